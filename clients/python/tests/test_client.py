@@ -46,6 +46,13 @@ def test_the_error_of_a_field_names_it(client: Client) -> None:
     assert raised.value.field == "name"
 
 
+def test_a_password_steps_up(client: Client) -> None:
+    with pytest.raises(errors_by_code.WrongPassword):
+        client.step_up(password="Wrong1Horse")
+    client.step_up(password=PASSWORD)
+    assert client.send(tenants.list_tenants()).success
+
+
 def test_logging_out_ends_the_login(client: Client) -> None:
     client.log_out()
     with pytest.raises(errors_by_code.TokenRequired):
@@ -67,20 +74,20 @@ def enrol(client: Client, factor: NewFactor, answer: FactorAnswer) -> Mapping[st
     return client.send(second_factors.confirm_factor("me", begun.id, body=answer)).shown
 
 
-def enrol_both(client: Client) -> str:
-    """Enrol an app and recovery codes, and return one of the latter."""
+def enrol_both(client: Client) -> list[str]:
+    """Enrol an app and recovery codes, and return the latter."""
     enrol(client, NewFactor(type_="totp", name="Phone"), FactorAnswer())
     shown = enrol(client, NewFactor(type_="recoveryCode"), FactorAnswer())
-    code: str = shown["recoveryCodes"][0]
-    return code
+    codes: list[str] = shown["recoveryCodes"]
+    return codes
 
 
 def test_a_second_factor_answers_the_challenge(server: LiveServer) -> None:
     alice = server.user()
     with Client(server.url) as client:
         client.log_in(alice.email, PASSWORD)
-        code = enrol_both(client)
-    answers = [{"totp": "000000"}, {"recoveryCode": code}]
+        codes = enrol_both(client)
+    answers = [{"totp": "000000"}, {"recoveryCode": codes[0]}]
     challenges: list[Mapping[str, Any]] = []
 
     def factor(challenge: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -91,6 +98,8 @@ def test_a_second_factor_answers_the_challenge(server: LiveServer) -> None:
         with pytest.raises(errors_by_code.SecondFactorRequired):
             other.log_in(alice.email, PASSWORD)
         assert other.log_in(alice.email, PASSWORD, second_factor=factor).id == alice.id
+        other.step_up(second_factor=lambda _: {"recoveryCode": codes[1]})
+        assert other.send(users.get_user("me")).id == alice.id
     assert len(challenges) == len(answers)
     assert "totp" in challenges[0]["methods"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.campaign import campaign_size
+from tests.support.proxy import cutting
 
 from strongroom.testing.server import LiveServer
 from strongroom_client import (
@@ -25,6 +26,7 @@ from strongroom_client import (
 )
 from strongroom_client.api import files
 from strongroom_client.files import checksum
+from strongroom_client.models import NewFolder
 
 MIB = 1024 * 1024
 UPLOAD_MIB = campaign_size("CLIENT_UPLOAD_MIB", 64)
@@ -126,6 +128,28 @@ def test_files_around_the_limit_of_one_request(
     assert seen[-1] == Progress(size, size)
     copy = client.download(tenant_id, node.id, tmp_path / "copy")
     assert copy.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("towards_server", [True, False])
+def test_transfers_survive_broken_connections(
+    server: LiveServer, client: Client, tenant_id: str, large: Path, towards_server: bool
+) -> None:
+    cuts = [5 * MIB, 3 * MIB, 1 * MIB]
+    retries = Retries(first_wait=0)
+    with cutting(list(cuts), towards_server=towards_server, server_url=server.url) as proxy:
+        url = f"http://127.0.0.1:{proxy.port}"
+        with Client(url, tokens=client._session._tokens, retries=retries) as other:
+            node = other.upload(tenant_id, large)
+            copy = other.download(tenant_id, node.id, large.with_name("copy"))
+    assert proxy.made == len(cuts)
+    assert checksum(copy) == checksum(large) == node.checksum
+
+
+def test_a_folder_is_no_download(client: Client, tenant_id: str, tmp_path: Path) -> None:
+    folder = client.send(files.create_folder(tenant_id, body=NewFolder(name="Reports")))
+    with pytest.raises(errors_by_code.NotAFile):
+        client.download(tenant_id, folder.id, tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tasks_transfer_together(

@@ -11,8 +11,12 @@ from .operations import Operation
 
 _TOO_MANY: Final = 429
 _TEMPORARY: Final = frozenset({502, 503, 504})
-_PIECE_STATUSES: Final = frozenset({409, 423, 429, 460, *_TEMPORARY})
-"""Refusals after which an upload continues: its offset differs, it is locked, or a piece was damaged."""
+_LOCKED: Final = 423
+_LOCKED_ATTEMPTS: Final = 30
+"""A request on a dead connection locks its upload for up to 20 seconds; each attempt waits for one."""
+
+_PIECE_STATUSES: Final = frozenset({409, 429, 460, *_TEMPORARY})
+"""Refusals after which an upload continues: its offset differs, or a piece was damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,11 @@ class Retries:
 
     def wait_after_piece(self, attempt: int, fault: Exception) -> float | None:
         """Return the seconds until a piece of an upload is tried again, from the server's offset."""
-        if isinstance(fault, ApiError) and fault.status not in _PIECE_STATUSES:
-            return None
-        return self._wait(attempt, fault)
+        if not isinstance(fault, ApiError):
+            return self._wait(attempt, fault)
+        if fault.status == _LOCKED and attempt < _LOCKED_ATTEMPTS:
+            return fault.retry_after or self.first_wait
+        return self._wait(attempt, fault) if fault.status in _PIECE_STATUSES else None
 
     def _wait(self, attempt: int, fault: Exception) -> float | None:
         if attempt >= self.attempts:

@@ -35,6 +35,10 @@ class Tokens(msgspec.Struct, frozen=True, rename="camel"):
         rest = self.expires_at - datetime.datetime.now(datetime.UTC)
         return rest.total_seconds() < seconds
 
+    def with_access(self, token: str, expires_at: datetime.datetime) -> "Tokens":
+        """Return the tokens with another access token."""
+        return msgspec.structs.replace(self, access_token=token, expires_at=expires_at)
+
 
 class TokenStore(Protocol):
     """Stores the tokens of one login. A refresh holds the lock from reading to storing them."""

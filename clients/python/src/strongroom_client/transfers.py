@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
@@ -100,5 +101,7 @@ class FolderUploads:
     def _prune(self) -> None:
         oldest = time.time() - _FORGOTTEN_SECONDS
         for path in self._folder.iterdir():
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
+            # Another process may remove it meanwhile.
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()

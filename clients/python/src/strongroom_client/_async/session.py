@@ -10,7 +10,7 @@ import httpx
 from ..api import authorizations
 from ..concurrency import AsyncLock, async_in_thread, async_shielded, async_sleep
 from ..errors import ApiError, ConnectionFailed, NotLoggedIn, UnauthorizedError
-from ..models import IssuedTokens, Refresh
+from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
 from ..retries import Retries
 from ..tokens import Tokens, TokenStore
@@ -98,6 +98,17 @@ class AsyncSession:
     async def log_in(self, tokens: IssuedTokens) -> None:
         """Store the tokens of a new login."""
         await self._exchange_locked(None, tokens)
+
+    async def renew(self, renewed: RenewedToken) -> None:
+        """Store a new access token of the same login; its refresh token stays."""
+        async with self._refreshing:
+            with async_shielded():
+                await async_in_thread(self._tokens.acquire)
+                try:
+                    if tokens := self._tokens.load():
+                        self._tokens.save(tokens.with_access(renewed.access_token, renewed.expires_at))
+                finally:
+                    self._tokens.release()
 
     async def forget_login(self) -> None:
         """Remove the stored tokens."""

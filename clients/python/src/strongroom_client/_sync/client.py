@@ -8,12 +8,22 @@ from typing import Any, Self, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
+import msgspec
 
-from ..api import authorizations, verification
+from ..api import authorizations, second_factors, verification
 from ..concurrency import in_thread
 from ..errors import ApiError
 from ..files import Source
-from ..models import CaptchaAnswer, CaptchaRequest, IssuedTokens, LoggedInUser, Login, Node
+from ..models import (
+    CaptchaAnswer,
+    CaptchaRequest,
+    IssuedTokens,
+    LoggedInUser,
+    Login,
+    Node,
+    RenewedToken,
+    StepUp,
+)
 from ..operations import Item_co, Operation, Page, Result_co
 from ..retries import Retries
 from ..tokens import MemoryTokens, TokenStore
@@ -104,6 +114,23 @@ class Client:
         self._session.log_in(issued)
         return issued.user
 
+    def step_up(self, *, password: str | None = None, second_factor: SecondFactor | None = None) -> None:
+        """Prove the login again, after `error.step-up-required`.
+
+        Args:
+            password: the password, of a user without a second factor.
+            second_factor: answers the challenge, for a user with one.
+
+        Raises:
+            ApiError: the proof is wrong or missing.
+        """
+        try:
+            operation = second_factors.step_up(body=StepUp(current_password=password))
+            renewed = self.send(operation)
+        except ApiError as error:
+            renewed = self._met(error, second_factor, _step_up_by)
+        self._session.renew(renewed)
+
     def log_out(self) -> None:
         """End the login on the server, and remove its tokens."""
         self.send(authorizations.delete_authorization("current"))
@@ -181,18 +208,26 @@ class Client:
         try:
             return self._exchange(login)
         except ApiError as error:
-            if error.code != "error.second-factor-required" or second_factor is None:
-                raise
-            return self._met(error, second_factor)
+            return self._met(error, second_factor, _login_by, is_anonymous=True)
 
-    def _met(self, demand: ApiError, second_factor: SecondFactor) -> IssuedTokens:
+    def _met(
+        self,
+        demand: ApiError,
+        second_factor: SecondFactor | None,
+        answering: Callable[[Mapping[str, Any]], Operation[Result_co]],
+        *,
+        is_anonymous: bool = False,
+    ) -> Result_co:
         """Answer the challenge of a second factor until an answer is right."""
+        if demand.code != "error.second-factor-required" or second_factor is None:
+            raise demand
         while True:
             answer = in_thread(second_factor, demand.challenge)
             if answer is None:
                 raise demand
+            operation = answering({"id": demand.challenge["id"], **answer})
             try:
-                return self._exchange(Login(challenge={"id": demand.challenge["id"], **answer}))
+                return self._session.send(operation, is_anonymous=is_anonymous)
             except ApiError as error:
                 if error.code != "error.invalid-credentials":
                     raise
@@ -203,14 +238,8 @@ class Client:
         except ApiError as error:
             if error.code != "error.captcha-required" or self._captcha is None:
                 raise
-            return self._send_login(
-                Login(
-                    username=login.username,
-                    password=login.password,
-                    challenge=login.challenge,
-                    captcha=self._solved(self._captcha),
-                )
-            )
+            captcha = self._solved(self._captcha)
+            return self._send_login(msgspec.structs.replace(login, captcha=captcha))
 
     def _send_login(self, login: Login) -> IssuedTokens:
         operation = authorizations.create_authorization(body=login)
@@ -231,6 +260,14 @@ def _next(operation: Operation[Page[Item_co]], link: str | None) -> Operation[Pa
     if link is None:
         return None
     return replace(operation, query=dict(parse_qsl(urlsplit(link).query)))
+
+
+def _login_by(challenge: Mapping[str, Any]) -> Operation[IssuedTokens]:
+    return authorizations.create_authorization(body=Login(challenge=dict(challenge)))
+
+
+def _step_up_by(challenge: Mapping[str, Any]) -> Operation[RenewedToken]:
+    return second_factors.step_up(body=StepUp(challenge=dict(challenge)))
 
 
 def _ignore(progress: object) -> None:

@@ -42,6 +42,9 @@ class Downloader:
         """
         for _ in range(_ROUNDS):
             node = self._session.send(files.get_file(tenant_id, file_id))
+            if node.checksum is None:
+                # A folder: the server refuses it with the right error.
+                self._session.request(files.download_file(tenant_id, file_id))
             part = _part_of(path, node)
             if self._fetch(node, part, report):
                 in_thread(publish, part, path)

@@ -10,7 +10,7 @@ import httpx
 from ..api import authorizations
 from ..concurrency import Lock, in_thread, shielded, sleep
 from ..errors import ApiError, ConnectionFailed, NotLoggedIn, UnauthorizedError
-from ..models import IssuedTokens, Refresh
+from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
 from ..retries import Retries
 from ..tokens import Tokens, TokenStore
@@ -98,6 +98,17 @@ class Session:
     def log_in(self, tokens: IssuedTokens) -> None:
         """Store the tokens of a new login."""
         self._exchange_locked(None, tokens)
+
+    def renew(self, renewed: RenewedToken) -> None:
+        """Store a new access token of the same login; its refresh token stays."""
+        with self._refreshing:
+            with shielded():
+                in_thread(self._tokens.acquire)
+                try:
+                    if tokens := self._tokens.load():
+                        self._tokens.save(tokens.with_access(renewed.access_token, renewed.expires_at))
+                finally:
+                    self._tokens.release()
 
     def forget_login(self) -> None:
         """Remove the stored tokens."""
