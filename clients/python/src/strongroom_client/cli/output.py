@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from ..transfers import Progress, Report
 
@@ -30,22 +29,24 @@ class Output:
 
     def note(self, line: str) -> None:
         """Print a line that is no result."""
-        with tqdm.external_write_mode(sys.stderr):
-            click.echo(line, err=True)
+        click.echo(line, err=True)
 
     @contextmanager
     def progress(self, title: str, total: int) -> Iterator[Callable[[int], object]]:
         """Show a bar while bytes are transferred, on a terminal; yield what adds bytes to it."""
+        if not sys.stderr.isatty():
+            yield _ignore
+            return
+        from tqdm import tqdm  # slow to import
+
         with tqdm(
-            total=total,
-            desc=title,
-            unit="B",
-            unit_scale=True,
-            unit_divisor=1024,
-            leave=False,
-            disable=not sys.stderr.isatty(),
+            total=total, desc=title, leave=False, unit="B", unit_scale=True, unit_divisor=1024
         ) as bar:
             yield bar.update
+
+
+def _ignore(_added: int) -> None:
+    """Show no progress."""
 
 
 def additions(add: Callable[[int], object]) -> Report:
