@@ -18,7 +18,7 @@ COMPILE := $(BIN)/python -m compileall -q core/src $(CLIENT)/src $(addsuffix /sr
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --no-emit-package strongroom --extra postgresql
 
-.PHONY: help install serve dist dist-npm release test test-quick test-timing mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-quick test-timing test-image screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -64,6 +64,12 @@ test-quick: install ## Run the unit tests and the main tests of the REST API on 
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
+
+test-image: install ## Build the image from a clean Debian root with buildah, and serve it; needs root and minutes
+	STRONGROOM_TEST_IMAGE=1 $(BIN)/pytest tests/e2e/test_image.py
+
+screenshots: install ## Photograph the pages that the documentation shows, with Chromium
+	STRONGROOM_TEST_SCREENSHOTS=write $(BIN)/pytest tests/docs/test_screenshots.py
 
 mutants: install ## Remove each security guard from a copy of the code and expect a test to fail
 	STRONGROOM_TEST_MUTANTS=all $(BIN)/pytest tests/mutants
