@@ -1,4 +1,4 @@
-"""Screenshots of the documentation show the pages of this version; ``make screenshots`` makes them again.
+"""Screenshots of the documentation show the pages of this version (``make screenshots``).
 
 Next to each image is the accessible structure of the page, which is compared instead of pixels.
 """
@@ -6,15 +6,14 @@ Next to each image is the accessible structure of the page, which is compared in
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Page
-
-from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.source_tree import ROOT
+
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
 
 IMAGES: Final = ROOT / "docs/images"
 WRITES: Final = os.environ.get("STRONGROOM_TEST_SCREENSHOTS") == "write"
@@ -81,7 +80,7 @@ def share(server: LiveServer, alice: LiveUser, folder: str, kind: str) -> str:
 
 
 def structure(page: Page) -> str:
-    """Return the accessible structure of a page, without addresses and numbers, which differ between runs."""
+    """Return the accessible structure of a page, without addresses and numbers, which vary."""
     lines = page.locator("body").aria_snapshot().splitlines()
     kept = [line.removesuffix(":") for line in lines if "/url:" not in line]
     return re.sub(r"[0-9]+", "0", "\n".join(kept)) + "\n"
