@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.source_tree import ROOT
 
@@ -19,7 +19,7 @@ IMAGES: Final = ROOT / "docs/images"
 WRITES: Final = os.environ.get("STRONGROOM_TEST_SCREENSHOTS") == "write"
 EMAIL: Final = "alice@example.com"
 PLUGINS: Final = ("factor_totp", "login_pages", "share_links")
-SIZE: Final = {"width": 960, "height": 640}
+SIZE: Final = ViewportSize(width=960, height=640)
 NAMES: Final = ("login", "account", "share", "drop-box")
 
 needs_browser = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
