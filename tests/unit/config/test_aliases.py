@@ -29,6 +29,12 @@ def test_every_alias_is_tested() -> None:
     }
 
 
+def test_every_alias_is_in_the_notes_for_operators() -> None:
+    notes = (Path(__file__).parents[3] / "docs" / "operate" / "releases.md").read_text()
+    for former, current, *_ in USES:
+        assert f"| `{former}` | `{current}` |" in notes
+
+
 @pytest.mark.parametrize(("former", "current", "text", "value"), USES)
 def test_a_former_key_in_the_file_sets_the_current_one(
     tmp_path: Path, former: str, current: str, text: str, value: object
