@@ -3,7 +3,7 @@
 import argparse
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +26,7 @@ from bench import (
     uploads,
 )
 from bench.harness import Plan, Row
-from bench.report import as_json, markdown
+from bench.report import as_json, line, markdown
 
 Bench = Callable[[Plan], list[Row]]
 
@@ -57,11 +57,11 @@ def main() -> None:
     # Exit by an exception on SIGTERM, so that the servers are stopped first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     plan = Plan(options.rounds, options.seconds, files=options.files)
-    names = options.benches or BENCHES
+    names = options.benches or list(BENCHES)
     if options.against:
         rows = trees.measure(plan, options.against.resolve(), names)
     else:
-        rows = [row for name in names for row in BENCHES[name](plan)]
+        rows = measured(names, plan)
     text, figures = markdown(rows, plan), as_json(rows, plan)
     print(text, end="")
     for path in options.json:
@@ -70,6 +70,23 @@ def main() -> None:
     if not (options.benches or options.against):
         (RESULTS / "latest.md").write_text(text)
         (RESULTS / "latest.json").write_text(figures)
+
+
+def measured(names: Sequence[str], plan: Plan) -> list[Row]:
+    """Run benches, and print each row as soon as it is measured; the table follows at the end."""
+    rows: list[Row] = []
+    for number, name in enumerate(names, 1):
+        _say(f"{name} ({number} of {len(names)}) ...")
+        found = BENCHES[name](plan)
+        for row in found:
+            _say(f"  {line(row)}")
+        rows += found
+    return rows
+
+
+def _say(text: str) -> None:
+    # Not on standard output, which has the table.
+    print(text, file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:

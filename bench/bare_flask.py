@@ -28,6 +28,9 @@ class NoServices:
     def close(self) -> None:
         """Close nothing."""
 
+    def on_queue_wait(self, queue: str, seconds: float) -> None:
+        """Record nothing."""
+
 
 def create_bare_app(_: Configuration) -> Flask:
     """Make the application."""

@@ -21,6 +21,12 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(_line(cells, widths) for cells in (lines[0], rule, *lines[1:]))
 
 
+def line(row: Row) -> str:
+    """Return a row as one line of text."""
+    name, measured, *reference = _cells(row)
+    return f"{name}: {measured}" + (f"; {reference[1]}: {reference[0]}" if row.limit else "")
+
+
 def markdown(rows: Sequence[Row], plan: Plan) -> str:
     """Return the table with an explanation."""
     machine = _machine()

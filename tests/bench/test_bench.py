@@ -25,7 +25,7 @@ from bench import (
     transfer,
     uploads,
 )
-from bench.__main__ import BENCHES, Bench
+from bench.__main__ import BENCHES, Bench, measured
 from bench.client import Client
 from bench.forms import raw_headers
 from bench.harness import MEBIBYTE, Limit, Plan, Row, Spread, interleave
@@ -52,6 +52,24 @@ def test_contenders_alternate_after_one_warm_up() -> None:
 
     assert turns == ["a", "b", "c"] * 3
     assert figures == [[4, 7], [5, 8], [6, 9]]
+
+
+def test_rows_are_printed_as_soon_as_they_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown: list[str] = []
+
+    def measure(name: str) -> Bench:
+        def measure_once(_plan: Plan) -> list[Row]:
+            shown.append(capsys.readouterr().err)
+            return [Row(name, "/s", [10.0], Limit("limit", [20.0]))]
+
+        return measure_once
+
+    monkeypatch.setattr("bench.__main__.BENCHES", {name: measure(name) for name in ("one", "two")})
+    rows = measured(["one", "two"], TINY)
+    assert [row.name for row in rows] == ["one", "two"]
+    assert shown == ["one (1 of 2) ...\n", "  one: 10.0 /s; limit: 20.0 /s\ntwo (2 of 2) ...\n"]
 
 
 def test_a_spread_is_the_median_between_the_extremes() -> None:

@@ -175,7 +175,7 @@ def run(
             container.start()
         except PluginError as error:
             server.refuse(str(error))
-        return _gateway(app, container)
+        return _gateway(app, current.settings, container)
 
     def reload() -> None:
         nonlocal current
@@ -221,15 +221,13 @@ def run(
         sys.exit(EXIT_REFUSED)
 
 
-def _gateway(app: WsgiApp, container: "Container") -> Gateway:
-    root, settings = container.settings, container.settings.server
-    metrics = container.base.metrics
-    observer = {"on_wait": metrics.queue_wait} if metrics else {}
+def _gateway(app: WsgiApp, root: Settings, container: "Container") -> Gateway:
+    settings = root.server
     rate = TransferRate(settings.transfer_grace_seconds, settings.min_transfer_rate)
     timers = Timers(rate.grace_seconds / 4)
     return Gateway(
         app,
-        admission=Admission(settings.threads, **observer),
+        admission=Admission(settings.threads, container.on_queue_wait),
         rate=rate,
         timers=timers,
         waiting=WaitingResponses(timers, rate.grace_seconds),

@@ -5,12 +5,12 @@ verifier accepts a chain that does not begin with record 1 only with such a link
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
 
-from sqlalchemy import Connection, Text, bindparam, cast, delete, select
+from sqlalchemy import Connection, Text, bindparam, cast, delete, func, select
 
 from strongroom.audit.models import audit_events
 from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash, lock_chain
@@ -83,11 +83,24 @@ _ROWS_IN_MEMORY: Final = 1000
 
 # As text, because a manipulated column may not be valid JSON.
 _DETAILS: Final = cast(audit_events.c.details, Text).label("details")
-_COLUMNS: Final = [column for column in audit_events.c if column.name != "details"] + [_DETAILS]
-_NAMES: Final = [column.name for column in _COLUMNS]
-_RECORDS: Final = Statement(
-    select(*_COLUMNS).order_by(audit_events.c.sequence),
-    lambda row: dict(zip(_NAMES, row, strict=True)),
+_OTHER_NAMES: Final = [
+    column.name for column in audit_events.c if column.name not in {"details", "traceparent"}
+]
+RECORD_COLUMNS: Final = [*(audit_events.c[name] for name in _OTHER_NAMES), _DETAILS]
+"""The columns that the chain protects, and the hash."""
+
+RECORD_NAMES: Final = (*_OTHER_NAMES, "details")
+"""The names of :data:`RECORD_COLUMNS`."""
+
+
+def record_of(row: Any) -> dict[str, Any]:
+    """Return a row of :data:`RECORD_COLUMNS` by the names of the columns."""
+    return dict(zip(RECORD_NAMES, row, strict=True))
+
+
+_RECORDS: Final = Statement(select(*RECORD_COLUMNS).order_by(audit_events.c.sequence), record_of)
+_ENDS: Final = Statement(
+    select(*(select(end(audit_events.c.sequence)).scalar_subquery() for end in (func.min, func.max)))
 )
 _NEWEST_REMOVAL: Final = Statement(
     select(audit_events.c.sequence, _DETAILS)
@@ -119,28 +132,43 @@ class AuditVerifier:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def verify(self, expected: Link | None = None) -> Verified:
+    def count(self) -> int:
+        """Return the number of records, which is known without counting them."""
+        with self._database.read() as connection:
+            ((first, last),) = _ENDS.all(connection)
+        return last - first + 1 if last else 0
+
+    def verify(
+        self, expected: Link | None = None, progress: Callable[[int], None] = lambda _count: None
+    ) -> Verified:
         """Recompute every hash from the record and the hash before it.
 
         Args:
             expected: a link that was read earlier and stored elsewhere. Only this comparison detects
                 that the newest records were removed, or that the whole chain was recomputed.
+            progress: called with 1 after each record.
 
         Raises:
             ChainBroken: a record was changed, removed or inserted, or the expected link is missing.
         """
         with self._database.snapshot() as connection:
-            last = beginning = _beginning(connection)
+            last = beginning = beginning_of(connection)
             _compare(last, expected)
             # Streamed, so that memory use does not depend on the length of the chain.
             for record in _RECORDS.stream(connection, batch=_ROWS_IN_MEMORY):
-                last = _follow(last, record)
+                last = follow(last, record)
                 _compare(last, expected)
+                progress(1)
         _require_reached(beginning, last, expected)
         return Verified(last.sequence - beginning.sequence, last)
 
 
-def _beginning(connection: Connection) -> Link:
+def beginning_of(connection: Connection) -> Link:
+    """Return the link before the oldest record.
+
+    Raises:
+        ChainBroken: the record of a deletion was changed.
+    """
     # After a deletion by retention, the chain begins at the link that the newest such record contains.
     removal = _NEWEST_REMOVAL.first(connection)
     if removal is None:
@@ -151,7 +179,16 @@ def _beginning(connection: Connection) -> Link:
         raise ChainBroken(removal.sequence, "was changed") from error
 
 
-def _follow(previous: Link, record: Mapping[str, Any]) -> Link:
+def follow(previous: Link, record: Mapping[str, Any]) -> Link:
+    """Return the link of a record, which follows another one.
+
+    Args:
+        previous: the link before it.
+        record: the columns by name, with ``details`` as JSON text.
+
+    Raises:
+        ChainBroken: the record was changed, or does not follow.
+    """
     sequence, expected = record["sequence"], previous.sequence + 1
     if sequence > expected:
         raise ChainBroken(expected, "was removed")

@@ -5,14 +5,14 @@ those rows. A concurrent deletion removes rows, but the lease preserves their ob
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from strongroom.backup.archive import (
     BLOBS,
@@ -53,6 +53,10 @@ _STORED: Final = Statement(
     .order_by(blobs.c.key)
 )
 
+_COUNT: Final = Statement(
+    select(func.count()).select_from(blobs).where(blobs.c.state == BlobState.STORED.value)
+)
+
 MISSING: Final = "missing"
 DAMAGED: Final = "damaged"
 
@@ -81,8 +85,18 @@ class BackupService:
         self._storages = storages
         self._tables = tables
 
-    def create(self, path: Path) -> Manifest:
+    def count(self) -> int:
+        """Return how many files :meth:`create` copies, for its progress."""
+        with self._database.read() as connection:
+            count: int = _COUNT.scalar(connection)
+        return count
+
+    def create(self, path: Path, progress: Callable[[int], None] = lambda _count: None) -> Manifest:
         """Create an archive and return its manifest, which lists missing and damaged blobs.
+
+        Args:
+            path: the file, which must not exist.
+            progress: called with 1 after each file.
 
         Raises:
             BackupError: the archive cannot be created.
@@ -98,7 +112,7 @@ class BackupService:
         try:
             with writing(path, manifest) as writer, self._blobs.holds.hold() as lease:
                 self._add_keys(writer)
-                self._add_rows(writer, lease)
+                self._add_rows(writer, lease, progress)
         except (OSError, LeaseLost, StorageError, Unavailable) as error:
             raise BackupError(f"the backup was aborted: {error}") from error
         self._record_success()
@@ -128,7 +142,9 @@ class BackupService:
                 file.write(content)
                 writer.add(name, file)
 
-    def _add_rows(self, writer: ArchiveWriter, lease: DeletionLease) -> None:
+    def _add_rows(
+        self, writer: ArchiveWriter, lease: DeletionLease, progress: Callable[[int], None]
+    ) -> None:
         with TemporaryFile() as wanted:
             with self._database.snapshot() as connection:
                 writer.manifest.left_out = tables_left_out(connection, self._tables)
@@ -140,6 +156,7 @@ class BackupService:
             wanted.seek(0)
             for entry in _entries(wanted):
                 self._add_blob(writer, lease, entry)
+                progress(1)
 
     def _list_blobs(self, connection: Connection, wanted: IO[bytes]) -> None:
         """Write the list of blobs to a file, so that the transaction ends before they are copied."""

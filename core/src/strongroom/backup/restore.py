@@ -5,7 +5,7 @@ these are. So every authorization is revoked in the transaction that inserts it,
 signed with a new key. Services that verify tokens only by the public keys then refuse the old ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,11 +72,17 @@ class Restoration:
         self._clock = clock
         self._ownership = StorageOwnership(database, clock)
 
-    def run(self, *, keep_sessions: bool = False) -> Manifest:
+    def run(
+        self,
+        *,
+        keep_sessions: bool = False,
+        progress: Callable[[int], None] = lambda _count: None,
+    ) -> Manifest:
         """Restore everything; the rows come last, so nothing refers to the files of a failed restore.
 
         Args:
             keep_sessions: do not revoke authorizations, including those revoked since the backup.
+            progress: called with 1 after each file.
 
         Raises:
             BackupError: the destination is not empty, or its configuration does not fit the archive.
@@ -90,6 +96,7 @@ class Restoration:
         self._restore_keys(secret, keep_sessions=keep_sessions)
         for storage, key, file, size in self._archive.blobs():
             self._storages[storage].put(key, _Source(file), size=size)
+            progress(1)
         with self._database.write() as connection:
             tables = kept_tables(connection, self._tables)
             before = take_clock(connection)
@@ -218,15 +225,18 @@ def restore(
     tables: AllTables,
     *,
     keep_sessions: bool,
+    progress: Callable[[int], None] = lambda _count: None,
 ) -> Manifest:
     """Restore an archive into an empty database and empty storages, and return its manifest.
+
+    ``progress`` is called with 1 after each file.
 
     Raises:
         BackupError: the archive is damaged, or the destination is not empty or does not fit it.
     """
     restoration = Restoration(ArchiveReader(path), settings, database, storages, clock, tables)
     try:
-        return restoration.run(keep_sessions=keep_sessions)
+        return restoration.run(keep_sessions=keep_sessions, progress=progress)
     except (OSError, StorageError, NewerSchema, PluginTablesError) as error:
         raise BackupError(f"the archive cannot be restored here: {error}") from error
 

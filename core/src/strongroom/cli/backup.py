@@ -11,6 +11,7 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.database import open_database
+from strongroom.cli.progress import progress_bar
 from strongroom.clock import SystemClock
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend
@@ -49,7 +50,9 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
 
     with context.container() as container:
         try:
-            manifest = container.operating.backups.create(file)
+            backups = container.operating.backups
+            with progress_bar("Copying files", backups.count(), hidden=as_json) as progress:
+                manifest = backups.create(file, progress)
         except BackupError as error:
             raise click.ClickException(str(error)) from error
     _show(manifest, as_json=as_json)
@@ -81,15 +84,18 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
         resources.callback(database.close)
         storages = resources.enter_context(_local_storages(configuration))
         try:
-            manifest = restore(
-                file,
-                configuration.settings,
-                database,
-                storages,
-                SystemClock(),
-                load_plugins(configuration).tables,
-                keep_sessions=keep_sessions,
-            )
+            # The number of files is known only after the archive was verified.
+            with progress_bar("Restoring", hidden=as_json) as progress:
+                manifest = restore(
+                    file,
+                    configuration.settings,
+                    database,
+                    storages,
+                    SystemClock(),
+                    load_plugins(configuration).tables,
+                    keep_sessions=keep_sessions,
+                    progress=progress,
+                )
         except BackupError as error:
             raise click.ClickException(str(error)) from error
     _show(manifest, as_json=as_json)

@@ -10,6 +10,7 @@ import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.progress import progress_bar
 from strongroom.config import Configuration
 from strongroom.database import Database
 from strongroom.database.installation import accept_secret
@@ -128,7 +129,8 @@ def upgrade_command(context: CommandContext) -> None:
     before = find_schema(context.configuration, database).revision
     former = plugin_schemas(database.engine, tables)
     try:
-        upgrade(database.engine, tables)
+        with progress_bar("Upgrading the schema"):
+            upgrade(database.engine, tables)
     except (NewerSchema, PluginTablesError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from strongroom.cli.context import CommandContext, config_option
-from strongroom.cli.storage import progress_bar
+from strongroom.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container

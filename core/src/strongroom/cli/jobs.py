@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.progress import progress_bar
 from strongroom.clock import iso_format
 from strongroom.config.sources import suggestion
 
@@ -58,7 +59,8 @@ def run_command(context: CommandContext, name: str) -> None:
         if name not in jobs:
             raise click.ClickException(f'there is no job "{name}"; {suggestion(name, list(jobs))}')
         try:
-            succeeded = container.job_runner(jobs).run_now(name)
+            with progress_bar(f"Running {name}"):
+                succeeded = container.job_runner(jobs).run_now(name)
         except JobRunning as error:
             raise click.ClickException(f"{name} runs in another process") from error
     if not succeeded:

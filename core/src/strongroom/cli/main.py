@@ -21,7 +21,7 @@ _GARBAGE_AFTER: Final = 500_000
 
 _COMMANDS: Final = {
     "access-keys": "access_keys:access_keys_group",
-    "audit": "maintenance:audit_group",
+    "audit": "audit:audit_group",
     "backup": "backup:backup_group",
     "config": "config:config_group",
     "db": "database:db_group",

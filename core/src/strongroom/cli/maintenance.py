@@ -1,4 +1,4 @@
-"""``strongroom audit``, ``prune`` and ``doctor``: maintain a running installation."""
+"""``strongroom prune`` and ``doctor``: maintain a running installation."""
 
 import json
 import sys
@@ -8,56 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from strongroom.audit.service import Link
-from strongroom.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.progress import progress_bar
 from strongroom.config import ConfigurationError
-from strongroom.identity import Origin
 from strongroom.observability.doctor import CheckResult, CheckState, failed
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
-
-
-@click.group("audit")
-def audit_group() -> None:
-    """Verify and prune the audit log."""
-
-
-@audit_group.command("verify")
-@click.option(
-    "--expect",
-    type=Link.parse,
-    metavar="SEQUENCE:HASH",
-    help="The newest record of an earlier run, stored where database users cannot change it. Without "
-    "it, the removal of the newest records, or a recomputation of all hashes, is not detected.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.pass_obj
-def verify_command(context: CommandContext, expect: Link | None, *, as_json: bool) -> None:
-    """Check that no record was changed, removed or inserted; safe while servers run.
-
-    Exits with 1 and names the first record that breaks the hash chain. Records that `audit prune` has
-    removed are not reported as missing.
-    """
-    with context.container() as container:
-        try:
-            verified = container.identity.audit_verifier.verify(expect)
-        except ChainBroken as error:
-            raise click.ClickException(str(error)) from error
-    if as_json:
-        click.echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
-    else:
-        click.echo(f"{verified.records} records are valid; the newest is {verified.last}")
-
-
-@audit_group.command("prune")
-@click.pass_obj
-def prune_command(context: CommandContext) -> None:
-    """Remove records older than audit.retention_days; safe while servers run."""
-    with context.container() as container:
-        removed = container.identity.audit_retention.prune(Origin(user_agent="command line"))
-    click.echo(f"{removed} records removed")
 
 
 @click.command("prune")
@@ -73,8 +30,13 @@ def prune(context: CommandContext) -> None:
     deleted files is removed by `storage gc`.
     """
     with context.container() as container:
-        for name, count in container.identity.prune_job.run():
-            click.echo(f"{name}: {count} removed")
+        job, removed = container.identity.prune_job, []
+        with progress_bar("Pruning", job.count) as progress:
+            for step in job.run():
+                removed.append(step)
+                progress(1)
+    for name, count in removed:
+        click.echo(f"{name}: {count} removed")
 
 
 @click.command()

@@ -2,27 +2,17 @@
 
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.progress import progress_bar
 from strongroom.plugin_api.storage import StorageError, StorageUnavailable
 from strongroom.storage.fsck import Finding, StorageCheck
 from strongroom.storage.ownership import read_owner
-
-
-@contextmanager
-def progress_bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on standard error during the block; yields a function that advances it."""
-    hidden = not sys.stderr.isatty()
-    with click.progressbar(length=length, label=label, file=sys.stderr, hidden=hidden) as bar:
-        yield bar.update
-
 
 FAULTS_LEFT = 1
 
@@ -49,7 +39,8 @@ def fsck_command(
     unavailable.
     """
     with context.owning_container() as container:
-        findings = _check(container.keeping.storage_check, checksums=checksums, repair=repair)
+        check = container.keeping.storage_check
+        findings = _check(check, checksums=checksums, repair=repair, hidden=as_json)
     if as_json:
         click.echo(json.dumps(_summary(findings)))
     else:
@@ -58,9 +49,9 @@ def fsck_command(
         ctx.exit(FAULTS_LEFT)
 
 
-def _check(check: StorageCheck, *, checksums: bool, repair: bool) -> list[Finding]:
+def _check(check: StorageCheck, *, checksums: bool, repair: bool, hidden: bool) -> list[Finding]:
     try:
-        with progress_bar("Checking", check.units(checksums=checksums)) as progress:
+        with progress_bar("Checking", check.units(checksums=checksums), hidden=hidden) as progress:
             return list(check.run(checksums=checksums, repair=repair, progress=progress))
     except StorageError as error:
         raise click.ClickException(f"the check was aborted: {error}") from error
@@ -222,10 +213,9 @@ def migrate_command(
             click.echo(f"note: new files still go to {source}; see [files] storage", err=True)
         move = MigrationPlan(source, target, grace * 1000, jobs, BandwidthLimiter(rate))
         try:
-            with click.progressbar(
-                length=keeping.migration.remaining(source), label=f"{source} -> {target}"
-            ) as bar:
-                report = keeping.migration.run(move, bar.update)
+            length = keeping.migration.remaining(source)
+            with progress_bar(f"{source} -> {target}", length) as progress:
+                report = keeping.migration.run(move, progress)
         except StorageUnavailable as error:
             raise click.ClickException(f"{error}; run the command again to continue") from error
     for key in report.damaged:

@@ -60,6 +60,11 @@ class PruneJob:
         """Add steps that run after the existing ones."""
         self._steps.update(steps)
 
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return len(self._steps)
+
     def run(self) -> Iterator[tuple[str, int]]:
         """Run every step, and yield its name and how many rows it deleted."""
         for name, step in self._steps.items():

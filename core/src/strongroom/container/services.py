@@ -85,6 +85,11 @@ class Container:
         observe = self.base.metrics.job_run if self.base.metrics else None
         return JobRunner(self.job_leases, jobs, self.base.clock, observe)
 
+    def on_queue_wait(self, queue: str, seconds: float) -> None:
+        """Record how long a request waited for a thread."""
+        if self.base.metrics is not None:
+            self.base.metrics.queue_wait(queue, seconds)
+
     def start(self) -> None:
         """Start what runs in serving processes only; :meth:`close` stops it first.
 
