@@ -7,20 +7,16 @@ The difference between their figures is then Strongroom's own work.
 import os
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 from flask import Flask
 
-from strongroom.config import Configuration, Settings, load
+from strongroom.config import Configuration, load
 from strongroom.server import run
 
 
 class NoServices:
     """In place of the services that a process of Strongroom starts and closes."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.base = SimpleNamespace(metrics=None)
 
     def start(self) -> None:
         """Start nothing."""
@@ -46,8 +42,7 @@ def create_bare_app(_: Configuration) -> Flask:
 if __name__ == "__main__":
     # In place of Strongroom's own, which to import would be a part of Strongroom's work.
     application = ModuleType("strongroom.app")
-    configuration = load(Path(sys.argv[1]), os.environ)
     application.__dict__["create_app"] = create_bare_app
-    application.__dict__["container_of"] = lambda _: NoServices(configuration.settings)
+    application.__dict__["container_of"] = lambda _: NoServices()
     sys.modules[application.__name__] = application
-    run(configuration)
+    run(load(Path(sys.argv[1]), os.environ))
