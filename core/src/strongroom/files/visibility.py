@@ -103,17 +103,20 @@ def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
 
 
 def _refreshed(wanted: ColumnElement[bool]) -> Update:
-    # One row per ancestor of each selected grant's node, from the parent up to the root.
-    path = (
-        select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id)
+    selected = (
+        select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id.label("folder_id"))
         .join(nodes, nodes.c.id == grants.c.node_id)
         # Grants in the trash stay hidden.
         .where(wanted, nodes.c.trash_id.is_(None))
-        .cte("path", recursive=True)
+        .cte("selected")
     )
+    # One row per folder with selected grants of a user, and per ancestor, from the folder up to the
+    # root: the nodes in a folder share the result.
+    columns = (selected.c.folder_id, selected.c.user_id, selected.c.folder_id.label("parent_id"))
+    path = select(*columns).distinct().cte("path", recursive=True)
     around, held = nodes.alias(), grants.alias()
     path = path.union_all(
-        select(path.c.node_id, path.c.user_id, around.c.parent_id)
+        select(path.c.folder_id, path.c.user_id, around.c.parent_id)
         .join(path, around.c.id == path.c.parent_id)
         .where(around.c.parent_id.is_not(None))
     )
@@ -124,12 +127,20 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
         for table in (held, shared)
     ]
     in_group = is_in_group(shared.c.group_id, path.c.user_id)
-    seen = (
-        select(path.c.node_id, path.c.user_id, func.max(greatest(*lasts)).label("until"))
+    folders = (
+        select(path.c.folder_id, path.c.user_id, func.max(greatest(*lasts)).label("until"))
         .outerjoin(held, (held.c.node_id == path.c.parent_id) & (held.c.user_id == path.c.user_id))
         .outerjoin(shared, (shared.c.node_id == path.c.parent_id) & in_group)
-        .group_by(path.c.node_id, path.c.user_id)
-        .subquery()
+        .group_by(path.c.folder_id, path.c.user_id)
+        .subquery("folders")
+    )
+    is_in_folder = (folders.c.folder_id == selected.c.folder_id) & (
+        folders.c.user_id == selected.c.user_id
+    )
+    seen = (
+        select(selected.c.node_id, selected.c.user_id, folders.c.until)
+        .join(folders, is_in_folder)
+        .subquery("seen")
     )
     # Only rows whose value changes are written.
     return (
