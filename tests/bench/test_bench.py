@@ -21,6 +21,7 @@ from bench import (
     passkeys,
     remote_bundles,
     scaling,
+    searches,
     startup,
     transfer,
     uploads,
@@ -198,6 +199,14 @@ def test_pages_of_a_large_tenant_are_compared_with_those_of_a_small_one(
     rows = lists.measure(TINY)
     assert [row.unit for row in rows] == ["ms"] * 6
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
+def test_searches_are_timed_for_five_users_and_deep_pages_in_eight_orders() -> None:
+    rows = searches.measure(TINY)
+    names = [row.name for row in rows]
+    assert sum("searches of" in name for name in names) == 2 * 5
+    assert sum("nodes by `" in name for name in names) == 2 * 8
+    assert all(row.ratio is None or row.ratio.low > 0 for row in rows)
 
 
 def test_a_bundle_is_compared_with_zip_and_weighed() -> None:
