@@ -16,7 +16,7 @@ INSTALLED := $(VENV)/.installed
 COMPILE := $(BIN)/python -m compileall -q core/src $(CLIENT)/src $(addsuffix /src,$(PLUGINS))
 
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --no-header --no-emit-package strongroom --extra postgresql
+	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp
 
 .PHONY: help install serve dist dist-npm release test test-quick test-timing test-image screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
