@@ -26,7 +26,7 @@ ELSEWHERE = {
     ("verifying-tokens.md", "python"): "tests/rest/test_jwks.py",
     ("webhooks.md", "python"): "tests/e2e/test_webhook_receivers.py",
     ("webhooks.md", "ts"): "tests/e2e/test_webhook_receivers.py",
-    ("typescript.md", "ts"): "tests/e2e/test_typescript_client.py",
+    ("typescript-client.md", "ts"): "tests/e2e/test_typescript_client.py",
     ("login-pages.md", "js"): "tests/e2e/test_browser_guides.py",
     ("passkeys.md", "js"): "tests/e2e/test_browser_guides.py",
     ("folder-uploads.md", "js"): "tests/e2e/test_browser_guides.py",

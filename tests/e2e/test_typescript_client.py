@@ -31,7 +31,7 @@ from tests.support.server import EMAIL, Server
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "clients"
-GUIDE = ROOT / "docs" / "guides" / "typescript.md"
+GUIDE = ROOT / "docs" / "guides" / "typescript-client.md"
 EXAMPLE = ROOT / "examples" / "clients" / "first-steps.ts"
 MEBIBYTE = 1024 * 1024
 SIZE = int(os.environ.get("STRONGROOM_TEST_CLIENT_MIB", "12")) * MEBIBYTE
@@ -105,6 +105,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for script in ("generate", "build"):
         succeed([npm, "run", script], folder)
     shutil.copy(EXAMPLE, folder / "test")
+    (folder / "test" / "start.ts").write_text(code_of(ROOT / "docs" / "start" / "client-author.md"))
     (folder / "test" / "readme.ts").write_text(code_of(CLIENTS / "typescript" / "README.md"))
     (folder / "test" / "guide.ts").write_text(code_of(GUIDE))
     succeed(["npx", "tsc", "--project", "tsconfig.test.json"], folder)

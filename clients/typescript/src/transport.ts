@@ -57,7 +57,7 @@ export class Transport {
 
   /** Send a request with this token, or with none; otherwise like {@link send}. */
   async sendWith(token: string | undefined, path: string, call: Call): Promise<Response> {
-    const url = path.startsWith("/") ? this.url + path : path;
+    const url = this.url + path;
     const headers = new Headers(call.headers);
     if (token) headers.set("Authorization", `Bearer ${token}`);
     for (let attempt = 1; ; attempt++) {

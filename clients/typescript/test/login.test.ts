@@ -181,3 +181,18 @@ test("an unreachable server is a failed connection", async () => {
   const client = createClient({ url: "http://127.0.0.1:9" });
   await assert.rejects(client.api.GET("/livez"), { name: "ConnectionFailed" });
 });
+
+/** Compiled, and not run: the types refuse what is not in the OpenAPI document. */
+export async function refusedByTypes(client: Client): Promise<void> {
+  // @ts-expect-error  no such path
+  await client.api.GET("/api/v1/tenant");
+  // @ts-expect-error  a body without its name
+  await client.api.POST("/api/v1/tenants", { body: {} });
+  // @ts-expect-error  no parameters
+  await client.api.GET("/api/v1/tenants/{tenantId}");
+  // @ts-expect-error  no collection
+  client.iterate("/livez");
+  const { data } = await client.api.GET("/api/v1/tenants");
+  // @ts-expect-error  no such field
+  data.data[0]?.nickname;
+}
