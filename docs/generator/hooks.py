@@ -13,6 +13,7 @@ from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import (
     LocalPaths,
+    ObjectLock,
     ScopedWrites,
     ServerSideCopy,
     SignedDownloads,
@@ -40,6 +41,7 @@ HOST: tuple[type[Any], ...] = (HostAPI, FilesAPI, TenantsAPI, UsersAPI)
 """The classes that plugins call but do not implement."""
 _CAPABILITIES = (
     LocalPaths,
+    ObjectLock,
     ServerSideCopy,
     SignedDownloads,
     SignedUploads,

@@ -3389,6 +3389,14 @@ _RETENTION: Final = (
         "rest/test_retention.py::test_what_is_being_removed_cannot_be_held",
     ),
     _core(
+        "object-lock",
+        "The core deletes no object that its store locks.",
+        "storage/stores.py",
+        "        if until := self._locked_until(key):\n            raise ObjectLocked(until)\n",
+        "",
+        "unit/storage/test_object_lock.py::test_garbage_collection_waits_for_the_end",
+    ),
+    _core(
         "fsck-claim",
         "A repair removes no object that is older than the claim of the store.",
         "storage/fsck.py",

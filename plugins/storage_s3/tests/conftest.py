@@ -64,6 +64,15 @@ def options(owner: Any, endpoint_url: str) -> S3Options:
 
 
 @pytest.fixture
+def locking_bucket(owner: Any) -> str:
+    """The name of a bucket with Object Lock."""
+    bucket = f"locked-{secrets.token_hex(8)}"
+    region = {"LocationConstraint": CREDENTIALS["region"]}
+    owner.create_bucket(Bucket=bucket, CreateBucketConfiguration=region, ObjectLockEnabledForBucket=True)
+    return bucket
+
+
+@pytest.fixture
 def make_backend(options: S3Options) -> Iterator[Callable[..., S3Backend]]:
     """Makes backends on the bucket, with other options where a test wants them."""
     made: list[S3Backend] = []

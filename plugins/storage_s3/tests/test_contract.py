@@ -30,6 +30,14 @@ class TestS3Backend(StorageBackendContract):
             yield make_backend(endpoint_url=f"http://127.0.0.1:{port}")
 
 
+class TestS3BackendWithObjectLock(StorageBackendContract):
+    large_size = 64 * MEBIBYTE
+
+    @pytest.fixture
+    def backend(self, make_backend: Callable[..., S3Backend], locking_bucket: str) -> S3Backend:
+        return make_backend(bucket=locking_bucket, object_lock_mode="compliance", object_lock_days=2)
+
+
 class TestS3BackendBelowAPrefix(StorageBackendContract):
     large_size = 64 * MEBIBYTE
 

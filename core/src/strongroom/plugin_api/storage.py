@@ -23,6 +23,9 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.keys import KeyProvider
 
+NO_END: Final = 2**62
+"""The end of a lock that lasts until it is removed; see :class:`ObjectLock`."""
+
 CHUNK_SIZE: Final = 256 * 1024
 """The usual size in bytes of a chunk that is read from a source or an object."""
 
@@ -221,6 +224,22 @@ class ScopedWrites(Capability):
         """Make all objects of a scope permanently unreadable. Its objects may remain, to be deleted.
 
         The core calls it when a tenant is purged. Dropping an unknown scope is no error.
+        """
+
+
+class ObjectLock(Capability):
+    """Capability: the store keeps each object until a time, whoever deletes it (WORM).
+
+    The options of the storage determine how long :meth:`StorageBackend.put` locks an object. The core
+    does not delete a locked object, and repeats the deletion after the lock has ended.
+    """
+
+    @abstractmethod
+    def locked_until(self, key: str) -> int | None:
+        """Return when the lock of an object ends, in milliseconds since the Unix epoch.
+
+        ``None``: it is not locked, or there is no such object. A lock without an end returns
+        :data:`NO_END`.
         """
 
 

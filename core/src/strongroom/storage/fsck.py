@@ -32,7 +32,7 @@ from strongroom.storage.models import (
 )
 from strongroom.storage.ownership import OWNER_KEY
 from strongroom.storage.service import BlobService
-from strongroom.storage.stores import Store
+from strongroom.storage.stores import ObjectLocked, Store
 
 
 class FindingKind(StrEnum):
@@ -328,11 +328,18 @@ class StorageCheck:
             return False
         return True
 
+    def _delete(self, name: str, key: str) -> bool:
+        try:
+            self._blobs.storages[name].delete(key)
+        except ObjectLocked:
+            return False
+        return True
+
     def _stray(self, name: str, item: ObjectStat, *, repair: bool) -> Finding:
         deadline = self._clock.now() - ABANDONED_AFTER
         removed = repair and item.modified_at is not None and item.modified_at < deadline
         if removed:
-            self._blobs.storages[name].delete(item.key)
+            removed = self._delete(name, item.key)
         detail = f"{item.size} bytes without a row"
         return Finding(FindingKind.STRAY, name, item.key, detail, repaired=removed)
 

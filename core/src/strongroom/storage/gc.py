@@ -27,7 +27,7 @@ from strongroom.storage.models import (
     is_unreferenced,
     released,
 )
-from strongroom.storage.stores import Stores
+from strongroom.storage.stores import ObjectLocked, Stores
 
 LIFETIME: Final = 10 * 60 * 1000
 """Milliseconds after which a lease expires unless renewed, because its process is taken for dead."""
@@ -123,6 +123,9 @@ ABANDONED_AFTER: Final = 24 * 3600 * 1000
 _BATCH: Final = 500
 
 _FORGET_BLOB: Final = Statement(delete(blobs).where(blobs.c.key == bindparam("of_key")))
+_POSTPONE: Final = Statement(
+    update(blobs).where(blobs.c.key == bindparam("of_key")).values(removable_at=bindparam("until"))
+)
 _DISCARD_ABANDONED: Final = Statement(
     update(blobs)
     .where(blobs.c.state == BlobState.PENDING.value, blobs.c.created_at < bindparam("deadline"))
@@ -188,11 +191,19 @@ class BlobRemoval:
             self._storages[place.storage].delete(place.object_key)
             with self._database.write() as connection:
                 gone = _FORGET_BLOB.execute(connection, {"of_key": item.key})
+        except ObjectLocked as error:
+            self._postpone(item, error.until)
+            return False
         except (StorageError, Unavailable) as error:
             logger.warning("Deletion of blob %s is left to the next collection: %s", item.key, error)
             return False
         # A concurrent collection may have deleted the row; it counts for one of them only.
         return gone == 1
+
+    def _postpone(self, item: Released, until: int) -> None:
+        logger.info("Blob %s is locked by its store", item.key)
+        with self._database.write() as connection:
+            _POSTPONE.execute(connection, {"of_key": item.key, "until": until})
 
     def _discard_abandoned(self) -> None:
         deadline = self._clock.now() - ABANDONED_AFTER

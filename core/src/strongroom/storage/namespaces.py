@@ -11,6 +11,7 @@ from strongroom.plugin_api.storage import (
     ByteStream,
     CapabilityT,
     LocalPaths,
+    ObjectLock,
     ObjectStat,
     ServerSideCopy,
     SignedDownloads,
@@ -108,8 +109,18 @@ class _SignedUploads(SignedUploads):
         return self._signing.upload_request(self._prefix + key, lifetime=lifetime, size=size)
 
 
+class _ObjectLock(ObjectLock):
+    def __init__(self, lock: ObjectLock, prefix: str) -> None:
+        self._lock = lock
+        self._prefix = prefix
+
+    def locked_until(self, key: str) -> int | None:
+        return self._lock.locked_until(self._prefix + key)
+
+
 _ADAPTERS: dict[type[Any], Any] = {
     LocalPaths: _LocalPaths,
+    ObjectLock: _ObjectLock,
     ServerSideCopy: _ServerSideCopy,
     SignedDownloads: _SignedDownloads,
     SignedUploads: _SignedUploads,

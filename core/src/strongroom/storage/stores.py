@@ -18,6 +18,7 @@ from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
     CapabilityT,
+    ObjectLock,
     ObjectStat,
     ScopedWrites,
     StorageBackend,
@@ -205,6 +206,14 @@ class UnknownStorage(StorageError):
     """A row names a storage that is not configured."""
 
 
+class ObjectLocked(StorageError):
+    """The store keeps the object until a time, in milliseconds since the Unix epoch."""
+
+    def __init__(self, until: int) -> None:
+        super().__init__("the object is locked")
+        self.until = until
+
+
 class Store:
     """A named storage: calls its backend through a circuit breaker and verifies its owner.
 
@@ -299,10 +308,23 @@ class Store:
             return self.backend.stat(key)
 
     def delete(self, key: str) -> None:
-        """Delete an object, as :meth:`StorageBackend.delete`."""
+        """Delete an object, as :meth:`StorageBackend.delete`.
+
+        Raises:
+            ObjectLocked: the store locks it.
+        """
         self.require_ownership()
+        if until := self._locked_until(key):
+            raise ObjectLocked(until)
         with _Call(self, "delete"):
             self.backend.delete(key)
+
+    def _locked_until(self, key: str) -> int | None:
+        lock = self.capability(ObjectLock)
+        if lock is None:
+            return None
+        with _Call(self, "stat"):
+            return lock.locked_until(key)
 
     def drop_scope(self, scope: str) -> None:
         """Make the objects of a tenant unreadable, if the store has :class:`ScopedWrites`."""

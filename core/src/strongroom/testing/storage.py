@@ -3,6 +3,7 @@
 import hashlib
 import io
 import secrets
+import time
 import tracemalloc
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from strongroom.plugin_api.storage import (
     CHUNK_SIZE,
     ByteSource,
     LocalPaths,
+    ObjectLock,
     ObjectNotFound,
     ObjectStat,
     ServerSideCopy,
@@ -359,6 +361,15 @@ class StorageBackendContract:
             full_backend.put(key, PatternSource(4 * MEBIBYTE))
         with pytest.raises(ObjectNotFound):
             full_backend.stat(key)
+
+    def test_a_new_object_is_locked(self, backend: StorageBackend[Any], key: str) -> None:
+        lock = backend.capability(ObjectLock)
+        if lock is None:
+            pytest.skip("does not declare ObjectLock")
+        assert lock.locked_until(key) is None
+        backend.put(key, io.BytesIO(b"locked"))
+        assert (lock.locked_until(key) or 0) > time.time() * 1000
+        assert read_all(backend, key) == b"locked"
 
     def test_a_signed_download_gives_the_object_under_the_headers(
         self, backend: StorageBackend[Any], key: str

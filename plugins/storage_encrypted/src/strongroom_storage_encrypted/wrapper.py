@@ -11,8 +11,10 @@ from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
+    CapabilityT,
     InnerStorage,
     ObjectDamaged,
+    ObjectLock,
     ObjectStat,
     ScopedWrites,
     StorageWrapper,
@@ -46,6 +48,12 @@ class EncryptedStorage(StorageWrapper[NoOptions], ScopedWrites, WrappedKeys):
         super().__init__(options, storage)
         self._keyring = Keyring(self.inner, storage.keys())
         self._opened = _OpenedObjects(_REMEMBERED)
+
+    def capability(self, kind: type[CapabilityT]) -> CapabilityT | None:
+        # An object is one object of the inner store under the same key, so its lock is the same.
+        if kind is ObjectLock:
+            return self.inner.capability(kind)
+        return super().capability(kind)
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         return self._put(None, key, source, size)

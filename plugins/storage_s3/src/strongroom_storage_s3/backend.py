@@ -9,11 +9,16 @@ is fs-s3fs with its client, reader and writer replaced by those used here.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from strongroom.plugin_api.storage import (
+    NO_END,
     ByteSource,
     ByteStream,
+    CapabilityT,
+    ObjectLock,
+    ObjectNotFound,
     ObjectStat,
     ServerSideCopy,
     SignedDownloads,
@@ -48,7 +53,7 @@ RESPONSE_HEADERS = {
 }
 
 
-class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, SignedUploads):
+class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, SignedUploads, ObjectLock):
     """Stores each object as one object of a bucket, below a prefix."""
 
     name = "s3"
@@ -65,7 +70,26 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
 
     @property
     def write_once(self) -> bool:
-        return self.options.refuses_replacing
+        # A signed upload would not be locked.
+        return self.options.refuses_replacing and self.options.object_lock_mode is None
+
+    def capability(self, kind: type[CapabilityT]) -> CapabilityT | None:
+        # What is copied within the store would not be locked everywhere.
+        absent = ObjectLock if self.options.object_lock_mode is None else ServerSideCopy
+        if kind is absent:
+            return None
+        return super().capability(kind)
+
+    def locked_until(self, key: str) -> int | None:
+        try:
+            with translated_errors():
+                response = self._client.get().head_object(**self._at(key))
+        except ObjectNotFound:
+            return None
+        if response.get("ObjectLockLegalHoldStatus") == "ON":
+            return NO_END
+        until: datetime | None = response.get("ObjectLockRetainUntilDate")
+        return None if until is None or until <= datetime.now(UTC) else int(until.timestamp() * 1000)
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
         try:
@@ -137,7 +161,16 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
             self._at(key),
             part_bytes=max(self.options.part_bytes, -(-size // MAX_PARTS)),
             parts_in_flight=self.options.parts_in_flight,
+            attributes=self._lock(),
         )
+
+    def _lock(self) -> dict[str, Any]:
+        """Return the parameters that lock a new object: ``x-amz-object-lock-*``."""
+        mode = self.options.object_lock_mode
+        if mode is None:
+            return {}
+        until = datetime.now(UTC) + timedelta(days=self.options.object_lock_days)
+        return {"ObjectLockMode": mode.upper(), "ObjectLockRetainUntilDate": until}
 
     @contextmanager
     def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:

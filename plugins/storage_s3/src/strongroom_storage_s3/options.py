@@ -68,7 +68,22 @@ class S3Options:
         " set to false for stores that do not support it; default: that of `service`, or true.",
     )
 
+    object_lock_mode: str | None = option(
+        None,
+        choices=("governance", "compliance"),
+        help="Lock each new object for `object_lock_days`; the bucket must have Object Lock enabled. In "
+        "`compliance` mode, not even the account of the bucket can remove it sooner.",
+    )
+    object_lock_days: int = option(
+        0,
+        minimum=0,
+        maximum=36_500,
+        help="Days for which a new object is locked, with `object_lock_mode`.",
+    )
+
     def __post_init__(self) -> None:
+        if (self.object_lock_mode is not None) != (self.object_lock_days > 0):
+            raise ValueError("object_lock_days: needs object_lock_mode, and the other way round")
         for key in ("endpoint_url", "public_endpoint_url"):
             url = getattr(self, key)
             if url is not None and not _is_url(url):

@@ -97,7 +97,9 @@ class Upload:
 
     def _put(self) -> None:
         with translated_errors():
-            digest = digest_header(self._client.meta.endpoint_url, self._part)
+            # With Object Lock, stores demand the digest in any case.
+            endpoint = "https:" if self._attributes else self._client.meta.endpoint_url
+            digest = digest_header(endpoint, self._part)
             self._client.put_object(**self._target, **self._attributes, **digest, Body=self._part)
 
     def _send_part(self) -> None:
