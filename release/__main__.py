@@ -18,6 +18,7 @@ from release.versions import (
     choose_version,
     current_version,
     fragment_kinds,
+    require_admitted,
     set_version,
 )
 
@@ -51,6 +52,7 @@ def release(root: Path, wanted: str | None, date: str | None) -> None:
     if not fragment_kinds(root):
         raise ReleaseRefused("changelog.d has no fragments, so there is nothing to release")
     version = choose_version(root, wanted)
+    require_admitted(root, version)
     try:
         set_version(root, version)
         _write_changelog(root, version, date)

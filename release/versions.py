@@ -1,10 +1,13 @@
 """Which version a release gets, and the files that contain it."""
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from packaging.requirements import Requirement
 from packaging.version import InvalidVersion, Version
 
 # The first file is the source: the pyproject.toml files of the server and of all plugins read it.
@@ -18,6 +21,7 @@ VERSION_FILES: Final = {
     ),
     "examples/production/kubernetes/base/kustomization.yaml": re.compile(r"(?<=newTag: v)\S+"),
 }
+_PROJECTS: Final = ("pyproject.toml", "plugins/*/pyproject.toml", "clients/*/pyproject.toml")
 _HEADING: Final = re.compile(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
 _FEATURES: Final = frozenset({"added", "changed", "removed"})
 
@@ -71,6 +75,31 @@ def choose_version(root: Path, wanted: str | None) -> Version:
         newest = max([current, *released])
         raise ReleaseRefused(f"{version} is not newer than {newest}; downgrades are not possible")
     return version
+
+
+def require_admitted(root: Path, version: Version) -> None:
+    """Require that the distributions of the tree admit each other's new version.
+
+    Raises:
+        ReleaseRefused: A distribution requires another of the tree, but not in this version.
+    """
+    projects = [_project(path) for pattern in _PROJECTS for path in sorted(root.glob(pattern))]
+    names = {project["name"] for project in projects}
+    for project in projects:
+        for requirement in _requirements(project):
+            if requirement.name in names and version not in requirement.specifier:
+                raise ReleaseRefused(f"{project['name']} requires {requirement}; admit {version} there")
+
+
+def _project(path: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads(path.read_text())["project"]
+    return project
+
+
+def _requirements(project: Mapping[str, Any]) -> Iterator[Requirement]:
+    extras = project.get("optional-dependencies", {}).values()
+    for text in chain(project.get("dependencies", ()), *extras):
+        yield Requirement(text)
 
 
 def following(current: Version, kinds: Sequence[str]) -> Version:

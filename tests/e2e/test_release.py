@@ -69,6 +69,12 @@ def test_an_impossible_version_is_refused(tree: Path, version: str, message: str
     assert succeed(tree, "git", "status", "--porcelain") == ""
 
 
+def test_a_version_that_distributions_do_not_admit_is_refused(tree: Path) -> None:
+    result = release(tree, "1.0.0")
+    assert result.returncode == 1
+    assert re.fullmatch(r"Error: \S+ requires strongroom\S+; admit 1\.0\.0 there\n", result.stderr)
+
+
 def test_each_distribution_has_the_version(released: Path) -> None:
     built = [path.name for path in files_of(released / "dist")]
     projects = 1 + len(
