@@ -164,10 +164,11 @@ def test_each_declared_requirement_is_locked() -> None:
     assert {canonicalize_name(name) for name in declared()} <= locked
 
 
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.9", "3.13.9"])
-def test_each_python_has_one_pin_of_a_package(python: str) -> None:
+def test_each_python_has_one_pin_of_a_package(python: str, lock: str) -> None:
     environment = {"python_full_version": python, "python_version": python[:4]}
-    required = [Requirement(pin.partition("\\")[0]) for pin in pins("requirements-dev.lock")]
+    required = [Requirement(pin.partition("\\")[0]) for pin in pins(lock)]
     names = [pin.name for pin in required if pin.marker is None or pin.marker.evaluate(environment)]
     assert len(names) == len(set(names))
 
