@@ -250,6 +250,12 @@ class TestFailures:
         )
         expected = [200, "error.not-found", "error.revision-conflict", 200, 200]
         assert outcomes(answer) == expected
+        recorded = scene.api.get(f"{scene.path}/file-events", by=scene.admin).json["data"]
+        assert [event["action"] for event in recorded[:3]] == [
+            "file.moved",
+            "file.deleted",
+            "file.moved",
+        ]
         assert [result["status"] for result in answer.json["results"]] == [200, 404, 409, 200, 200]
         assert names(scene, folder) == ["a", "b"]
 

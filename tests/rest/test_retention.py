@@ -101,6 +101,24 @@ def test_a_hold_needs_a_node(archive: Archive, node: str) -> None:
     assert archive.hold({"id": root if node == "root" else node}).status_code == 404
 
 
+def test_batches_respect_holds(archive: Archive, scene: Scene) -> None:
+    held, free, folder = scene.file("held"), scene.file("free"), scene.folder("folder")
+    assert archive.hold(held).status_code == 200
+    items = [
+        {"operation": "trash", "fileId": held["id"]},
+        {"operation": "trash", "fileId": free["id"]},
+        {"operation": "move", "fileId": held["id"], "parentId": folder["id"]},
+    ]
+    path, body = f"{scene.path}/files-batches", {"atomic": False, "items": items}
+    results = archive.api.post(path, body, by=scene.admin).json["results"]
+    assert [result["error"] and result["error"]["code"] for result in results][:2] == [
+        "error.held",
+        None,
+    ]
+    refused = archive.api.post(path, {"items": items[:1]}, by=scene.admin)
+    assert (refused.status_code, error_code(refused)) == (409, "error.held")
+
+
 def test_a_hold_in_the_past_is_refused(archive: Archive, scene: Scene) -> None:
     answer = archive.hold(scene.file("file"), until=iso_format(scene.api.clock.now()))
     assert answer.json["error"]["details"][0]["code"] == "in-the-past"

@@ -8,6 +8,7 @@ import pytest
 from tests.support.api import Api, Person
 from tests.support.config import Table
 from tests.support.scanners import SCANNING, install_word_scanner
+from tests.support.scene import Scene
 from tests.support.statements import statements
 
 from strongroom.database.paging import Paging
@@ -111,6 +112,24 @@ def test_details_and_lists_execute_few(api_on_sqlite: Api) -> None:
     counts = [len(seen) for seen in (details, location, inside, top_level)]
     # Lists read the access with the total, the page, and its owners; the top level counts its grants.
     assert counts == [1, 1, 3, 4]
+
+
+def test_a_batch_executes_fewer_than_its_single_requests(api_on_sqlite: Api) -> None:
+    scene = Scene(api_on_sqlite)
+    folder = scene.folder("folder")
+    counts = {}
+    for operation, members in (("move", {"parentId": folder["id"]}), ("trash", {})):
+        made = [scene.file(f"{operation} {number}") for number in range(20)]
+        items = [{"operation": operation, "fileId": node["id"], **members} for node in made]
+        with statements() as seen:
+            answer = scene.api.post(f"{scene.path}/files-batches", {"items": items}, by=scene.admin)
+        assert answer.status_code == 200
+        # All events are written by one statement.
+        assert sum("INSERT INTO file_events" in statement for statement in seen) == 1
+        counts[operation] = len(seen)
+    # A single move executes 10, a single deletion 9. The others are the login, the role and the events.
+    assert counts["move"] <= 20 * 8 + 5
+    assert counts["trash"] <= 20 * 6 + 5
 
 
 def test_each_operation_verifies_the_login(api: Api) -> None:

@@ -220,7 +220,9 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         base.users,
         base.audit,
     )
-    batches = BatchService(database, access, files, moving, copying, trash_service, grants, group_grants)
+    batches = BatchService(
+        database, access, files, moving, copying, trash_service, grants, group_grants, events
+    )
     bundles = BundleService(
         database,
         base.clock,

@@ -15,6 +15,7 @@ from strongroom.files.names import normalize_name
 from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.tree import Tree, require_revision
 from strongroom.identity import AnyCaller
+from strongroom.tenants.models import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +124,13 @@ class MovingService:
         # A rename leaves the node under the same grants, so no permission can be gained by it.
         if parent_id != node.parent_id:
             self._guard.require_movable(connection, node, parent_id)
-            self._expiry.require_movable(connection, caller, node, parent_id)
+            # That of administrators does not expire, so no permission can outlast it.
+            if access.role is not Role.ADMIN:
+                self._expiry.require_movable(connection, caller, node, parent_id)
         moved = self._move(connection, caller, node, parent_id, name or node.name, wanted.on_conflict)
-        # The move may have changed the caller's permission.
+        # The move may have changed the caller's permission, unless it comes from the role alone.
+        if access.role is Role.ADMIN and caller.key is None:
+            return NodeView(moved, access.permission)
         after = self._access.find(connection, caller, tenant_id, node_id)
         return NodeView(moved, after.permission)
 

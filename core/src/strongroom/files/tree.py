@@ -294,12 +294,14 @@ class Tree:
             RevisionConflict: the node has changed since it was read.
         """
         self._visibility.hide(connection, node.id)
-        of_entry = {"node_id": node.id, "of_trash": trash_id}
-        _SET_TRASH.execute(connection, of_entry)
+        of_entry, is_folder = {"node_id": node.id, "of_trash": trash_id}, node.type == NodeType.FOLDER
+        # Nothing is below a file.
+        if is_folder:
+            _SET_TRASH.execute(connection, of_entry)
         # After the statement above, which descends from the node and sets it as well.
         self._change(connection, node, parent_id=None, trash_id=trash_id)
         child_counts.taken_out(connection, node.parent_id or "", node.name)
-        size: int = _SIZE.scalar(connection, of_entry)
+        size: int = _SIZE.scalar(connection, of_entry) if is_folder else node.size
         return size
 
     def attach(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
@@ -312,11 +314,13 @@ class Tree:
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_field("name", "taken", NameConflict.message)
         changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
-        _CLEAR_TRASH.execute(connection, {"of_trash": node.trash_id})
+        is_folder = node.type == NodeType.FOLDER
+        if is_folder:
+            _CLEAR_TRASH.execute(connection, {"of_trash": node.trash_id})
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
         child_counts.added(connection, parent_id, name)
-        self._visibility.reveal(connection, node.id)
+        self._visibility.reveal(connection, node.id, is_folder=is_folder)
         return changed
 
     def replace_content(

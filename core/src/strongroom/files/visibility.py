@@ -310,9 +310,11 @@ class Visibility:
         """Hide the grants on a node and below it from top-level lists, because it goes to the trash."""
         _HIDE.execute(connection, {"node_id": node_id})
 
-    def reveal(self, connection: Connection, node_id: str) -> None:
+    def reveal(self, connection: Connection, node_id: str, *, is_folder: bool) -> None:
         """Recompute the grants on a node and below it, because it came back from the trash."""
         _REFRESH_ON.execute(connection, {"node": node_id})
+        if not is_folder:
+            return
         untils = self.untils(connection, node_id)
         until = _with_members(untils, members_by_group(connection, list(untils.groups)))
         # A permanent grant on the node or above it keeps all grants below hidden, as they are now.

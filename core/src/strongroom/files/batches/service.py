@@ -13,6 +13,7 @@ from strongroom.database import Database
 from strongroom.errors import StrongroomError, Unavailable
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.copying import Copy, CopyingService, NodeBudget
+from strongroom.files.events.recorder import EventRow, FileEvents
 from strongroom.files.grants import GrantRequest, GrantService, GroupGrantRequest
 from strongroom.files.group_grants import GroupGrantService
 from strongroom.files.moving import Move, MovingService
@@ -114,6 +115,7 @@ class BatchService:
         trash: TrashService,
         grants: GrantService,
         group_grants: GroupGrantService,
+        events: FileEvents,
     ) -> None:
         self._database = database
         self._access = access
@@ -123,6 +125,7 @@ class BatchService:
         self._trash = trash
         self._grants = grants
         self._group_grants = group_grants
+        self._events = events
         self._changes: Mapping[type, tuple[Scope, _Apply]] = {
             Move: (Scope.FILES_SHARE, self._move),
             Copy: (Scope.FILES_WRITE, self._copy),
@@ -146,7 +149,8 @@ class BatchService:
         run = _Run(caller, tenant_id, origin)
         with self._database.write() as connection:
             self._begin(connection, run)
-            results = [self._apply_or_fail(connection, run, *entry) for entry in enumerate(items)]
+            with self._events.collecting(connection):
+                results = [self._apply_or_fail(connection, run, *entry) for entry in enumerate(items)]
         self._files.remove_some(run.released)
         return results
 
@@ -166,7 +170,8 @@ class BatchService:
             with self._database.write() as connection:
                 self._begin(connection, run)
                 some = items[start : start + ITEMS_AT_ONCE]
-                results += [self._apply_alone(connection, run, item) for item in some]
+                with self._events.collecting(connection) as events:
+                    results += [self._apply_alone(connection, run, item, events) for item in some]
         self._files.remove_some(run.released)
         return results
 
@@ -182,7 +187,10 @@ class BatchService:
         except StrongroomError as error:
             raise error.within(f"items.{number}") from error
 
-    def _apply_alone(self, connection: Connection, run: _Run, item: BatchItem) -> BatchResult:
+    def _apply_alone(
+        self, connection: Connection, run: _Run, item: BatchItem, events: list[EventRow]
+    ) -> BatchResult:
+        recorded = len(events)
         try:
             # The savepoint undoes the part of the item that preceded the error.
             with connection.begin_nested():
@@ -190,6 +198,7 @@ class BatchService:
         except Unavailable:
             raise
         except StrongroomError as error:
+            del events[recorded:]
             return BatchResult(item.node_id, error.status, error=error)
 
     def _apply(self, connection: Connection, run: _Run, item: BatchItem) -> BatchResult:

@@ -54,6 +54,8 @@ blueprint = Blueprint(
         errors.RevisionConflict,
         errors.TooManyNodes,
         errors.FileHeld,
+        errors.FileRetained,
+        errors.FileHeld,
         errors.UnsupportedMediaType,
         errors.StorageFull,
     ),

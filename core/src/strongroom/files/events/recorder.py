@@ -1,7 +1,9 @@
 """Records file events: changes in the same transaction, downloads in batches after the response."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from threading import Lock, Timer
@@ -133,6 +135,9 @@ SENT: Final = (200, 206, 307)
 """Statuses of responses that contain content or redirect to the store."""
 
 _Key = tuple[str, str, str | None]
+EventRow = dict[str, Any]
+
+_collected: Final[ContextVar[list[EventRow] | None]] = ContextVar("collected_events", default=None)
 
 
 class Recorded(Protocol):
@@ -209,8 +214,27 @@ class FileEvents:
         row["revision"] = node.revision
         row["previous_parent_id"] = _parent_id(node.tenant_id, previous_parent_id)
         row["traceparent"] = traceparent()
-        _APPEND.execute(connection, row)
         mark_topic(connection, node.tenant_id)
+        collected = _collected.get()
+        if collected is None:
+            _APPEND.execute(connection, row)
+        else:
+            collected.append(row)
+
+    @contextmanager
+    def collecting(self, connection: Connection) -> Iterator[list[EventRow]]:
+        """Write the changes that this thread records in the block by one statement, at its end.
+
+        A caller that undoes some of the changes removes them from the list.
+        """
+        rows: list[EventRow] = []
+        token = _collected.set(rows)
+        try:
+            yield rows
+        finally:
+            _collected.reset(token)
+        if rows:
+            _APPEND.execute(connection, rows)
 
     def record_all(self, events: Iterable[FileEvent]) -> None:
         """Record events in a separate, non-durable transaction."""
