@@ -64,7 +64,7 @@ _BATCH: Final = 4000
 _SHARE: Final = 8
 """The first candidates of which not even one in so many is in the scope show that most are not."""
 
-_FEW_NODES: Final = 2000
+_FEW_NODES: Final = 5000
 """Number of nodes of a scope whose names are read, instead of the index."""
 
 _ENDLESS: Final = 2**63 - 1
