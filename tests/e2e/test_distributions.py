@@ -152,6 +152,17 @@ def test_the_first_steps_succeed_with_the_wheel_of_the_core(
     assert (tmp_path / "strongroom-data/strongroom.sqlite3").exists()
 
 
+def test_the_client_installs_without_the_server(dist: Path, tmp_path: Path) -> None:
+    (wheel,) = dist.glob(f"{CLIENT}-*.whl")
+    environment = tmp_path / "environment"
+    run(UV, "venv", "--quiet", environment, cwd=tmp_path)
+    install = (UV, "pip", "install", "--quiet", "--no-build", "--python", environment)
+    run(*install, "--constraints", ROOT / "requirements-dev.lock", wheel, cwd=tmp_path)
+    said = run(environment / "bin/strongroom-client", "--version", cwd=tmp_path)
+    assert __version__ in said
+    assert not (environment / "bin/strongroom").exists()
+
+
 def metadata_of(wheel: Path) -> Message:
     with ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))

@@ -1,11 +1,16 @@
 """The command: login, lists, transfers, synchronization and share links, against a server."""
 
+import fcntl
 import json
 import os
+import pty
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -43,7 +48,7 @@ def run(folder: Path, server: LiveServer, alice: LiveUser) -> Run:
 @pytest.fixture
 def tenant(client: Client, request: pytest.FixtureRequest) -> str:
     """The name of a new tenant."""
-    name = request.node.name[:60]
+    name: str = request.node.name[:60]
     client.send(tenants.create_tenant(body=NewTenant(name=name)))
     return name
 
@@ -163,7 +168,7 @@ def test_links_in_the_target_are_not_followed(
     outside.mkdir()
     copy.mkdir()
     (copy / "a").symlink_to(outside)
-    assert run("sync", f"{tenant}:", copy, status=1)
+    run("sync", f"{tenant}:", copy, status=1)
     assert list(outside.iterdir()) == []
 
 
@@ -201,11 +206,28 @@ def test_an_access_key_logs_in(
 def test_a_process_prints_plain_lines_and_no_bar(
     run: Run, tenant: str, local: Path, folder: Path
 ) -> None:
-    command = [PROGRAM, "sync", local, f"{tenant}:"]
+    command: list[str | Path] = [PROGRAM, "sync", local, f"{tenant}:"]
     environment = {**os.environ, "STRONGROOM_CLIENT_DIR": str(folder)}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert "copied top.txt\n" in result.stdout
+
+
+def test_a_terminal_shows_a_bar(run: Run, tenant: str, large: Path, folder: Path) -> None:
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, 100, 0, 0))
+    command: list[str | Path] = [PROGRAM, "up", large, f"{tenant}:"]
+    environment = {**os.environ, "STRONGROOM_CLIENT_DIR": str(folder)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=end) as process:
+        os.close(end)
+        shown = b""
+        # Linux reports the end of a terminal as an error.
+        with suppress(OSError):
+            while piece := os.read(terminal, 4096):
+                shown += piece
+    os.close(terminal)
+    assert process.returncode == 0
+    assert b"large.bin: 100%" in shown or b"large.bin:  50%" in shown
 
 
 def test_an_unreachable_server_is_status_6(tmp_path: Path) -> None:

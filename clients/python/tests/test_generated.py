@@ -8,7 +8,7 @@ HERE = Path(__file__).parents[1]
 
 
 def test_the_generated_modules_are_up_to_date() -> None:
-    command = [sys.executable, HERE / "generate_client.py", "--check"]
+    command: list[str | Path] = [sys.executable, HERE / "generate_client.py", "--check"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
 

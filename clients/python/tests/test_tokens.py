@@ -91,9 +91,11 @@ def processes(
     server: LiveServer, tmp_path: Path, store: FileTokens
 ) -> "Iterator[list[subprocess.Popen[str]]]":
     """Processes that wait to send a request with the same tokens."""
-    command = [sys.executable, "-c", PROCESS, server.url, tmp_path / "tokens.json"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    started = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    command: list[str | Path] = [sys.executable, "-c", PROCESS, server.url, tmp_path / "tokens.json"]
+    started = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
     yield started
     for process in started:
         process.kill()

@@ -145,6 +145,22 @@ def test_transfers_survive_broken_connections(
     assert checksum(copy) == checksum(large) == node.checksum
 
 
+def test_two_processes_may_upload_the_same_file(
+    server: LiveServer, client: Client, state: Path, tenant_id: str, large: Path
+) -> None:
+    fast = Killed(server, state, "upload", tenant_id, str(large))
+    fast.kill_after(8 * MIB)
+    overtaken: list[int] = []
+
+    def overtake(progress: Progress) -> None:
+        if progress.done == 8 * MIB and not overtaken:
+            overtaken.extend(fast.finish())
+
+    tokens, uploads = FileTokens(state / "tokens.json"), FolderUploads(state / "uploads")
+    with Client(server.url, tokens=tokens, uploads=uploads) as other:
+        assert other.upload(tenant_id, large, progress=overtake).checksum == checksum(large)
+
+
 def test_a_folder_is_no_download(client: Client, tenant_id: str, tmp_path: Path) -> None:
     folder = client.send(files.create_folder(tenant_id, body=NewFolder(name="Reports")))
     with pytest.raises(errors_by_code.NotAFile):

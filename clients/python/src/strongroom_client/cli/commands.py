@@ -103,7 +103,7 @@ def login(context: Context, url: str, username: str | None, *, by_key: bool, fro
     """Log in by a password or an access key, and store the login for later commands.
 
     The login is stored in the folder of the user's configuration, or in STRONGROOM_CLIENT_DIR, for the
-    owner only. Without a stored login, STRONGROOM_URL and STRONGROOM_KEY are used.
+    owner only. STRONGROOM_URL and STRONGROOM_KEY are used instead of it if both are set.
     """
     if by_key:
         server = Server(url, _secret("Access key", from_stdin=from_stdin))
