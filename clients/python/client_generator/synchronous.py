@@ -19,7 +19,7 @@ _NAMES: Final = {
     "aiter_bytes": "iter_bytes",
     "aread": "read",
     "async_in_thread": "in_thread",
-    "async_shielded": "shielded",
+    "async_completed": "completed",
     "async_sleep": "sleep",
     "asynccontextmanager": "contextmanager",
 }

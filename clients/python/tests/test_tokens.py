@@ -9,11 +9,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.campaign import campaign_size
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
 from strongroom_client import AsyncClient, Client, FileTokens, Tokens, errors_by_code
 from strongroom_client.api import users
 
+CANCELLATIONS = campaign_size("CLIENT_CANCELLATIONS", 40)
 PROCESS = """
 import sys
 from pathlib import Path
@@ -71,17 +73,16 @@ def test_tasks_refresh_once(server: LiveServer, alice: LiveUser, store: FileToke
 def test_a_cancelled_task_loses_no_tokens(
     server: LiveServer, alice: LiveUser, store: FileTokens
 ) -> None:
-    async def cancel_after(steps: int) -> None:
+    async def cancel_after(milliseconds: int) -> None:
         async with AsyncClient(server.url, tokens=store) as client:
             task = asyncio.ensure_future(client.send(users.get_user("me")))
-            for _ in range(steps):
-                await asyncio.sleep(0)
+            await asyncio.wait([task], timeout=milliseconds / 1000)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    for steps in range(1, 60, 6):
+    for milliseconds in range(CANCELLATIONS):
         spoil(store)
-        asyncio.run(cancel_after(steps))
+        asyncio.run(cancel_after(milliseconds))
     with Client(server.url, tokens=store) as client:
         assert client.send(users.get_user("me")).id == alice.id
 

@@ -3,11 +3,11 @@
 ``_sync`` is generated from ``_async``: the generator replaces asynchronous names by their counterparts.
 """
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from typing import ParamSpec, TypeAlias, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -43,11 +43,40 @@ def in_thread(
     return function(*arguments, **options)
 
 
-def async_shielded() -> AbstractContextManager[object]:
-    """Return a context in which a task cannot be cancelled."""
-    return anyio.CancelScope(shield=True)
+async def async_completed(
+    function: Callable[Parameters, Coroutine[Any, Any, Returned]],
+    *arguments: Parameters.args,
+    **options: Parameters.kwargs,
+) -> Returned:
+    """Call a function that runs to its end, although the calling task is cancelled meanwhile.
+
+    The cancellation takes effect afterwards.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        with anyio.CancelScope(shield=True):
+            return await function(*arguments, **options)
+    # The scopes of anyio do not shield from asyncio's own cancellation, such as that of asyncio.timeout.
+    return await _completed_task(asyncio.ensure_future(function(*arguments, **options)))
 
 
-def shielded() -> AbstractContextManager[object]:
-    """Return a context; a thread cannot be cancelled."""
-    return nullcontext()
+async def _completed_task(task: "asyncio.Future[Returned]") -> Returned:
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        # The result, or the error, has no receiver any more.
+        _ = None if task.cancelled() else task.exception()
+        raise cancelled
+    return task.result()
+
+
+def completed(
+    function: Callable[Parameters, Returned], *arguments: Parameters.args, **options: Parameters.kwargs
+) -> Returned:
+    """Call a function; a thread cannot be cancelled."""
+    return function(*arguments, **options)

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import httpx
 
 from ..api import authorizations
-from ..concurrency import AsyncLock, async_in_thread, async_shielded, async_sleep
+from ..concurrency import AsyncLock, async_completed, async_in_thread, async_sleep
 from ..errors import ApiError, ConnectionFailed, NotLoggedIn, UnauthorizedError
 from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
@@ -97,18 +97,20 @@ class AsyncSession:
 
     async def log_in(self, tokens: IssuedTokens) -> None:
         """Store the tokens of a new login."""
-        await self._exchange_locked(None, tokens)
+        await self._exchange_alone(None, tokens)
 
     async def renew(self, renewed: RenewedToken) -> None:
         """Store a new access token of the same login; its refresh token stays."""
         async with self._refreshing:
-            with async_shielded():
-                await async_in_thread(self._tokens.acquire)
-                try:
-                    if tokens := self._tokens.load():
-                        self._tokens.save(tokens.with_access(renewed.access_token, renewed.expires_at))
-                finally:
-                    self._tokens.release()
+            await async_completed(self._renew_locked, renewed)
+
+    async def _renew_locked(self, renewed: RenewedToken) -> None:
+        await async_in_thread(self._tokens.acquire)
+        try:
+            if tokens := self._tokens.load():
+                self._tokens.save(tokens.with_access(renewed.access_token, renewed.expires_at))
+        finally:
+            self._tokens.release()
 
     async def forget_login(self) -> None:
         """Remove the stored tokens."""
@@ -128,17 +130,19 @@ class AsyncSession:
             ApiError: the login has ended, or needs a second factor.
             ConnectionFailed: there was no response.
         """
-        return await self._exchange_locked(stale, None)
+        return await self._exchange_alone(stale, None)
 
-    async def _exchange_locked(self, stale: str | None, issued: IssuedTokens | None) -> str:
+    async def _exchange_alone(self, stale: str | None, issued: IssuedTokens | None) -> str:
         async with self._refreshing:
             # Cancelled between the response and the store, the only valid tokens would be lost.
-            with async_shielded():
-                await async_in_thread(self._tokens.acquire)
-                try:
-                    return await self._exchange(stale, issued)
-                finally:
-                    self._tokens.release()
+            return await async_completed(self._exchange_locked, stale, issued)
+
+    async def _exchange_locked(self, stale: str | None, issued: IssuedTokens | None) -> str:
+        await async_in_thread(self._tokens.acquire)
+        try:
+            return await self._exchange(stale, issued)
+        finally:
+            self._tokens.release()
 
     async def _exchange(self, stale: str | None, issued: IssuedTokens | None) -> str:
         if issued is None:

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import httpx
 
 from ..api import authorizations
-from ..concurrency import Lock, in_thread, shielded, sleep
+from ..concurrency import Lock, completed, in_thread, sleep
 from ..errors import ApiError, ConnectionFailed, NotLoggedIn, UnauthorizedError
 from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
@@ -97,18 +97,20 @@ class Session:
 
     def log_in(self, tokens: IssuedTokens) -> None:
         """Store the tokens of a new login."""
-        self._exchange_locked(None, tokens)
+        self._exchange_alone(None, tokens)
 
     def renew(self, renewed: RenewedToken) -> None:
         """Store a new access token of the same login; its refresh token stays."""
         with self._refreshing:
-            with shielded():
-                in_thread(self._tokens.acquire)
-                try:
-                    if tokens := self._tokens.load():
-                        self._tokens.save(tokens.with_access(renewed.access_token, renewed.expires_at))
-                finally:
-                    self._tokens.release()
+            completed(self._renew_locked, renewed)
+
+    def _renew_locked(self, renewed: RenewedToken) -> None:
+        in_thread(self._tokens.acquire)
+        try:
+            if tokens := self._tokens.load():
+                self._tokens.save(tokens.with_access(renewed.access_token, renewed.expires_at))
+        finally:
+            self._tokens.release()
 
     def forget_login(self) -> None:
         """Remove the stored tokens."""
@@ -128,17 +130,19 @@ class Session:
             ApiError: the login has ended, or needs a second factor.
             ConnectionFailed: there was no response.
         """
-        return self._exchange_locked(stale, None)
+        return self._exchange_alone(stale, None)
 
-    def _exchange_locked(self, stale: str | None, issued: IssuedTokens | None) -> str:
+    def _exchange_alone(self, stale: str | None, issued: IssuedTokens | None) -> str:
         with self._refreshing:
             # Cancelled between the response and the store, the only valid tokens would be lost.
-            with shielded():
-                in_thread(self._tokens.acquire)
-                try:
-                    return self._exchange(stale, issued)
-                finally:
-                    self._tokens.release()
+            return completed(self._exchange_locked, stale, issued)
+
+    def _exchange_locked(self, stale: str | None, issued: IssuedTokens | None) -> str:
+        in_thread(self._tokens.acquire)
+        try:
+            return self._exchange(stale, issued)
+        finally:
+            self._tokens.release()
 
     def _exchange(self, stale: str | None, issued: IssuedTokens | None) -> str:
         if issued is None:
