@@ -29,7 +29,7 @@ from strongroom_client.files import checksum
 from strongroom_client.models import NewFolder
 
 MIB = 1024 * 1024
-UPLOAD_MIB = campaign_size("CLIENT_UPLOAD_MIB", 64)
+UPLOAD_MIB = campaign_size("CLIENT_UPLOAD_MIB", 32)
 
 TRANSFER = """
 import sys
