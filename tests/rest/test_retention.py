@@ -8,6 +8,7 @@ from tests.support.config import Table
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
+from strongroom.database.upgrade import read_schema, upgrade
 from strongroom.files.retention.clock import RetentionClock
 from strongroom.files.retention.models import RetentionMode
 from strongroom.identity import Origin
@@ -75,6 +76,16 @@ def audited(api: Api, action: str) -> list[Json]:
 @pytest.fixture
 def archive(scene: Scene) -> Archive:
     return Archive(scene)
+
+
+def test_code_that_knows_no_holds_is_refused_from_the_first_hold_on(archive: Archive) -> None:
+    engine, scene = archive.api.container.database.engine, archive.scene
+    assert (read_schema(engine).oldest_code or "") < "0013"
+    assert archive.hold(scene.file("file")).status_code == 200
+    assert read_schema(engine).oldest_code == "0025"
+    # An upgrade does not lower it.
+    upgrade(engine)
+    assert read_schema(engine).oldest_code == "0025"
 
 
 def test_the_role_records_holds_what_it_cannot_see(archive: Archive, scene: Scene) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table, lifted, merged
 
+from strongroom.database.upgrade import read_schema
 from strongroom.errors import Forbidden, StepUpRequired
 from strongroom.files.models import Permission
 from strongroom.http.routing import Operation
@@ -240,6 +241,11 @@ def test_both_are_demanded_and_others_learn_nothing(site: Site) -> None:
     assert error_code(site.api.get(site.path, by=stranger)) == "error.forbidden"
     file = f"{site.path}/files/{site.values['file_id']}"
     assert error_code(site.api.get(file, by=stranger)) == "error.forbidden"
+
+
+def test_code_that_knows_no_demands_is_refused_from_the_first_demand_on(site: Site) -> None:
+    site.demand({"maxAgeSeconds": 600})
+    assert read_schema(site.api.container.database.engine).oldest_code == "0016"
 
 
 def test_other_tenants_and_the_list_of_tenants_demand_nothing(site: Site) -> None:

@@ -112,9 +112,15 @@ def oldest_code(connection: Connection) -> str | None:
     return _get(connection, _OLDEST_CODE)
 
 
-def set_oldest_code(connection: Connection, revision: str) -> None:
-    """Record the oldest schema revision whose code can serve the database."""
-    _set(connection, _OLDEST_CODE, revision)
+def require_code(connection: Connection, revision: str) -> None:
+    """Record that code older than a schema revision must not serve the database from now on.
+
+    Migrations call this for tables that older code cannot read, and services for data that older code
+    would not obey, such as the first legal hold.
+    """
+    known = oldest_code(connection)
+    if known is None or known < revision:
+        _set(connection, _OLDEST_CODE, revision)
 
 
 def restored_at(connection: Connection) -> int | None:

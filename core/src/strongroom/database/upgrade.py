@@ -3,7 +3,8 @@
 Revisions have four digits, so they are compared as text. Older code keeps working with a schema that
 later migrations only expand (new tables, new columns with a default). A migration that removes something
 declares the first revision whose code does not need it: ``oldest_code = "0004"``. The database records
-the newest such declaration, because older code does not have later migrations.
+the newest such declaration, because older code does not have later migrations. Services raise it when
+they write the first row that older code would not obey; see ``installation.require_code``.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection, Engine, inspect, text
 
 from strongroom.database.changes import AdvisoryLock
-from strongroom.database.installation import create_database_id, oldest_code, set_oldest_code
+from strongroom.database.installation import create_database_id, oldest_code, require_code
 from strongroom.database.plugin_tables import (
     AllTables,
     migrations_folder,
@@ -121,7 +122,7 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         config = alembic_config(connection)
         command.upgrade(config, "head")
         create_database_id(connection)
-        set_oldest_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
+        require_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
         for plugin, declared in plugins.items():
             command.upgrade(plugin_alembic_config(connection, plugin, declared), "head")
 

@@ -9,6 +9,7 @@ from strongroom.assurance import demand_of
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, next_revision
 from strongroom.database import Database
+from strongroom.database.installation import require_code
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement, dynamic
 from strongroom.errors import (
@@ -24,6 +25,10 @@ from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import TENANT, Member, Role, Tenant, Usage, tenant_members, tenants
 from strongroom.tenants.quota import Quota
 from strongroom.users.service import UserService
+
+_DEMANDS: Final = frozenset({"required_acr", "max_proof_age"})
+_DEMANDS_OBEYED_SINCE: Final = "0016"
+"""The schema revision of the oldest code that refuses logins which do not meet a demand."""
 
 _ADD: Final = Statement(insert(tenants))
 # The row lock serializes changes, so a concurrent one is detected by its revision.
@@ -152,6 +157,8 @@ class TenantService:
             if "quota_bytes" in changes and not identity.is_admin:
                 raise Forbidden("Only server administrators may set a quota.")
             self._require_met(identity, changes)
+            if _DEMANDS & changes.keys():
+                require_code(connection, _DEMANDS_OBEYED_SINCE)
             self._change(connection, tenant_id, changes, revision)
             details = {field: str(value) for field, value in changes.items()}
             self._record(connection, "tenant.update", identity, tenant_id, origin, details)

@@ -11,10 +11,14 @@ from sqlalchemy import Connection, bindparam, case, delete, insert, select, upda
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.functions import greatest
+from strongroom.database.installation import require_code
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.files.retention.models import RetentionMode, RetentionSettings, retention_clock
 
 _ROW: Final = 1
+_OBEYED_SINCE: Final = "0025"
+"""The schema revision of the oldest code that keeps what is held or retained."""
+
 _NOW: Final = retention_clock.c.now
 _DAYS: Final = retention_clock.c.compliance_days
 _READ: Final = Statement(select(_NOW, _DAYS).where(retention_clock.c.id == _ROW))
@@ -83,7 +87,8 @@ class RetentionClock:
     def start(self, connection: Connection) -> None:
         """Start the clock with the time of this machine, unless it was started before."""
         row = {"id": _ROW, "now": self._clock.now(), "compliance_days": None}
-        _START.execute(connection, row)
+        if _START.execute(connection, row):
+            require_code(connection, _OBEYED_SINCE)
 
     def tick(self) -> None:
         """Advance the clock by the time since this process first called this method."""
@@ -126,6 +131,7 @@ def merge_clock(connection: Connection, before: ClockRow | None) -> None:
     restored = take_clock(connection)
     rows = [row for row in (before, restored) if row is not None]
     if rows:
+        require_code(connection, _OBEYED_SINCE)
         days = [row.compliance_days for row in rows if row.compliance_days is not None]
         values: dict[str, Any] = {"id": _ROW, "now": min(row.now for row in rows)}
         _PUT.execute(connection, {**values, "compliance_days": max(days, default=None)})
