@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from strongroom.errors import (
+    FileHeld,
     Forbidden,
     MoveIntoItself,
     NameConflict,
@@ -35,13 +36,14 @@ class ModelNode:
     versions: dict[int, bytes] = field(default_factory=dict)
     marked: set[int] = field(default_factory=set)
     replaced: int = 0
+    is_held: bool = False
 
-    def replace(self, content: bytes, keep: int) -> None:
-        """Give a file other content, and keep the earlier one as a version."""
+    def replace(self, content: bytes, keep: int | None) -> None:
+        """Give a file other content, and keep the earlier ones as versions: so many, or all."""
         self.replaced += 1
         self.versions[self.replaced] = self.content or b""
         self.content = content
-        for number in sorted(self.versions.keys() - self.marked)[:-keep]:
+        for number in sorted(self.versions.keys() - self.marked)[:-keep] if keep else ():
             del self.versions[number]
 
 
@@ -151,6 +153,17 @@ class TreeModel:
         candidates = (f"{name} ({number})" if number else name for number in range(1000))
         return next(candidate for candidate in candidates if not self.taken(parent, candidate))
 
+    def holds_around(self, node_id: str | None) -> set[str]:
+        """Return the held nodes among a node and the folders around it."""
+        return {node.id for node in self.path(node_id) if node.is_held}
+
+    def refusals_of_hold(self, node_id: str, *, within: bool = True) -> Errors:
+        """Return why a node may not be removed: a hold covers it, or a node within it."""
+        if node_id not in self.nodes:
+            return set()
+        is_within = within and any(self.nodes[each].is_held for each in self.subtree(node_id))
+        return {FileHeld} if is_within or self.holds_around(node_id) else set()
+
     def refusals(self, user: str, node_id: str | None, needed: Permission) -> Errors:
         """Return why a user may not do something with a node, or at the top."""
         if user not in self.members:
@@ -205,6 +218,8 @@ class TreeModel:
                 errors.add(NameConflict)
             if not errors - {NameConflict} and self.outlasts(user, node_id, parent):
                 errors.add(Forbidden)
+            if self.holds_around(self.nodes[node_id].parent) - self.holds_around(parent):
+                errors.add(FileHeld)
         return errors
 
     def outlasts(self, user: str, node_id: str, parent: str | None) -> bool:

@@ -58,6 +58,9 @@ STEPS_A_RUN = 100
 ALL = Paging(1, 200)
 
 USERS = st.sampled_from([0, 0, 0, 1, 1, 2, 2, 3, 4])
+RECORDS = 5
+"""The member with the role ``records``, who is never picked otherwise."""
+
 NODES = st.integers(0, 1000)
 STALE = st.sampled_from([None, 0, 1])
 CHOICES = st.sampled_from(OnConflict)
@@ -104,6 +107,8 @@ class TreeMachine(RuleBasedStateMachine):
         self.deleted: list[str] = []
         for user in self.people[1:4]:
             self.join(user)
+        records = self.people[RECORDS]
+        self.services.tenants.put_member(admin, self.tenant, records, Role.RECORDS, Origin())
         self.group_names = 0
         for members in ([1, 2], [2]):
             group = self.make_group()
@@ -125,6 +130,10 @@ class TreeMachine(RuleBasedStateMachine):
         for _ in range(6):
             number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
             self.grant_group(0, number, random.randint(0, 1), level, random.choice([None, 1, 3]))
+
+    def kept_of(self, node_id: str) -> int | None:
+        """Return how many versions of a file are kept: all of them under a hold."""
+        return None if self.model.holds_around(node_id) else VERSIONS
 
     def identity(self, user: int) -> Identity:
         return Identity(self.people[user], "USER", "login")
@@ -199,7 +208,7 @@ class TreeMachine(RuleBasedStateMachine):
             ),
         )
         if view is not None and other is not None:
-            other.replace(content, VERSIONS)
+            other.replace(content, self.kept_of(other.id))
             self.check(view, user)
         else:
             self.added(view, user, final, content)
@@ -215,7 +224,7 @@ class TreeMachine(RuleBasedStateMachine):
             ),
         )
         if view is not None:
-            self.model.nodes[node_id].replace(b"y" * size, VERSIONS)
+            self.model.nodes[node_id].replace(b"y" * size, self.kept_of(node_id))
             self.check(view, user)
 
     def pick_version(self, number: int, which: int) -> tuple[str, int]:
@@ -254,7 +263,7 @@ class TreeMachine(RuleBasedStateMachine):
         )
         if view is not None:
             node = self.model.nodes[node_id]
-            node.replace(node.versions[wanted], VERSIONS)
+            node.replace(node.versions[wanted], self.kept_of(node_id))
             self.check(view, user)
 
     @rule(user=USERS, number=NODES, which=NODES, kept=st.booleans())
@@ -274,6 +283,7 @@ class TreeMachine(RuleBasedStateMachine):
     def delete_version(self, user: int, number: int, which: int) -> None:
         node_id, wanted = self.pick_version(number, which)
         errors = self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.MANAGE)
+        errors |= self.model.refusals_of_hold(node_id, within=False)
         self.expect(
             errors,
             lambda: self.services.versions.delete(self.identity(user), self.tenant, node_id, wanted),
@@ -321,6 +331,7 @@ class TreeMachine(RuleBasedStateMachine):
         if taking and node and other and other is not node and None not in (node.content, other.content):
             errors -= {NameConflict}
             errors |= self.model.refusals(self.people[user], other.id, Permission.MANAGE)
+            errors |= self.model.refusals_of_hold(other.id)
         wanted = Move(parent, name, OnConflict.REPLACE if taking else OnConflict.FAIL)
         view = self.expect(
             errors,
@@ -381,6 +392,7 @@ class TreeMachine(RuleBasedStateMachine):
             # Trees would stay small.
             return self.details(user, number)
         errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
+        errors |= self.model.refusals_of_hold(node_id)
         self.expect(
             errors,
             lambda: self.services.files.delete(
@@ -394,6 +406,32 @@ class TreeMachine(RuleBasedStateMachine):
                 self.model.throw_away(self.people[user], node_id)
             self.deleted.append(node_id)
         return None
+
+    @rule(user=st.sampled_from([RECORDS, RECORDS, 0, 1, 4]), number=NODES)
+    def hold(self, user: int, number: int) -> None:
+        node_id = self.pick(number) or ""
+        if any(node_id in entry.nodes for entry in self.model.trash.values()):
+            # Holds in the trash have tests of their own.
+            return
+        errors: Errors = set() if user == RECORDS else {Forbidden}
+        errors |= set() if node_id in self.model.nodes else {NotFound}
+        holds, origin = self.services.holds, Origin()
+        placed = self.expect(
+            errors,
+            lambda: holds.place(self.identity(user), self.tenant, node_id, "case", None, origin),
+        )
+        if placed is not None:
+            self.model.nodes[node_id].is_held = True
+
+    @rule(number=NODES)
+    def release(self, number: int) -> None:
+        held = [node.id for node in self.model.nodes.values() if node.is_held]
+        node_id = held[number % len(held)] if held else self.pick(number) or ""
+        errors: Errors = set() if held else {NotFound}
+        holds, who = self.services.holds, self.identity(RECORDS)
+        self.expect(errors, lambda: holds.release(who, self.tenant, node_id, None, Origin()))
+        if held:
+            self.model.nodes[node_id].is_held = False
 
     def pick_trashed(self, number: int) -> str:
         known = [*self.model.trash, *self.deleted[-1:]] or ["unknown"]
@@ -415,6 +453,7 @@ class TreeMachine(RuleBasedStateMachine):
         replaces = node and other and None not in (node.content, other.content)
         if other and choice is OnConflict.REPLACE and replaces:
             errors |= self.model.refusals(caller, other.id, Permission.MANAGE)
+            errors |= self.model.refusals_of_hold(other.id)
         elif other:
             errors.add(NameConflict)
         wanted = RestoreRequest(choice, to_former_parent=former, parent_id=None if former else parent)
@@ -769,7 +808,7 @@ def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
 def run_machine(kind: type[TreeMachine], api: Api, steps: int) -> None:
     """Run a machine for some steps; fewer on PostgreSQL, where they take longer."""
     steps = steps if api.container.database.engine.dialect.name == "sqlite" else steps // 20
-    kind.api, kind.people, kind.steps = api, [api.person().id for _ in range(5)], 0
+    kind.api, kind.people, kind.steps = api, [api.person().id for _ in range(6)], 0
     run_state_machine_as_test(
         kind,
         settings=settings(
