@@ -3389,6 +3389,14 @@ _RETENTION: Final = (
         "rest/test_retention.py::test_what_is_being_removed_cannot_be_held",
     ),
     _core(
+        "retention-clock-back",
+        "No file counts as old because the clock is set back.",
+        "files/retention/clock.py",
+        "max(self._clock.now(), self._elapsed() or 0)",
+        "self._clock.now()",
+        "rest/test_retention.py::TestGovernance::test_a_clock_that_is_set_back_makes_no_file_old",
+    ),
+    _core(
         "object-lock",
         "The core deletes no object that its store locks.",
         "storage/stores.py",

@@ -23,12 +23,12 @@ class Server:
 
     def __init__(self, database: Database, clock: ManualClock, settings: RetentionSettings) -> None:
         self.elapsed = 1000.0
-        self._clock = RetentionClock(database, clock, settings, lambda: self.elapsed)
+        self.clock = RetentionClock(database, clock, settings, lambda: self.elapsed)
 
     def run(self, seconds: float) -> None:
         """Let time pass, and advance the clock."""
         self.elapsed += seconds
-        self._clock.tick()
+        self.clock.tick()
 
 
 def now(database: Database) -> int:
@@ -54,6 +54,18 @@ def test_the_clock_of_the_machine_does_not_move_it(database: Database, clock: Ma
         clock.advance(change)
         server.run(60)
     assert now(database) == began + 120_000
+
+
+def test_changes_are_never_dated_before_it(database: Database, clock: ManualClock) -> None:
+    server = Server(database, clock, DAYS)
+    assert server.clock.now() == clock.now()
+    server.run(0)
+    began = clock.now()
+    clock.advance(-5000 * HOUR)
+    server.run(60)
+    assert server.clock.now() == began + 60_000
+    clock.advance(6000 * HOUR)
+    assert server.clock.now() == clock.now()
 
 
 def test_commands_do_not_move_it(database: Database, clock: ManualClock) -> None:

@@ -153,7 +153,7 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
     identity.access_keys.check_targets(access.require_key_target)
     identity.factor_policy.define(TENANT_ADMIN, administers_a_tenant)
     expiry, visibility = ExpiryRules(access), Visibility()
-    tree = Tree(base.clock, visibility)
+    tree = Tree(retention_clock, visibility)
     group_members = GroupMemberships(
         base.clock, memberships, visibility, max_per_user=settings.tenants.max_groups_per_user
     )
@@ -178,7 +178,7 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
     base.resources.callback(downloads.close)
     trash = Trash(base.clock, tree, guard)
     kept = settings.files.versions
-    versions = VersionRepository(base.clock, keep=kept.keep, thin=kept.thin)
+    versions = VersionRepository(retention_clock, keep=kept.keep, thin=kept.thin)
     file_writer = FileWriter(
         access,
         tree,

@@ -84,6 +84,20 @@ class RetentionClock:
         is_compliance = self._settings.mode is RetentionMode.COMPLIANCE
         return is_compliance or self._settings.minimum_days > 0
 
+    def now(self) -> int:
+        """Return the time of changes of files: that of this machine, but never before this clock's.
+
+        Otherwise a file that is written while the clock of the machine is set back would count as old,
+        and could be removed at once.
+        """
+        return max(self._clock.now(), self._elapsed() or 0)
+
+    def _elapsed(self) -> int | None:
+        if self._anchor is None:
+            return None
+        started_at, began = self._anchor
+        return started_at + int((self._monotonic() - began) * 1000)
+
     def start(self, connection: Connection) -> None:
         """Start the clock with the time of this machine, unless it was started before."""
         row = {"id": _ROW, "now": self._clock.now(), "compliance_days": None}
@@ -106,8 +120,7 @@ class RetentionClock:
             if self._anchor is None:
                 row = read_clock(connection)
                 self._anchor = (row.now if row else 0, self._monotonic())
-            started_at, began = self._anchor
-            return started_at + int((self._monotonic() - began) * 1000)
+            return self._elapsed() or 0
 
 
 def read_clock(connection: Connection) -> ClockRow | None:
