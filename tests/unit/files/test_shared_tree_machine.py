@@ -11,13 +11,12 @@ from tests.support.api import Api
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted, merged
 from tests.support.shares import ALL_KINDS, PLUGINS
-from tests.unit.files.test_tree_machine import (
+from tests.support.tree_machine import (
     HOURS,
     NAMES,
     NODES,
     USERS,
     TreeMachine,
-    hurried,
     run_machine,
 )
 
@@ -33,8 +32,6 @@ from strongroom_share_links.links import State, delegation_of
 from strongroom_share_links.models import Audience, Kind, Link
 from strongroom_share_links.plugin import register_tables
 from strongroom_share_links.service import Shares
-
-__all__ = ["hurried"]
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -125,6 +122,7 @@ class SharedTreeMachine(TreeMachine):
         """Open a link, and a node that is in it or elsewhere."""
         link, node_id = self.pick_link(which), self.pick(number) or ""
         if link is None:
+            self.usage(0)
             return
         is_open = self.is_open(link)
         with self.host.database.read() as transaction:
@@ -151,6 +149,7 @@ class SharedTreeMachine(TreeMachine):
         link, node_id = self.pick_link(which), self.pick(number) or ""
         folder = self.model.nodes.get(node_id)
         if link is None or folder is None or folder.content is not None:
+            self.usage(0)
             return
 
         def act() -> list[str]:
@@ -167,6 +166,7 @@ class SharedTreeMachine(TreeMachine):
         link, node_id = self.pick_link(which), self.pick(number) or ""
         folder = self.model.nodes.get(node_id)
         if link is None or folder is None or folder.content is not None:
+            self.usage(0)
             return
         writes = link.kind == Kind.WRITE
         codes = self.codes_of(link, node_id) | (set() if writes else {InsufficientScope.code})
