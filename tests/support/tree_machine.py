@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from math import ceil
 from random import Random
 from typing import Any, TypeVar
 
@@ -801,7 +802,7 @@ def run_machine(kind: type[TreeMachine], api: Api, steps: int) -> None:
     run_state_machine_as_test(
         kind,
         settings=settings(
-            max_examples=max(1, steps // STEPS_A_RUN),
+            max_examples=ceil(steps / STEPS_A_RUN) or 1,
             stateful_step_count=STEPS_A_RUN,
             phases=[Phase.generate, Phase.shrink],
             deadline=None,
