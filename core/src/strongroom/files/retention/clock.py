@@ -17,7 +17,7 @@ from strongroom.files.retention.models import RetentionMode, RetentionSettings, 
 
 _ROW: Final = 1
 _OBEYED_SINCE: Final = "0025"
-"""The schema revision of the oldest code that keeps what is held or retained."""
+"""The schema revision of the oldest code that enforces holds and retention."""
 
 _NOW: Final = retention_clock.c.now
 _DAYS: Final = retention_clock.c.compliance_days
@@ -54,10 +54,10 @@ class ClockRow:
 class RetentionClock:
     """Advances by the time that servers run, as their monotonic clocks measure it.
 
-    Retention must not end because the clock of a machine is set forward, and a program cannot tell that
-    from a long pause. So the wall clock is read once, at the first start. From then on, the row in the
-    database only advances, and never faster than the monotonic clock of a running process. It falls
-    behind while no server runs, so retention ends later, never sooner.
+    Retention must not end because the clock of a machine is set forward, and a program cannot
+    distinguish that from a long pause. So the wall clock is read once, at the first start. From then on,
+    the row in the database only advances, never faster than the monotonic clock of a running process. It
+    falls behind while no server runs, so retention ends later, never sooner.
 
     Args:
         settings: the settings of the server.

@@ -63,7 +63,7 @@ class RetentionRules(NamedTuple):
 
     @property
     def is_compliance(self) -> bool:
-        """Whether nobody may override."""
+        """Whether no user may override it."""
         return self.settings.mode is RetentionMode.COMPLIANCE
 
     def retained_until(self, changed_at: int) -> int | None:

@@ -197,7 +197,7 @@ class HoldService:
         node = self._tree.find(connection, tenant_id, node_id)
         if node is None or node.is_root:
             raise NotFound
-        # What is being removed cannot be restored, so it is gone already.
+        # A node that is being removed cannot be restored, so it counts as gone.
         if node.trash_id and _IS_PURGING.first(connection, {"of_entry": node.trash_id}):
             raise NotFound
         return node
