@@ -1,0 +1,1 @@
+"""The rows of :mod:`tests.mutants.table`, by feature."""

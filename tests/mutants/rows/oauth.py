@@ -1,0 +1,58 @@
+"""Mutants: oauth."""
+
+from typing import Final
+
+from tests.mutants.modules import core, wechat
+
+_STATES: Final = "test_share_states.py::test_every_route_of_a_closed_share_answers_the_same"
+ROWS: Final = (
+    core(
+        "states-browser",
+        "The state of a redirect is good in the browser that began it.",
+        "sessions/oauth_states.py",
+        '        _STATES.browser_hash == bindparam("browser_hash"),\n',
+        "",
+        "rest/test_wechat_login.py::TestWebsite"
+        "::test_another_browsers_state_is_refused_and_stays_good_for_its_own",
+    ),
+    core(
+        "states-purpose",
+        "A state is good for the purpose that it was made for.",
+        "sessions/oauth_states.py",
+        '        _STATES.purpose == bindparam("purpose"),\n',
+        "",
+        "unit/sessions/test_oauth_states.py::test_a_state_is_spent_for_its_own_purpose_only",
+    ),
+    core(
+        "states-user",
+        "The state of one user does not bind to another.",
+        "sessions/oauth_states.py",
+        '        _STATES.user_id.is_not_distinct_from(bindparam("user_id")),\n',
+        "",
+        "rest/test_wechat_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
+    ),
+    core(
+        "states-expiry",
+        "A state lasts ten minutes.",
+        "sessions/oauth_states.py",
+        '        _STATES.expires_at > bindparam("now"),\n',
+        "",
+        "rest/test_wechat_login.py::TestWebsite::test_a_state_lasts_ten_minutes",
+    ),
+    wechat(
+        "wechat-signature",
+        "Data of a mini program is signed with the session key.",
+        "crypto.py",
+        "if not hmac.compare_digest(sign(raw_data, session_key).encode(), signature.encode()):",
+        "if False:",
+        "test_crypto.py::test_any_other_data_signature_or_key_is_refused",
+    ),
+    wechat(
+        "wechat-watermark",
+        "Encrypted data of another app is refused.",
+        "crypto.py",
+        'if not hmac.compare_digest(str(watermark.get("appid")).encode(), appid.encode()):',
+        "if False:",
+        "test_crypto.py::test_any_other_watermark_is_refused",
+    ),
+)

@@ -1,0 +1,66 @@
+"""Mutants: operation."""
+
+from typing import Final
+
+from tests.mutants.modules import core
+
+ROWS: Final = (
+    core(
+        "audit-changed",
+        "A record of the audit log that was changed is found.",
+        "audit/verifier.py",
+        "if link.hash != _recomputed_hash(previous, record):",
+        "if False:",
+        "unit/audit/test_verifier.py::test_a_changed_column_shows",
+    ),
+    core(
+        "audit-removed",
+        "A record of the audit log that was removed is found.",
+        "audit/verifier.py",
+        "if sequence > expected:",
+        "if False:",
+        "unit/audit/test_verifier.py::test_records_removed_inserted_or_moved_show",
+    ),
+    core(
+        "secret-fingerprint",
+        "A server with another secret key does not take the database.",
+        "database/installation.py",
+        "return found is None or hmac.compare_digest(found, fingerprint)",
+        "return True",
+        "unit/database/test_installation.py::test_a_database_accepts_its_first_secret_key_alone",
+    ),
+    core(
+        "storage-owner",
+        "A server leaves the store of another database alone.",
+        "storage/ownership.py",
+        "if owner.database != mine:",
+        "if False:",
+        "unit/storage/test_ownership.py"
+        "::test_nothing_is_written_to_or_removed_from_a_store_of_another_database",
+    ),
+    core(
+        "keys-short",
+        "An HMAC key that is too short does not sign.",
+        "sessions/keys.py",
+        "if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:",
+        "if False:",
+        "unit/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
+    ),
+    core(
+        "production-debugger",
+        "Production refuses a debugger.",
+        "production.py",
+        '.lower() not in ("", "0", "false", "no"):',
+        ".lower() is None:",
+        "unit/config/test_wrong_configurations.py::test_a_debugger_is_refused",
+    ),
+    core(
+        "production-readable-secret",
+        "Production refuses secrets that other users of the machine can read.",
+        "secret_keys.py",
+        "return bool(status.st_mode & others)",
+        "return False",
+        "unit/config/test_wrong_configurations.py"
+        "::test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it",
+    ),
+)

@@ -1,0 +1,123 @@
+"""Mutants: scanning."""
+
+from typing import Final
+
+from tests.mutants.modules import PLUGINS, core
+from tests.mutants.mutant import Mutant
+
+ROWS: Final = (
+    core(
+        "scan-pending",
+        "Content that is not scanned yet cannot be read.",
+        "scanning/states.py",
+        "ScanState.UNSCANNABLE.value})",
+        "ScanState.UNSCANNABLE.value, ScanState.PENDING.value})",
+        "rest/test_scanning.py::test_a_big_file_is_held_back_until_it_is_scanned",
+    ),
+    core(
+        "scan-quarantined",
+        "Content in quarantine cannot be read.",
+        "scanning/states.py",
+        "    raise Quarantined",
+        "    return",
+        "rest/test_scanning.py::test_a_big_virus_goes_into_quarantine",
+    ),
+    core(
+        "scan-read-rule",
+        "The read rule of files includes the scan state, also for content that nginx sends.",
+        "files/access.py",
+        "require_readable(node.scan)",
+        "pass",
+        "rest/test_unreadable_content.py::test_no_read_route_returns_it",
+    ),
+    core(
+        "scan-open",
+        "The content of a node is opened only if it can be read, however the node was found.",
+        "files/service.py",
+        "require_readable(node.scan)",
+        "pass",
+        "rest/test_unreadable_content.py::test_the_services_refuse_it_to_plugins",
+    ),
+    core(
+        "scan-bundle-folder",
+        "Bundles of folders leave out files in quarantine.",
+        "files/bundles/contents.py",
+        "if scan is not None and not _is_included(scan):",
+        "if False:",
+        "rest/test_scanning.py::TestBundles::test_folders_leave_out_files_in_quarantine",
+    ),
+    core(
+        "scan-bundle-file",
+        "A file that cannot be read is in no bundle.",
+        "files/bundles/contents.py",
+        "            require_readable(row.scan)",
+        "            pass",
+        "rest/test_scanning.py::TestBundles::test_folders_leave_out_files_in_quarantine",
+    ),
+    core(
+        "scan-business-file",
+        "Business files and their variants are read only after a scan.",
+        "business_files/service.py",
+        "require_readable(file.scan)",
+        "pass",
+        "rest/test_scanning.py::TestBusinessFiles::test_a_virus_is_refused_or_held",
+    ),
+    core(
+        "scan-forgotten",
+        "Content that was not inspected is held back.",
+        "scanning/inspection.py",
+        "received.result if isinstance(received, InspectedBlob) else PENDING",
+        "received.result if isinstance(received, InspectedBlob) else ScanResult(ScanState.CLEAN)",
+        "rest/test_scanning.py::test_content_that_an_upload_forgot_to_inspect_is_held_back",
+    ),
+    core(
+        "scan-head",
+        "Scanners of the head do not decide for those that need the whole content.",
+        "scanning/scanners.py",
+        "return result if is_final else PENDING",
+        "return result",
+        "rest/test_scanning.py::test_a_big_file_is_held_back_until_it_is_scanned",
+    ),
+    core(
+        "scan-claim",
+        "Only the holder of a claim stores a result.",
+        "scanning/repository.py",
+        ' & (scans.c.lease == bindparam("of_lease"))',
+        "",
+        "rest/test_scanning.py::TestSeveralNodes::"
+        "test_a_worker_that_stalled_does_not_overwrite_a_later_result",
+    ),
+    core(
+        "scan-replaced",
+        "A result applies only to the content that was scanned.",
+        "files/scan_states.py",
+        '        nodes.c.blob_key == bindparam("of_key"),\n',
+        "",
+        "rest/test_scanning.py::TestSeveralNodes::"
+        "test_content_that_was_replaced_meanwhile_keeps_its_own_state",
+    ),
+    core(
+        "quarantine-admin",
+        "Only administrators release files from quarantine.",
+        "scanning/views.py",
+        '    "/<scan_id>/release",\n    access=Access.ADMIN,',
+        '    "/<scan_id>/release",\n    access=Access.USER,',
+        "rest/test_scanning.py::TestQuarantine::test_only_administrators_of_the_server_see_it",
+    ),
+    core(
+        "quarantine-proof",
+        "A release needs a fresh proof.",
+        "scanning/views.py",
+        "    require_fresh_proof()\n",
+        "",
+        "rest/test_scanning.py::TestQuarantine::test_a_release_needs_a_reason_and_a_fresh_proof",
+    ),
+    Mutant(
+        "clamd-ok",
+        "Only the answer OK means that clamd found nothing.",
+        f"{PLUGINS}scan_clamd/src/strongroom_scan_clamd/scanner.py",
+        'if text == "OK":',
+        'if "OK" in text:',
+        (f"{PLUGINS}scan_clamd/tests/test_clamd.py::test_only_a_whole_ok_is_clean",),
+    ),
+)

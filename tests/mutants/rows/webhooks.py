@@ -1,0 +1,48 @@
+"""Mutants: webhooks."""
+
+from typing import Final
+
+from tests.mutants.modules import webhooks
+
+ROWS: Final = (
+    webhooks(
+        "webhooks-administrators",
+        "Members of a tenant do not manage its webhooks.",
+        "endpoints.py",
+        "if self._host.users.me().type != _ADMIN:",
+        "if False:",
+        "rest/test_webhooks.py::test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints",
+    ),
+    webhooks(
+        "webhooks-tenants",
+        "An endpoint of a tenant receives no events of another.",
+        "queue.py",
+        "is_of_scope = endpoint.tenant_id is None or endpoint.tenant_id == event.tenant_id",
+        "is_of_scope = True",
+        "unit/webhooks/test_deliveries.py::test_an_endpoint_receives_what_it_wants",
+    ),
+    webhooks(
+        "webhooks-claims",
+        "A process that has lost its claim records nothing.",
+        "queue.py",
+        "owned = and_(endpoints.c.id == claim.endpoint.id, endpoints.c.claimed_by == claim.token)",
+        "owned = endpoints.c.id == claim.endpoint.id",
+        "unit/webhooks/test_deliveries.py::test_a_lost_claim_records_nothing",
+    ),
+    webhooks(
+        "webhooks-repeats",
+        "An event that the sink receives twice is sent once.",
+        "queue.py",
+        "if event.id not in known",
+        "if True",
+        "unit/webhooks/test_deliveries.py::test_events_arrive_in_order_and_once",
+    ),
+    webhooks(
+        "webhooks-overlap",
+        "A rotated secret does not sign after its overlap.",
+        "sender.py",
+        "valid = [key for key in keys if key.valid_until is None or key.valid_until > now]",
+        "valid = keys",
+        "rest/test_webhooks.py::test_a_rotated_secret_overlaps_with_the_former_one",
+    ),
+)
