@@ -145,6 +145,7 @@ def test_a_plugin_that_cannot_start_ends_the_server_with_one_line(
     assert lines == ['strongroom: plugin "clocks" failed in start: OSError: no clock']
     assert "Traceback" not in result.stderr
     assert _processes(record, "stopped") == []
-    # A plugin that had started before it was stopped again.
-    quiet = tmp_path / "quiet"
-    assert sorted(_processes(quiet, "started")) == sorted(_processes(quiet, "stopped"))
+    # A plugin that had started before it was stopped again, unless the server ended the other worker.
+    started, stopped = (set(_processes(tmp_path / "quiet", what)) for what in ("started", "stopped"))
+    assert stopped
+    assert stopped <= started

@@ -162,26 +162,15 @@ class TestRestoring:
         assert history.restore(1, headers={"If-Match": '"1"'}).status_code == 412
 
 
-class TestKeeping:
-    """Which versions stay."""
+class TestThinning:
+    """Which versions stay among many."""
 
     @pytest.fixture
     def config_changes(self) -> Table:
-        return {"files": {"versions": {"keep": 3}}}
-
-    def test_the_oldest_go_above_the_limit_unless_marked(self, scene: Scene) -> None:
-        history = History(scene, b"1", b"2")
-        assert history.mark(1, keep=True, label="Draft").json["label"] == "Draft"
-        for content in (b"3", b"4", b"5", b"6"):
-            history.write(content)
-        assert history.numbers() == [5, 4, 3, 1]
-        assert history.usage()["version"] == 4
-        scene.api.container.keeping.blobs.collect()
-        assert scene.api.stored_objects() == 5
+        return {"files": {"versions": {"keep": 1000}}}
 
     def test_thinning_keeps_all_of_a_day_then_one_a_day_then_one_a_week(self, scene: Scene) -> None:
         service = scene.api.container.keeping.versions
-        service._versions._keep = 1000
         history = History(scene, b"0")
         # Two a day, from the beginning of a week on.
         scene.api.clock.advance(7 * DAY - scene.api.clock.now() % (7 * DAY))
@@ -199,6 +188,24 @@ class TestKeeping:
         assert [age for age in ages if 1 < age < 30] == list(range(2, 30))
         assert len([age for age in ages if age >= 30]) in (3, 4)
         assert service.purge() == 0
+
+
+class TestKeeping:
+    """Which versions stay."""
+
+    @pytest.fixture
+    def config_changes(self) -> Table:
+        return {"files": {"versions": {"keep": 3}}}
+
+    def test_the_oldest_go_above_the_limit_unless_marked(self, scene: Scene) -> None:
+        history = History(scene, b"1", b"2")
+        assert history.mark(1, keep=True, label="Draft").json["label"] == "Draft"
+        for content in (b"3", b"4", b"5", b"6"):
+            history.write(content)
+        assert history.numbers() == [5, 4, 3, 1]
+        assert history.usage()["version"] == 4
+        scene.api.container.keeping.blobs.collect()
+        assert scene.api.stored_objects() == 5
 
     def test_old_ones_go_unless_marked(self, scene: Scene) -> None:
         history = History(scene, b"1", b"2", b"3")
