@@ -56,11 +56,12 @@ test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope
 
 QUICK := users login tokens files uploads downloads grants moves tenants conventions
+SLOW := cli storage webhooks files/bundles
 
-# Small campaigns, no server processes, no PostgreSQL.
+# Small campaigns, no PostgreSQL, and neither commands nor large archives.
 test-quick: install ## Run the unit tests and the main tests of the REST API on SQLite, in about a minute
 	STRONGROOM_TEST_SCALE=0.05 $(BIN)/pytest -n $$(nproc) --dist loadscope -k "not postgresql" \
-		tests/unit $(QUICK:%=tests/rest/test_%.py)
+		$(SLOW:%=--ignore=tests/unit/%) tests/unit $(QUICK:%=tests/rest/test_%.py)
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
