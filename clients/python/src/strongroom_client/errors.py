@@ -27,7 +27,7 @@ class SourceChanged(StrongroomError):
 
 
 class FieldError(msgspec.Struct, frozen=True):
-    """What is wrong with one field of a request."""
+    """The error of one field of a request."""
 
     field: str
     code: str

@@ -103,7 +103,7 @@ class FileWriter:
         inspection: scans received content.
         trash: the trashed nodes.
         versions: the earlier contents of files.
-        guard: refuses to remove what is held or retained.
+        guard: refuses to remove held and retained content.
         keeps_deleted: whether deleted nodes go to the trash; otherwise deletions are final.
         max_file_bytes: maximum size of a file, in bytes.
         allowed_types: glob patterns of accepted media types; empty accepts all.

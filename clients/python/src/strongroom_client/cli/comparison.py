@@ -49,7 +49,7 @@ class Hashed(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct):
-    """What is known from the last run: the remote entries at a cursor, and local checksums."""
+    """The result of the last run: the remote entries at a cursor, and local checksums."""
 
     cursor: int | None = None
     remote: Entries = {}

@@ -32,7 +32,7 @@ class Synchronization(ABC):
         tree: the tenant.
         folder: the folder on the server; ``None`` is the top level.
         root: the local folder.
-        state_file: what is known from the last run.
+        state_file: the state of the last run.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Synchronization(ABC):
 
     @abstractmethod
     def _deletions(self, plan: Plan) -> Sequence[str]:
-        """Return what is deleted, in order."""
+        """Return the entries to delete, in order."""
 
     @abstractmethod
     def _delete(self, path: str, entry: Entry) -> None:
@@ -158,7 +158,7 @@ class Downwards(Synchronization):
         return remote, local
 
     def _deletions(self, plan: Plan) -> Sequence[str]:
-        # One by one: what was not listed, such as links, must not be deleted with its folder.
+        # One by one: entries that were not listed, such as links, must not be deleted with its folder.
         return plan.deletions
 
     def _delete(self, path: str, entry: Entry) -> None:
