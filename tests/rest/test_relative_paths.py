@@ -4,9 +4,11 @@ import base64
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from sqlalchemy import event
 from tests.support.api import Answer, Api, Json, Person
 from tests.support.scene import Scene
 
@@ -129,6 +131,25 @@ class TestFolders:
         assert {answer.status_code for answer in answers} == {201}
         assert len({answer.json["parentId"] for answer in answers}) == 1
         assert folders(scene) == ["a", "b", *(["folder"] if folder else [])]
+
+    def test_a_folder_that_another_upload_creates_during_the_check_is_used(self, scene: Scene) -> None:
+        pending, answers = ["a/other.txt"], []
+
+        def race(_connection: Any, _cursor: Any, _statement: str, parameters: Any, *_: Any) -> None:
+            values = parameters.values() if isinstance(parameters, dict) else parameters
+            if pending and "a" in values:
+                # A thread has one transaction at a time.
+                with ThreadPoolExecutor(1) as pool:
+                    answers.append(pool.submit(upload, scene, pending.pop()).result())
+
+        engines = scene.api.container.database.engines
+        for engine in engines:
+            event.listen(engine, "after_cursor_execute", race)
+        answers.append(upload(scene, "a/mine.txt"))
+        for engine in engines:
+            event.remove(engine, "after_cursor_execute", race)
+        assert [answer.status_code for answer in answers] == [201, 201]
+        assert len({answer.json["parentId"] for answer in answers}) == 1
 
     def test_tus_creates_them_with_the_file(self, scene: Scene) -> None:
         answer = begin(scene, scene.admin, filename="c.txt", relativePath="a/b/c.txt")

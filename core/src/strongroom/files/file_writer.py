@@ -159,12 +159,13 @@ class FileWriter:
         """
         if target.folders:
             target = self._descend(connection, caller, target)
-        # The name of a missing folder is free.
-        name = target.folders[0] if target.folders else target.name
         access = self.access.require_parent(
-            connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=name
+            connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=target.name
         )
         *_, taken_type, taken_size, used, quota = access.more
+        if target.folders:
+            # The file will be in a folder that does not exist, and whose names are all free.
+            taken_type = taken_size = None
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
             raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         if size > self.max_file_bytes:
