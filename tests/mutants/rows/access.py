@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "access-grants-of-others",
         "A grant counts for the user that it names.",
-        "files/access.py",
+        "files/permissions.py",
         '        grants.c.user_id == bindparam("user_id"),\n        is_in_force(bindparam("now")),\n',
         '        is_in_force(bindparam("now")),\n',
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "access-effective-permission",
         "Only administrators of a tenant manage what they were not granted.",
-        "files/access.py",
+        "files/permissions.py",
         "int(Permission.MANAGE)), else_=granted)",
         "int(Permission.MANAGE)), else_=int(Permission.READ))",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "access-grant-expiry",
         "A grant that has expired is none.",
-        "files/access.py",
+        "files/permissions.py",
         "return table.c.expires_at.is_(None) | (table.c.expires_at > now)",
         "return table.c.expires_at.is_(None) | (table.c.expires_at > 0)",
         "rest/test_grants.py::TestSetting::test_an_expired_grant_is_none_and_may_be_renewed",
@@ -98,7 +98,7 @@ ROWS: Final = (
     core(
         "search-expired-grants",
         "An expired grant makes no node visible to a search.",
-        "files/access.py",
+        "files/permissions.py",
         "return until.is_not(None) & (until + 0 <= now) & is_in_force(now)",
         "return until.is_not(None) & (until + 0 <= now)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "access-node-in-tenant",
         "A node is not reached through another tenant.",
-        "files/access.py",
+        "files/permissions.py",
         ' & (nodes.c.tenant_id == bindparam("tenant_id"))\n',
         "\n",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_node_of_another_tenant_does_not_exist",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "groups-of-others",
         "A group's grant counts for its members only.",
-        "files/access.py",
+        "files/permissions.py",
         "        is_in_group(group_grants.c.group_id),\n",
         "",
         "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "groups-expired-grant",
         "A group's grant that has expired is none.",
-        "files/access.py",
+        "files/permissions.py",
         '        is_in_force(bindparam("now"), group_grants),\n    )\n    return func.coalesce',
         "    )\n    return func.coalesce",
         "rest/test_groups.py::TestGrants::test_grants_are_listed_by_group",

@@ -12,7 +12,7 @@ from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.rows import Row, RowMapper
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import ValidationFailed
-from strongroom.files.access import AccessControl, is_in_force
+from strongroom.files.access import AccessControl
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.grants import (
     GroupGrantRequest,
@@ -22,6 +22,7 @@ from strongroom.files.grants import (
     require_future,
 )
 from strongroom.files.models import GroupGrant, Node, Permission, group_grants
+from strongroom.files.permissions import is_in_force
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
 from strongroom.tenants.group_members import group_name

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import CTE, Select, bindparam, select
 
-from strongroom.files.access import group_permission, is_in_force, own_permission
 from strongroom.files.models import group_grants, nodes
+from strongroom.files.permissions import group_permission, is_in_force, own_permission
 from strongroom.tenants.group_members import groups_of_user
 
 

@@ -6,8 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Select, Table, bindparam, func, literal_column, select
 
 from strongroom.database.statements import Statement, for_each_dialect
-from strongroom.files.access import NodeAccess, access_query, key_access_query
+from strongroom.files.access import NodeAccess
 from strongroom.files.grant_ends import with_granted_ends
+from strongroom.files.permissions import access_query, key_access_query
 from strongroom.identity import AnyCaller, DelegatedLimits, Identity
 from strongroom.sessions.store import good_authorization
 

@@ -29,16 +29,7 @@ from strongroom.database import Database
 from strongroom.database.functions import greatest
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
-from strongroom.files.access import (
-    AccessControl,
-    NodeAccess,
-    NodeAccessQuery,
-    NodeView,
-    group_permission,
-    is_at_top,
-    is_in_force,
-    own_permission,
-)
+from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import NODE, Permission, grants, nodes
@@ -50,6 +41,7 @@ from strongroom.files.node_selection import (
     position_of,
     total_of,
 )
+from strongroom.files.permissions import group_permission, is_at_top, is_in_force, own_permission
 from strongroom.files.serializers import cached_nodes_json, node_json
 from strongroom.identity import AnyCaller
 from strongroom.tenants.group_members import is_in_any_group

@@ -24,11 +24,11 @@ from sqlalchemy import (
 from strongroom.database.functions import greatest
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
-from strongroom.files.access import group_permission, own_permission
 from strongroom.files.models import Node, nodes
 from strongroom.files.name_index import contains_text, search_names
 from strongroom.files.names import fold_name
 from strongroom.files.node_filters import NodeFilter, NodeOrder, SortKey, conditions
+from strongroom.files.permissions import group_permission, own_permission
 
 Columns = Sequence[Column[Any]]
 PageQuery = Callable[[Paging, Columns], Any]

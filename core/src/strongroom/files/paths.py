@@ -25,10 +25,11 @@ from strongroom.database import Database
 from strongroom.database.metadata import Id
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
-from strongroom.files.access import AccessControl, NodeView, is_at_top
+from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import Permission, grants, nodes
 from strongroom.files.names import normalize_name
+from strongroom.files.permissions import is_at_top
 from strongroom.identity import AnyCaller
 from strongroom.tenants.memberships import membership
 from strongroom.tenants.models import Role

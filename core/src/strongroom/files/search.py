@@ -28,12 +28,7 @@ from strongroom.database import Database
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
 from strongroom.files import search_scope
-from strongroom.files.access import (
-    AccessControl,
-    NodeAccess,
-    NodeView,
-    held_permission,
-)
+from strongroom.files.access import AccessControl, NodeAccess, NodeView
 from strongroom.files.listing import FilePage
 from strongroom.files.models import NODE, Permission, nodes
 from strongroom.files.name_index import (
@@ -42,6 +37,7 @@ from strongroom.files.name_index import (
     sources,
 )
 from strongroom.files.node_filters import NodeFilter, NodeOrder, SortKey, conditions
+from strongroom.files.permissions import held_permission
 from strongroom.files.search_scope import (
     InheritedPermissions,
     ScopeShape,

@@ -31,9 +31,9 @@ from sqlalchemy import (
 
 from strongroom.database.metadata import Id
 from strongroom.database.statements import Statement
-from strongroom.files.access import granted_nodes, held_permission
 from strongroom.files.models import NodeType, Permission, folder_counts, nodes
 from strongroom.files.name_index import Source, contains_text, search_names
+from strongroom.files.permissions import granted_nodes, held_permission
 
 MAX_FOLDERS = 1000
 """Number of folders of a scope that one query reads at most."""
