@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PASSWORD = "Correct1Horse"
-TIMEOUT = 60
+TIMEOUT = 120
 
 Json = dict[str, Any]
 Body = bytes | Iterable[bytes] | None

@@ -22,7 +22,16 @@ from tests.support.campaign import campaign_size
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config
 from tests.support.databases import PostgresqlDatabases, on_sqlite
-from tests.support.server import NODE, STRONGROOM, Process, Server, copy_config, serving, write_config
+from tests.support.server import (
+    NODE,
+    STOP_SECONDS,
+    STRONGROOM,
+    Process,
+    Server,
+    copy_config,
+    serving,
+    write_config,
+)
 from tests.support.waiting import wait_until
 
 EMAIL = "alice@example.com"
@@ -86,9 +95,9 @@ def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
             connection.request("GET", "/livez")
             response = connection.getresponse()
             assert (response.status, response.headers["Connection"]) == (200, "close")
-        assert server.process.wait(30) == 0
+        assert server.process.wait(STOP_SECONDS) == 0
         assert time.monotonic() - began >= DRAIN_SECONDS
-        assert stopping.wait(30) == 0
+        assert stopping.wait(STOP_SECONDS) == 0
 
 
 @on_sqlite
@@ -98,7 +107,7 @@ def test_a_second_signal_stops_a_drained_server_at_once(config: Path) -> None:
         server.process.terminate()
         wait_until(lambda: not is_ready(server.url))
         server.process.terminate()
-        assert server.process.wait(10) == 0
+        assert server.process.wait(STOP_SECONDS) == 0
 
 
 @on_sqlite

@@ -20,8 +20,8 @@ from tests.support.waiting import wait_until
 
 HANG_SECONDS = float(os.environ.get("STRONGROOM_TEST_HANG_SECONDS", "6"))
 TIMEOUT_SECONDS = 10 if HANG_SECONDS > 30 else 2
-GRACE_SECONDS = 1.0
-RECOVERY_SECONDS = 2.0
+GRACE_SECONDS = 2.5
+RECOVERY_SECONDS = 5.0
 KINDS = ("upload", "list", "login")
 
 
@@ -95,8 +95,8 @@ def test_a_database_that_hangs_is_refused_in_time_and_used_again_when_it_answers
     # Once it is known to hang, nothing waits for it.
     late = [item for item in during if item.began > hung + TIMEOUT_SECONDS + GRACE_SECONDS]
     assert late
-    assert sorted(item.ended - item.began for item in late)[len(late) // 2] < 0.5
-    assert max(lives) < 1
+    assert sorted(item.ended - item.began for item in late)[len(late) // 2] < TIMEOUT_SECONDS / 2
+    assert max(lives) < TIMEOUT_SECONDS
     assert recovered < RECOVERY_SECONDS
     print(  # noqa: T201  the figures of a campaign
         f"{len(during)} requests, slowest {slowest:.1f} s, back after {recovered:.1f} s"

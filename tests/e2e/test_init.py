@@ -20,7 +20,7 @@ from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.server import STOP_SECONDS, STRONGROOM, Server, serving, wait_until_answering
 
 DOMAIN = "box.example.org"
-START_SECONDS = 10
+START_SECONDS = 60
 
 
 def init(kind: str, folder: Path, *options: str) -> str:

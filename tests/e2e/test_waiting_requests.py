@@ -16,7 +16,7 @@ from tests.support.server import Server
 from tests.support.waiting import wait_until
 
 WAITING = 4
-AT_ONCE = 10
+AT_ONCE = 25
 
 
 @pytest.fixture(scope="module")

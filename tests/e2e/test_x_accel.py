@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 GUIDE = Path(__file__).parents[2] / "docs/guides/file-delivery.md"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 CONTENT = bytes(range(256)) * 4000
-START_SECONDS = 10
+START_SECONDS = 60
 
 NGINX_CONFIG = """
 user root;

@@ -95,7 +95,7 @@ class FaultProxy:
         }
         if handler.command in ("PUT", "POST"):
             headers["Content-Length"] = str(len(body))
-        store = HTTPConnection(self._store, timeout=10)
+        store = HTTPConnection(self._store, timeout=60)
         store.request(handler.command, handler.path, body or None, headers)
         answer = store.getresponse()
         content = answer.read()

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 T = TypeVar("T")
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 120
 
 
 @dataclass(frozen=True)

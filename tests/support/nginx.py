@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from strongroom.testing.server import free_port
 
 PRODUCTION = Path(__file__).parents[2] / "examples" / "production"
-START_SECONDS = 10
+START_SECONDS = 60
 
 
 @dataclass(frozen=True)

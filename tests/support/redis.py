@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strongroom.testing.server import free_port
 
-STOP_SECONDS = 10
+STOP_SECONDS = 60
 
 
 @dataclass(frozen=True)

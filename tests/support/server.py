@@ -68,7 +68,7 @@ class Server:
         """Kill all of the server's processes together, like a power failure."""
         for pid in (self.process.pid, *self.workers()):
             os.kill(pid, 9)
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=STOP_SECONDS)
 
 
 def write_config(folder: Path, database_url: str, *changes: Table) -> Path:

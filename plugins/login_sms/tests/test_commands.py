@@ -85,7 +85,7 @@ def test_keys_signatures_and_templates_come_from_the_command_line(start: Start) 
 def test_an_interrupt_ends_it_quietly(start: Start) -> None:
     process, _ = start()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     assert process.returncode == 0
 
 

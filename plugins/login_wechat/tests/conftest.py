@@ -134,7 +134,7 @@ def decide() -> Callable[..., dict[str, list[str]]]:
     """Decides on a QR page as a browser would; gives the query it is sent back with."""
 
     def post(url: str, **form: str) -> dict[str, list[str]]:
-        response = requests.post(url, data=form, allow_redirects=False, timeout=5)
+        response = requests.post(url, data=form, allow_redirects=False, timeout=30)
         assert response.status_code == 302, response.text
         return parse_qs(urlsplit(response.headers["Location"]).query)
 

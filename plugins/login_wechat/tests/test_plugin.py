@@ -58,4 +58,4 @@ def test_the_command_prints_the_configuration_and_serves(command: subprocess.Pop
     assert f'api_url = "{url}"' in manual
     assert 'appid = "wx00000000000000a1"' in manual
     body = {"appid": "wx00000000000000b2", "person": "lin"}
-    assert requests.post(f"{url}/simulator/login-codes", json=body, timeout=5).json()["code"]
+    assert requests.post(f"{url}/simulator/login-codes", json=body, timeout=30).json()["code"]

@@ -26,11 +26,11 @@ def parameters(site_app: PlatformApp) -> dict[str, str]:
 
 
 def _get(simulator: Simulator, parameters: dict[str, str]) -> requests.Response:
-    return requests.get(f"{simulator.url}/connect/qrconnect?{urlencode(parameters)}", timeout=5)
+    return requests.get(f"{simulator.url}/connect/qrconnect?{urlencode(parameters)}", timeout=30)
 
 
 def test_the_page_lets_one_choose_who_scans(site: Website) -> None:
-    page = requests.get(site.authorize_url("s1"), timeout=5)
+    page = requests.get(site.authorize_url("s1"), timeout=30)
     assert page.status_code == 200
     assert re.findall(r'type="radio" name="person" value="(\w+)"', page.text) == ["lin", "wei", "ada"]
     assert re.findall(r'<button name="decision" value="(\w+)"', page.text) == ["confirm", "deny"]
@@ -39,7 +39,7 @@ def test_the_page_lets_one_choose_who_scans(site: Website) -> None:
 
 def test_the_pages_form_leads_back_with_code_and_state(site: Website, decide: Decide) -> None:
     url = site.authorize_url("a state & more", language="cn")
-    form = re.search(r'<form method="post" action="([^"]+)"', requests.get(url, timeout=5).text)
+    form = re.search(r'<form method="post" action="([^"]+)"', requests.get(url, timeout=30).text)
     assert form is not None
     sent_back = decide(urljoin(url, unescape(form[1])), person="wei", decision="confirm")
     assert sent_back["state"] == ["a state & more"]
@@ -48,7 +48,7 @@ def test_the_pages_form_leads_back_with_code_and_state(site: Website, decide: De
 
 
 def test_the_page_loads_nothing_from_elsewhere(site: Website) -> None:
-    page = requests.get(site.authorize_url("s1"), timeout=5).text
+    page = requests.get(site.authorize_url("s1"), timeout=30).text
     assert not re.findall(r'(?:src|href)="|url\(|@import', page)
 
 
@@ -64,7 +64,7 @@ def test_a_denial_may_also_leave_the_browser_where_it_is(
 ) -> None:
     platform.denial_redirects = False
     url = f"{simulator.url}/connect/qrconnect?{urlencode(parameters)}"
-    page = requests.post(url, data={"decision": "deny"}, allow_redirects=False, timeout=5)
+    page = requests.post(url, data={"decision": "deny"}, allow_redirects=False, timeout=30)
     assert page.status_code == 200
     assert "denied on the phone" in page.text
 
@@ -81,7 +81,7 @@ def test_the_page_scans_only_as_a_chosen_person(
     simulator: Simulator, parameters: dict[str, str]
 ) -> None:
     url = f"{simulator.url}/connect/qrconnect?{urlencode(parameters)}"
-    page = requests.post(url, data={"decision": "confirm", "person": "nobody"}, timeout=5)
+    page = requests.post(url, data={"decision": "confirm", "person": "nobody"}, timeout=30)
     assert page.status_code == 400
     assert "Choose who scans." in page.text
 

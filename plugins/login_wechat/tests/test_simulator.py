@@ -26,13 +26,13 @@ def exchange(simulator: Simulator, site_app: PlatformApp) -> dict[str, str]:
 
 
 def _get(simulator: Simulator, path: str, **query: str) -> dict[str, Any]:
-    response = requests.get(simulator.url + path, params=query, timeout=5)
+    response = requests.get(simulator.url + path, params=query, timeout=30)
     assert response.status_code == 200
     return _json(response)
 
 
 def _post(simulator: Simulator, path: str, body: dict[str, Any], **query: str) -> dict[str, Any]:
-    response = requests.post(simulator.url + path, params=query, json=body, timeout=5)
+    response = requests.post(simulator.url + path, params=query, json=body, timeout=30)
     assert response.status_code == 200
     return _json(response)
 
@@ -57,7 +57,7 @@ def test_answers_are_text_plain_without_a_charset(
     simulator: Simulator, exchange: dict[str, str]
 ) -> None:
     url = f"{simulator.url}/sns/oauth2/access_token"
-    assert requests.get(url, params=exchange, timeout=5).headers["Content-Type"] == "text/plain"
+    assert requests.get(url, params=exchange, timeout=30).headers["Content-Type"] == "text/plain"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_command_creates_a_phone_code(simulator: Simulator, mini_app: Platform
 def test_an_unknown_person_is_refused(simulator: Simulator, mini_app: PlatformApp) -> None:
     url = f"{simulator.url}/simulator/login-codes"
     body = {"appid": mini_app.appid, "person": "nobody"}
-    assert requests.post(url, json=body, timeout=5).status_code == 404
+    assert requests.post(url, json=body, timeout=30).status_code == 404
 
 
 def test_the_clock_moves_by_command(simulator: Simulator, clock: AdjustableClock) -> None:

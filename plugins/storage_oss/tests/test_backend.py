@@ -194,7 +194,8 @@ class TestErrors:
                 begin = monotonic()
                 with pytest.raises(StorageUnavailable):
                     attempt()
-                assert monotonic() - begin < 0.1 + 1
+                # Without the time-out, it would last for ever; a busy machine may add seconds to it.
+                assert monotonic() - begin < 20
 
     def test_the_sources_error_wins_over_the_stores(self, make_backend: MakeBackend, key: str) -> None:
         backend = make_backend(access_key_secret="wrong")

@@ -16,7 +16,7 @@ _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 @on_postgresql
 def test_one_gives_way_and_may_try_again(database: Database, caplog: pytest.LogCaptureFixture) -> None:
-    both = Barrier(2, timeout=10)
+    both = Barrier(2, timeout=60)
 
     def take(first: int, second: int) -> bool:
         try:

@@ -54,10 +54,10 @@ def gathered(database: Database, works: list[Work]) -> list[Future[Any]]:
 
         def hold(_: Connection) -> None:
             entered.set()
-            leave.wait(10)
+            leave.wait(60)
 
         pool.submit(database.write_together, hold)
-        entered.wait(10)
+        entered.wait(60)
         futures = [pool.submit(database.write_together, work) for work in works]
         group_commit = database._group_commit
         if group_commit is not None:
@@ -82,19 +82,19 @@ def counted_commits(database: Database) -> Iterator[list[int]]:
 
 def test_each_caller_gets_the_result_of_its_own_work(database: Database) -> None:
     futures = gathered(database, [insert(number) for number in range(6)])
-    assert [future.result(10) for future in futures] == list(range(6))
+    assert [future.result(60) for future in futures] == list(range(6))
     assert written(database) == set(range(6))
 
 
 def test_work_that_raises_is_void_and_the_others_are_not(database: Database) -> None:
     futures = gathered(database, [insert(1), insert_and_fail(2), insert(3)])
-    assert [type(future.exception(10)) for future in futures] == [type(None), Forbidden, type(None)]
+    assert [type(future.exception(60)) for future in futures] == [type(None), Forbidden, type(None)]
     assert written(database) == {1, 3}
 
 
 def test_work_that_breaks_a_rule_of_the_database_is_void_alone(database: Database) -> None:
     futures = gathered(database, [insert(1), insert(1), insert(2)])
-    assert sum(future.exception(10) is not None for future in futures) == 1
+    assert sum(future.exception(60) is not None for future in futures) == 1
     assert written(database) == {1, 2}
 
 
@@ -126,7 +126,7 @@ def test_a_transaction_that_cannot_be_committed_fails_for_all(
     monkeypatch.setattr(database._group_commit, "_begin", failing)
     with gate:
         futures = gathered(database, [insert(1), insert_and_fail(2)])
-        assert {type(future.exception(10)) for future in futures} == {Unavailable}
+        assert {type(future.exception(60)) for future in futures} == {Unavailable}
     assert written(database) == set()
 
 

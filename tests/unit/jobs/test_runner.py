@@ -84,13 +84,13 @@ def test_a_job_whose_process_is_killed_runs_again_after_the_lease(database_url: 
     clock.advance(HOUR)
     process = FORK.Process(target=hold, args=(database_url, clock, held))
     process.start()
-    assert held.wait(30)
+    assert held.wait(60)
     with closing(Database(database_url)) as database:
         jobs = runner(database, clock, runs.append)
         assert jobs.run_due() == pytest.approx(LEASE / 1000)
         assert process.pid
         os.kill(process.pid, signal.SIGKILL)
-        process.join(10)
+        process.join(60)
         assert process.exitcode == -signal.SIGKILL
         clock.advance(LEASE - 1)
         assert jobs.run_due() == pytest.approx(0.001)
@@ -146,7 +146,7 @@ def test_a_thread_runs_jobs_until_it_is_stopped(database: Database) -> None:
     jobs.register()
     clock.advance(HOUR)
     jobs.start()
-    assert ran.wait(10)
+    assert ran.wait(60)
     jobs.stop()
     assert seen == ["stopped"]
 

@@ -9,8 +9,8 @@ from strongroom.testing.clock import ManualClock
 
 
 @contextmanager
-def started(clock: ManualClock, **probes: Probe) -> Iterator[Readiness]:
-    readiness = Readiness(probes, clock, patience=0.05)
+def started(clock: ManualClock, *, patience: float = 60, **probes: Probe) -> Iterator[Readiness]:
+    readiness = Readiness(probes, clock, patience=patience)
     try:
         yield readiness
     finally:
@@ -22,9 +22,9 @@ def test_a_part_that_hangs_is_away_until_it_answers(clock: ManualClock) -> None:
 
     def hang() -> None:
         calls.append(True)
-        answer.wait(10)
+        answer.wait(60)
 
-    with started(clock, good=lambda: None, hanging=hang) as readiness:
+    with started(clock, patience=0.5, good=lambda: None, hanging=hang) as readiness:
         for _ in range(3):
             assert readiness.report().parts == {"good": None, "hanging": "It does not answer."}
             clock.advance(FRESH)

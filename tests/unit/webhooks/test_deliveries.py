@@ -1,13 +1,24 @@
 """Deliveries: order, attempts, back-off, and what receivers may do wrong."""
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from sqlalchemy import insert, select, update
-from tests.support.receiver import Answer, Receiver, half, hangs, receiving, says, trickles
+from tests.support.receiver import (
+    Answer,
+    Exchange,
+    Receiver,
+    half,
+    hangs,
+    receiving,
+    says,
+    trickles,
+)
+from tests.support.waiting import wait_until
 
 from strongroom.database import Database
 from strongroom.database.upgrade import upgrade
@@ -33,6 +44,8 @@ from strongroom_webhooks.signing import SigningKeys
 
 TENANT = "tenant-1"
 TIMEOUT = 1.0
+PATIENT = 60.0
+"""The time limit of deliveries that must not exceed it, however busy the machine is."""
 SCHEDULE = (0, 5, 300)
 KEYS = SigningKeys.create()
 TABLES = PluginTables(metadata, "strongroom_webhooks:migrations", "0001")
@@ -54,7 +67,11 @@ class World:
             disable_after=3_600_000,
             on_disabled=lambda endpoint, reason: self.disabled.append((endpoint.id, reason)),
         )
-        policy = OutboundPolicy((f"127.0.0.1:{receiver.port}",), True, TIMEOUT)
+        self.limit(PATIENT)
+
+    def limit(self, seconds: float) -> None:
+        """Set the time limit of a request."""
+        policy = OutboundPolicy((f"127.0.0.1:{self.receiver.port}",), True, seconds)
         self.sender = Sender(self.queue, OutboundClient(policy), lambda text: text, self.clock, 4)
 
     def endpoint(self, path: str = "/hook", *, answer: Answer | None = None, **values: Any) -> str:
@@ -228,9 +245,9 @@ def test_a_failure_is_recorded_and_attempted_again(
 ) -> None:
     hook = world.endpoint(answer=answer)
     world.happen(1)
-    started = time.monotonic()
+    if answer in (hangs, trickles):
+        world.limit(TIMEOUT)
     assert world.sender.send_due() == 1
-    assert time.monotonic() - started < TIMEOUT * 4
     delivery = world.only(hook)
     assert (delivery.outcome, delivery.status) == (Outcome.PENDING, status)
     assert error in (delivery.error or "")
@@ -338,17 +355,20 @@ def test_a_lost_claim_records_nothing(world: World) -> None:
 
 
 def test_a_stuck_endpoint_delays_no_other(world: World) -> None:
+    over = threading.Event()
+
+    def stuck(_: Exchange) -> None:
+        over.wait(PATIENT)
+
     for number in range(6):
-        world.endpoint(f"/stuck-{number}", answer=hangs, failing_since=1)
+        world.endpoint(f"/stuck-{number}", answer=stuck, failing_since=1)
     hook = world.endpoint("/well")
     world.happen(1)
     world.sender.start()
     try:
-        started = time.monotonic()
-        while not world.receiver.ids(hook):
-            assert time.monotonic() - started < TIMEOUT
-            time.sleep(0.005)
+        wait_until(lambda: bool(world.receiver.ids(hook)), PATIENT / 2)
     finally:
+        over.set()
         world.sender.stop()
 
 

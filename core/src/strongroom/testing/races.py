@@ -27,7 +27,7 @@ def race(
     *,
     rounds: int = 100,
     seconds: float = 10.0,
-    patience: float = 10.0,
+    patience: float = 60.0,
     seed: int | None = None,
 ) -> int:
     """Repeat a race, and return the number of rounds.
