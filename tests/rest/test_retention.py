@@ -1,5 +1,6 @@
 """Holds and retention: roles, governance mode, what remains possible, and when it ends."""
 
+import io
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from strongroom.clock import iso_format
 from strongroom.database.upgrade import read_schema, upgrade
 from strongroom.files.retention.clock import RetentionClock
 from strongroom.files.retention.models import RetentionMode
+from strongroom.http.request import MAX_JSON_BYTES
 from strongroom.identity import Origin
 from strongroom.testing.clock import HOUR
 
@@ -285,6 +287,42 @@ class TestGovernance:
         assert error_code(refused) == RETAINED
         forced = archive.api.delete(f"{version}?overrideReason=x", by=scene.admin, headers=PROOF)
         assert forced.status_code == 200
+
+    @pytest.mark.parametrize("replaced_by", ["content", "name"])
+    def test_the_quota_follows_the_rules_of_the_tenant(
+        self, archive: Archive, scene: Scene, replaced_by: str
+    ) -> None:
+        api, file = archive.api, scene.api.upload(scene.path, scene.admin, "file", b"12345")
+        api.patch(scene.path, {"quotaBytes": 8}, by=api.person(admin=True))
+        content = f"{scene.path}/files/{file['id']}/content"
+
+        def is_stored(data: bytes) -> bool:
+            if replaced_by == "content":
+                answer = api.request("PUT", content, by=scene.admin, data=data)
+            else:
+                query = "?onConflict=replace"
+                answer = api.send(scene.path, scene.admin, "file", data, query=query)
+            assert answer.status_code in (200, 201, 507), answer.text
+            return answer.status_code < 300
+
+        # The server keeps versions, so the replaced content still counts.
+        assert not is_stored(b"1234567")
+        archive.retain(keepVersions=0)
+        assert (is_stored(b"1234567"), is_stored(b"123456789")) == (True, False)
+        # Held and retained content becomes a version even so.
+        archive.retain(keepVersions=0, minimumDays=10)
+        assert not is_stored(b"12345678")
+        archive.retain(keepVersions=0)
+        archive.hold(file)
+        assert not is_stored(b"12345678")
+
+    def test_content_that_cannot_fit_is_not_received(self, archive: Archive, scene: Scene) -> None:
+        api, file = archive.api, scene.api.upload(scene.path, scene.admin, "file", b"12345")
+        api.patch(scene.path, {"quotaBytes": MAX_JSON_BYTES + 1}, by=api.person(admin=True))
+        archive.retain(keepVersions=0, minimumDays=10)
+        path, body = f"{scene.path}/files/{file['id']}/content", io.BytesIO(bytes(MAX_JSON_BYTES + 1))
+        answer = api.request("PUT", path, by=scene.admin, input_stream=body)
+        assert (answer.status_code, body.tell()) == (507, 0)
 
     def test_versions_are_kept_for_the_days_of_the_tenant(self, archive: Archive, scene: Scene) -> None:
         archive.retain(versionDays=2)

@@ -48,9 +48,9 @@ ROWS: Final = (
     core(
         "retention-replace",
         "Replaced content that is retained becomes a version.",
-        "files/file_writer.py",
-        "(keep > 0 or refusal is not None)",
-        "keep > 0",
+        "files/retention/guard.py",
+        "rules.settings.keep_versions > 0 or refusal is not None",
+        "rules.settings.keep_versions > 0",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",
     ),
     core(

@@ -177,8 +177,7 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
     downloads = DownloadRecorder(events)
     base.resources.callback(downloads.close)
     trash = Trash(base.clock, tree, guard)
-    kept = settings.files.versions
-    versions = VersionRepository(retention_clock, keep=kept.keep, thin=kept.thin)
+    versions = VersionRepository(retention_clock, thin=settings.files.versions.thin)
     file_writer = FileWriter(
         access,
         tree,
@@ -300,7 +299,7 @@ def assemble_files(base: Infrastructure, identity: IdentityServices) -> FileServ
         retention=RetentionService(database, retention_clock, memberships, guard, base.audit),
         retention_clock=retention_clock,
         guard=guard,
-        replacing=ReplacingService(database, access, file_writer, blobs, tenants),
+        replacing=ReplacingService(database, access, file_writer, blobs),
         grants=grants,
         group_grants=group_grants,
         transfers=TransferService(database, base.clock, memberships, visibility, base.audit),

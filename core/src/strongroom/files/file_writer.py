@@ -34,7 +34,7 @@ from strongroom.tenants.quota import Quota, usage
 def _with_checks(query: Select[Any]) -> Select[Any]:
     taken, used = nodes.alias("taken"), usage()
     is_taken = (taken.c.parent_id == bindparam("node_id")) & (taken.c.name == bindparam("name"))
-    columns = with_granted_ends(query).add_columns(taken.c.type, taken.c.size, *used.c)
+    columns = with_granted_ends(query).add_columns(taken.c.type, *used.c)
     return columns.outerjoin(taken, is_taken).outerjoin(used, true())
 
 
@@ -162,18 +162,38 @@ class FileWriter:
         access = self.access.require_parent(
             connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=target.name
         )
-        *_, taken_type, taken_size, used, quota = access.more
+        *_, taken_type, used, quota = access.more
         if target.folders:
             # The file will be in a folder that does not exist, and whose names are all free.
-            taken_type = taken_size = None
+            taken_type = None
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
             raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
         if size > self.max_file_bytes:
             raise errors.PayloadTooLarge
-        replaces = target.on_conflict is OnConflict.REPLACE
-        replaced = self.replaced_size(taken_size or 0) if replaces else 0
-        self._space.check(target.tenant_id, used, quota, size - replaced)
+        replaces = taken_type is not None and target.on_conflict is OnConflict.REPLACE
+        # Most content fits in any case; only otherwise are the replaced file and its rules read.
+        if replaces and not self._space.fits(used, quota, size):
+            size -= self._freed_by_name(connection, target)
+        self._space.check(target.tenant_id, used, quota, size)
         return access
+
+    def require_space(self, connection: Connection, replaced: Node, size: int) -> None:
+        """Check that content fits which will replace that of a file. :meth:`replace` repeats the check.
+
+        Args:
+            connection: the caller's transaction.
+            replaced: the file.
+            size: size of the content in bytes as far as known, 0 if unknown.
+
+        Raises:
+            FileHeld, FileRetained: the content is in quarantine, and must be kept nevertheless.
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        tenant = self._space.find(connection, replaced.tenant_id)
+        used = tenant.used_bytes + tenant.reserved_bytes
+        if not self._space.fits(used, tenant.quota_bytes, size):
+            size -= self._freed(connection, replaced)
+        self._space.check(tenant.id, used, tenant.quota_bytes, size)
 
     def detect_type(self, head: bytes, name: str) -> str:
         """Detect the media type of content from its first bytes and its name.
@@ -376,17 +396,12 @@ class FileWriter:
         # Every member may create top-level files, but only replace those with write permission.
         view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
         rules = self._guard.rules(connection, existing.tenant_id)
-        refusal = self._guard.refusal(connection, rules, existing.id, existing.updated_at)
-        # Content in quarantine never becomes a version.
-        is_quarantined = existing.scan in QUARANTINED
-        if refusal is not None and is_quarantined:
-            raise refusal
-        keep = rules.settings.keep_versions
-        archives = not is_quarantined and (keep > 0 or refusal is not None)
+        archives = self._guard.archives(connection, rules, existing)
         node = self._tree.replace_content(connection, existing, content, archives=archives)
         growth = content.size if archives else content.size - existing.size
         self._space.use(connection, existing.tenant_id, growth, reserved=reserved)
         if archives:
+            keep = rules.settings.keep_versions
             excess = self._versions.add(connection, caller.user_id, existing, keep)
             self.remove_versions(connection, self._guard.removable_versions(connection, excess))
         else:
@@ -394,9 +409,14 @@ class FileWriter:
         self.events.record(connection, FileAction.REPLACED, caller, node)
         return NodeView(node, view.permission)
 
-    def replaced_size(self, size: int) -> int:
-        """Return how many bytes the replacement of a file of a size frees."""
-        return 0 if self._versions.is_enabled else size
+    def _freed(self, connection: Connection, replaced: Node) -> int:
+        """Return how many bytes of the quota the replacement of a file's content frees."""
+        rules = self._guard.rules(connection, replaced.tenant_id)
+        return 0 if self._guard.archives(connection, rules, replaced) else replaced.size
+
+    def _freed_by_name(self, connection: Connection, target: Target) -> int:
+        replaced = self._tree.find_child(connection, target.folder_id, target.name)
+        return 0 if replaced is None else self._freed(connection, replaced)
 
     def remove_version(
         self, connection: Connection, node: Node, version: Version, override: Override | None

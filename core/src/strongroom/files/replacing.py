@@ -10,7 +10,6 @@ from strongroom.files.models import Node, NodeType, Permission
 from strongroom.files.tree import require_revision
 from strongroom.identity import AnyCaller
 from strongroom.storage.service import BlobService, ReceivedBlob
-from strongroom.tenants.service import TenantService
 
 
 class ReplacingService:
@@ -26,13 +25,11 @@ class ReplacingService:
         access: AccessControl,
         file_writer: FileWriter,
         blobs: BlobService,
-        tenants: TenantService,
     ) -> None:
         self._database = database
         self._access = access
         self._file_writer = file_writer
         self._blobs = blobs
-        self._tenants = tenants
 
     def replace_content(
         self,
@@ -57,8 +54,7 @@ class ReplacingService:
         """
         with self._database.read() as connection:
             node = self._require_file(connection, caller, tenant_id, node_id, revision)
-            replaced = self._file_writer.replaced_size(node.size)
-            self._tenants.space.require(connection, tenant_id, (incoming.size or 0) - replaced)
+            self._file_writer.require_space(connection, node, incoming.size or 0)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,

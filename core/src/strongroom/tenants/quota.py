@@ -114,15 +114,6 @@ class Quota:
         """
         self._take(connection, tenant_id, used=0, reserved=size)
 
-    def require(self, connection: Connection, tenant_id: str, size: int) -> None:
-        """Check that the given number of bytes currently fits; reserves nothing.
-
-        Raises:
-            StorageFull: the tenant's quota would be exceeded.
-        """
-        tenant = self.find(connection, tenant_id)
-        self.check(tenant_id, tenant.used_bytes + tenant.reserved_bytes, tenant.quota_bytes, size)
-
     def check(self, tenant_id: str, used: int, quota: int | None, size: int) -> None:
         """Check that the given number of bytes fits, by the columns of :func:`usage`.
 
@@ -130,9 +121,13 @@ class Quota:
             StorageFull: the tenant's quota would be exceeded.
         """
         # Only an early check: the decisive one is the UPDATE in _take().
-        limit = self._default_quota if quota is None else quota
-        if limit is not None and size > 0 and used + size > limit:
+        if not self.fits(used, quota, size):
             raise self._exceeded(tenant_id)
+
+    def fits(self, used: int, quota: int | None, size: int) -> bool:
+        """Return whether the given number of bytes fits, by the columns of :func:`usage`."""
+        limit = self._default_quota if quota is None else quota
+        return limit is None or size <= 0 or used + size <= limit
 
     def _take(self, connection: Connection, tenant_id: str, *, used: int, reserved: int) -> None:
         taken = {

@@ -41,6 +41,7 @@ from strongroom.files.retention.models import (
 from strongroom.files.tree import within_subtree
 from strongroom.files.versions.repository import Version
 from strongroom.identity import Override
+from strongroom.scanning.states import QUARANTINED
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Role
 
@@ -219,6 +220,25 @@ class RemovalGuard:
             return _held(hold)
         until = rules.retained_until(changed_at)
         return None if until is None else _retained(until)
+
+    def archives(self, connection: Connection, rules: RetentionRules, file: Node) -> bool:
+        """Return whether the content of a file becomes a version when it is replaced.
+
+        Args:
+            connection: the caller's transaction.
+            rules: the rules of the tenant.
+            file: the file.
+
+        Raises:
+            FileHeld, FileRetained: the content is in quarantine, and must be kept nevertheless.
+        """
+        refusal = self.refusal(connection, rules, file.id, file.updated_at)
+        if file.scan not in QUARANTINED:
+            return rules.settings.keep_versions > 0 or refusal is not None
+        # Content in quarantine never becomes a version.
+        if refusal is not None:
+            raise refusal
+        return False
 
     def removable_versions(self, connection: Connection, versions: Sequence[Version]) -> list[Version]:
         """Return the versions that may be removed."""

@@ -111,22 +111,18 @@ class VersionRepository:
     """The versions of files.
 
     Args:
-        keep: the number of versions of a file that are kept, without those that users marked; 0: none.
         thin: whether versions older than a day are thinned out.
     """
 
-    def __init__(self, clock: Clock, *, keep: int, thin: bool) -> None:
+    def __init__(self, clock: Clock, *, thin: bool) -> None:
         self._clock = clock
-        self._keep = keep
         self._thin = thin
 
-    @property
-    def is_enabled(self) -> bool:
-        """Whether replaced content becomes a version."""
-        return self._keep > 0
-
     def add(self, connection: Connection, user_id: str, replaced: Node, keep: int) -> list[Version]:
-        """Keep the content of a file that is being replaced; return the versions beyond ``keep``."""
+        """Keep the content of a file that is being replaced; return versions beyond the limit.
+
+        ``keep`` is the number of versions of a file that are kept, without those that users marked.
+        """
         version = Version(
             replaced.id,
             (replaced.versions or 0) + 1,
