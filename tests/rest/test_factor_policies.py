@@ -17,7 +17,8 @@ from strongroom.errors import ChallengeInvalid
 from strongroom.identity import Origin
 from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR
-from strongroom.sessions.second_factors import DUE_LIFETIME, TRIES
+from strongroom.sessions.factor_challenges import TRIES
+from strongroom.sessions.factor_enrolments import DUE_LIFETIME
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom.users.models import UserType
 from strongroom_factor_totp import plugin
@@ -264,17 +265,17 @@ class TestPermission:
 
     def test_it_is_used_up_with_the_factor(self, api: Api) -> None:
         # As two nodes do at the same moment, of which neither sees the other's factor yet.
-        factors, person = api.container.identity.factors, made(api, "ann")
+        enrolments, person = api.container.identity.enrolments, made(api, "ann")
         permission = permitted(api.log_in(person.email))
         begun = [begin(api, permission).json["id"] for _ in range(2)]
         data = Enrolment({"secret": "", "step": 0})
         with api.container.database.write() as connection:
-            factors.add(connection, person.id, begun[0], "totp", "", data, due=permission["id"])
+            enrolments.finish(connection, person.id, begun[0], "totp", "", data, due=permission["id"])
         with (
             pytest.raises(ChallengeInvalid),
             api.container.database.write() as connection,
         ):
-            factors.add(connection, person.id, begun[1], "totp", "", data, due=permission["id"])
+            enrolments.finish(connection, person.id, begun[1], "totp", "", data, due=permission["id"])
 
     def test_those_of_other_logins_end_with_the_first_factor(self, api: Api) -> None:
         person = made(api, "ann")

@@ -18,7 +18,8 @@ from tests.support.passkeys import (
     new_challenge,
 )
 
-from strongroom.sessions.second_factors import DAILY_TRIES, LIFETIME, TRIES
+from strongroom.sessions.factor_challenges import LIFETIME, TRIES
+from strongroom.sessions.second_factors import DAILY_TRIES
 from strongroom.testing.authenticator import Algorithm, Faults, SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE
 

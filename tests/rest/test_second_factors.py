@@ -12,7 +12,8 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of, er
 from tests.support.config import Table
 from tests.support.wechat import Logins, WeChat
 
-from strongroom.sessions.second_factors import DAILY_TRIES, LIFETIME, TRIES
+from strongroom.sessions.factor_challenges import LIFETIME, TRIES
+from strongroom.sessions.second_factors import DAILY_TRIES
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom_factor_totp import plugin
 

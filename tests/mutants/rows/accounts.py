@@ -188,8 +188,8 @@ ROWS: Final = (
     core(
         "second-factor-enrolment-owner",
         "Nobody confirms the enrolment of another user.",
-        "sessions/second_factors.py",
-        "        if owner != user_id:",
+        "sessions/factor_enrolments.py",
+        "        if begun.user_id != user_id:",
         "        if False:",
         "rest/test_second_factors.py::test_an_enrolment_counts_only_after_a_right_answer",
     ),
@@ -205,7 +205,7 @@ ROWS: Final = (
     core(
         "step-up-of-another-login",
         "A challenge of one login does not renew another.",
-        "accounts/second_factors.py",
+        "accounts/reauthentication.py",
         'if met.context["authorization_id"] != identity.authorization_id:',
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_of_one_purpose_or_login_is_refused_for_another",

@@ -58,7 +58,7 @@ ROWS: Final = (
     core(
         "due-enrolment-once",
         "The permission to enrol a factor counts once.",
-        "sessions/second_factors.py",
+        "sessions/factor_challenges.py",
         "if due is not None and self._digest(due) not in closed:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_it_is_used_up_with_the_factor",
@@ -74,7 +74,7 @@ ROWS: Final = (
     core(
         "due-enrolment-expiry",
         "The permission to enrol a factor expires.",
-        "sessions/second_factors.py",
+        "sessions/factor_challenges.py",
         '        _OPEN, factor_challenges.c.expires_at > bindparam("now")\n',
         "        _OPEN\n",
         "rest/test_factor_policies.py::TestPermission::test_it_expires",
@@ -98,8 +98,8 @@ ROWS: Final = (
     core(
         "due-enrolment-user",
         "The enrolment of another user does not finish a login.",
-        "sessions/second_factors.py",
-        "if owner != user_id:",
+        "sessions/factor_enrolments.py",
+        "if begun.user_id != user_id:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_the_enrolment_of_another_user_does_not_fit",
     ),

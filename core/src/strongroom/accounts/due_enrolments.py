@@ -17,8 +17,8 @@ from strongroom.errors import ChallengeInvalid, ValidationFailed
 from strongroom.identity import Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Client
+from strongroom.sessions.factor_enrolments import FactorEnrolments
 from strongroom.sessions.login import FirstProof, LoginService, NewFactor
-from strongroom.sessions.second_factors import SecondFactors
 from strongroom.sessions.tokens import IssuedTokens
 from strongroom.users.models import FactorRow
 
@@ -38,13 +38,13 @@ class DueEnrolments:
     def __init__(
         self,
         database: Database,
-        factors: SecondFactors,
+        enrolments: FactorEnrolments,
         enrolling: FactorService,
         logins: LoginService,
         notices: Notices,
     ) -> None:
         self._database = database
-        self._factors = factors
+        self._enrolments = enrolments
         self._enrolling = enrolling
         self._logins = logins
         self._notices = notices
@@ -69,7 +69,7 @@ class DueEnrolments:
                 message = "Enrol another factor first: this one only replaces others."
                 raise ValidationFailed.of_field("type", "backup", message)
             ceremony = method.begin_enrolment(self._enrolling.user(connection, user_id), [])
-            identifier, expires_at = self._factors.begin_enrolment(
+            identifier, expires_at = self._enrolments.begin(
                 connection, user_id, method.name, name, ceremony
             )
         return BegunEnrolment(identifier, kind, expires_at, ceremony.shown)
@@ -109,7 +109,7 @@ class DueEnrolments:
         return EnrolledLogin(issued, rows[-1], begun.enrolment.shown)
 
     def _find(self, connection: Connection, permission: str, client: Client) -> tuple[str, FirstProof]:
-        user_id, context = self._factors.find_due(connection, permission)
+        user_id, context = self._enrolments.find_permission(connection, permission)
         first = FirstProof.of_json(context)
         if first.device_id != client.device_id:
             raise ChallengeInvalid

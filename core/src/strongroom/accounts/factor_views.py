@@ -5,7 +5,7 @@ from typing import Any
 from strongroom import errors
 from strongroom.accounts.credential_views import PROOF_ERRORS
 from strongroom.accounts.due_enrolments import DueEnrolments
-from strongroom.accounts.reauthentication import Proof
+from strongroom.accounts.reauthentication import Proof, StepUp
 from strongroom.accounts.schemas import (
     ConfirmedFactorSchema,
     DueAnswerSchema,
@@ -190,7 +190,7 @@ def step_up(body: Json) -> tuple[RenewedToken, int, dict[str, str]]:
     """
     code, challenge = body["verificationCode"], body["challenge"]
     proof = Proof(VerificationCode(**code) if code else None, body["currentPassword"])
-    renewed = get_service(FactorService).step_up(
+    renewed = get_service(StepUp).renew(
         current_identity(), proof, challenge_answer(challenge) if challenge else None, origin()
     )
     return renewed, 200, {TOKEN_HEADER: renewed.access_token}

@@ -9,15 +9,24 @@ from typing import Final
 
 from strongroom.accounts.passwords import CurrentPassword
 from strongroom.assurance import Demand
+from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.errors import CodeInvalid, FreshProofRequired, WrongPassword
-from strongroom.identity import Identity
+from strongroom.errors import (
+    ChallengeInvalid,
+    CodeInvalid,
+    FreshProofRequired,
+    SecondFactorRequired,
+    StrongroomError,
+    WrongPassword,
+)
+from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
-from strongroom.plugin_api.login import MULTI_FACTOR, Credential, VerificationCode
-from strongroom.sessions.second_factors import SecondFactors
-from strongroom.sessions.service import AuthorizationService
+from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Credential, VerificationCode
+from strongroom.sessions.second_factors import ChallengeAnswer, SecondFactors
+from strongroom.sessions.service import AuthorizationService, RenewedToken
 from strongroom.users.credentials import CredentialService
+from strongroom.users.factors import EnrolledFactors
 from strongroom.verification.codes import CodeService, Purpose
 
 RECENT_LOGIN: Final = 5 * 60 * 1000
@@ -26,6 +35,8 @@ RECENT_LOGIN: Final = 5 * 60 * 1000
 FRESH_LOGIN: Final = 10 * 60 * 1000
 """Milliseconds after a login during which it counts as a fresh proof."""
 
+_STEP_UP: Final = "step-up"
+"""The purpose of challenges that renew the proof of a login."""
 
 _PROVEN_LATELY: Final = Demand(MULTI_FACTOR, FRESH_LOGIN // 1000)
 
@@ -66,7 +77,7 @@ class Reauthentication:
         notices: Notices,
         passwords: CurrentPassword,
         authorizations: AuthorizationService,
-        factors: SecondFactors,
+        enrolled: EnrolledFactors,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -75,7 +86,7 @@ class Reauthentication:
         self._notices = notices
         self._passwords = passwords
         self._authorizations = authorizations
-        self._factors = factors
+        self._enrolled = enrolled
 
     def require(self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS) -> None:
         """Require the strongest proof available to the user, before a credential is bound.
@@ -161,7 +172,7 @@ class Reauthentication:
         if _PROVEN_LATELY.is_met(identity, self._clock.now()):
             return
         with self._database.read() as connection:
-            has_factor = bool(self._factors.enrolled(connection, identity.user_id))
+            has_factor = bool(self._enrolled.of_user(connection, identity.user_id))
         if has_factor:
             raise _PROVEN_LATELY.refusal(identity)
 
@@ -185,3 +196,77 @@ def require_held(
     recipient = codes.recipients([code]).get(code.id)
     if recipient is None or recipient not in held or not codes.spend(code, recipient, purpose):
         raise CodeInvalid.of_field(field, "wrong", CodeInvalid.message)
+
+
+class StepUp:
+    """Renews the proof of a login (RFC 9470)."""
+
+    def __init__(
+        self,
+        database: Database,
+        factors: SecondFactors,
+        enrolled: EnrolledFactors,
+        authorizations: AuthorizationService,
+        reauthentication: Reauthentication,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._factors = factors
+        self._enrolled = enrolled
+        self._authorizations = authorizations
+        self._reauthentication = reauthentication
+        self._audit = audit
+
+    def renew(
+        self, identity: Identity, proof: Proof, answer: ChallengeAnswer | None, origin: Origin
+    ) -> RenewedToken:
+        """Renew the proof of the caller's login, and return an access token that states it (RFC 9470).
+
+        A user with a second factor proves it; without an answer, the error has the challenge. Others
+        prove a code or the current password.
+
+        Raises:
+            SecondFactorRequired: the user has a second factor, and there is no answer.
+            ChallengeInvalid: the challenge is unknown, expired, used up, or of another login.
+            InvalidCredentials: the answer is wrong.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        if answer is not None:
+            return self._prove_factor(identity, answer, origin)
+        with self._database.read() as connection:
+            has_factor = bool(self._enrolled.of_user(connection, identity.user_id))
+        if has_factor:
+            context = {"authorization_id": identity.authorization_id}
+            with self._database.write() as connection:
+                challenge = self._factors.issue(connection, identity.user_id, _STEP_UP, context)
+            raise SecondFactorRequired(challenge.json())
+        self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=0)
+        amr = ("pwd",) if proof.code is None else ("otp",)
+        with self._database.write() as connection:
+            return self._authorizations.strengthen(connection, identity, Assurance(amr), origin)
+
+    def _prove_factor(self, identity: Identity, answer: ChallengeAnswer, origin: Origin) -> RenewedToken:
+        try:
+            met = self._factors.check(answer, _STEP_UP, origin)
+            if met.context["authorization_id"] != identity.authorization_id:
+                raise ChallengeInvalid
+            with self._database.write() as connection:
+                self._factors.settle(connection, met)
+                assurance = met.proof.assurance
+                return self._authorizations.strengthen(
+                    connection, identity, assurance, origin, is_second=True
+                )
+        except StrongroomError as error:
+            with self._database.write() as connection:
+                details = {"code": error.code}
+                event = AuditEvent(
+                    "authorization.step-up",
+                    FAILURE,
+                    actor_id=identity.user_id,
+                    target_type="authorization",
+                    target_id=identity.authorization_id,
+                    origin=origin,
+                    details=details,
+                )
+                self._audit.record(connection, event)
+            raise

@@ -1,16 +1,16 @@
-"""Enrols and removes the second factors of users, and renews the proof of a login (step-up)."""
+"""Enrols, reports, renames and removes the second factors of users."""
 
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection
 
 from strongroom import errors
 from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields, Reauthentication
-from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
 from strongroom.identity import Identity, Origin
@@ -25,17 +25,14 @@ from strongroom.plugin_api.factors import (
 )
 from strongroom.plugin_api.login import Assurance
 from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.second_factors import ChallengeAnswer, SecondFactors
-from strongroom.sessions.service import AuthorizationService, RenewedToken
+from strongroom.sessions.factor_enrolments import FactorEnrolments
+from strongroom.sessions.service import AuthorizationService
 from strongroom.users.credentials import CredentialService
 from strongroom.users.factor_policy import FactorPolicy, FactorState
+from strongroom.users.factors import EnrolledFactors
 from strongroom.users.models import SINGLE_KINDS, USERNAME, FactorRow
 from strongroom.users.service import UserService
 from strongroom.verification.codes import Purpose
-
-STEP_UP: Final = "step-up"
-"""The purpose of challenges that renew the proof of a login."""
-
 
 Summary = Mapping[str, Mapping[str, Any]]
 """What each factor shows to its user, by the member of its answer."""
@@ -62,14 +59,15 @@ class BegunEnrolment:
 
 
 class FactorService:
-    """Second factors of users: enrolment, removal, and step-up."""
+    """Second factors of users: enrolment, report and removal."""
 
     def __init__(
         self,
         database: Database,
         users: UserService,
         credentials: CredentialService,
-        factors: SecondFactors,
+        enrolments: FactorEnrolments,
+        enrolled: EnrolledFactors,
         authorizations: AuthorizationService,
         reauthentication: Reauthentication,
         notices: Notices,
@@ -81,7 +79,8 @@ class FactorService:
         self._database = database
         self._users = users
         self._credentials = credentials
-        self._factors = factors
+        self._enrolments = enrolments
+        self._enrolled = enrolled
         self._authorizations = authorizations
         self._reauthentication = reauthentication
         self._notices = notices
@@ -98,7 +97,7 @@ class FactorService:
         identity.require_self_or_admin(user_id)
         with self._database.read() as connection:
             self._users.get(connection, user_id)
-            rows = self._factors.enrolled(connection, user_id)
+            rows = self._enrolled.of_user(connection, user_id)
             is_self = identity.user_id == user_id
             return rows, self._summary(connection, user_id) if is_self else {}
 
@@ -125,13 +124,13 @@ class FactorService:
             identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
         )
         with self._database.write() as connection:
-            rows = self._factors.enrolled(connection, user_id)
+            rows = self._enrolled.of_user(connection, user_id)
             if method.is_backup and all(row.is_backup for row in rows):
                 message = "Enrol another factor first: this one only replaces others."
                 raise errors.ValidationFailed.of_field("type", "backup", message)
-            mine = self._factors.opened(row for row in rows if row.factor == method.name)
+            mine = self._enrolled.opened(row for row in rows if row.factor == method.name)
             ceremony = method.begin_enrolment(self.user(connection, user_id), mine)
-            identifier, expires_at = self._factors.begin_enrolment(
+            identifier, expires_at = self._enrolments.begin(
                 connection, user_id, method.name, name, ceremony
             )
         return BegunEnrolment(identifier, kind, expires_at, ceremony.shown)
@@ -169,8 +168,8 @@ class FactorService:
             FactorInvalid: the answer is wrong.
         """
         with self._database.write() as connection:
-            factor, name, ceremony = self._factors.open_enrolment(connection, user_id, identifier)
-        method = self._factors.methods.get(factor)
+            factor, name, ceremony = self._enrolments.count_try(connection, user_id, identifier)
+        method = self._enrolments.methods.get(factor)
         if method is None:
             raise errors.ChallengeInvalid
         try:
@@ -187,9 +186,9 @@ class FactorService:
         *,
         due: str | None = None,
     ) -> FactorRow:
-        """Store an enrolment whose answer was right; raises as :meth:`SecondFactors.add`."""
+        """Store an enrolment whose answer was right; raises as :meth:`FactorEnrolments.finish`."""
         factor, name = begun.factor, begun.name
-        row = self._factors.add(
+        row = self._enrolments.finish(
             connection, user_id, begun.identifier, factor, name, begun.enrolment, due=due
         )
         self._record(connection, "factor.add", user_id, user_id, origin, factor)
@@ -218,7 +217,7 @@ class FactorService:
             identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
         )
         with self._database.write() as connection:
-            renamed = self._factors.rename(connection, user_id, factor_id, name)
+            renamed = self._enrolled.rename(connection, user_id, factor_id, name)
             if renamed is None:
                 raise errors.NotFound
             self._record(connection, "factor.rename", user_id, user_id, origin, renamed.factor)
@@ -249,7 +248,7 @@ class FactorService:
             identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN, fields=fields
         )
         with self._database.write() as connection:
-            removed = self._factors.remove(connection, user_id, factor_id)
+            removed = self._enrolments.remove(connection, user_id, factor_id)
             if removed is None:
                 raise errors.NotFound
             contacts = self._notices.contacts(connection, user_id)
@@ -265,7 +264,7 @@ class FactorService:
 
     def _require_dispensable(self, connection: Connection, user_id: str) -> None:
         user = self._users.get(connection, user_id)
-        is_last = not self._factors.enrolled(connection, user_id)
+        is_last = not self._enrolled.of_user(connection, user_id)
         if is_last and self._policy.is_required(connection, user):
             raise errors.FactorNeeded
 
@@ -296,69 +295,15 @@ class FactorService:
         with self._database.write() as connection:
             self._users.get(connection, user_id)
             self._authorizations.revoke_all(connection, user_id)
-            count = self._factors.remove_all(connection, user_id)
+            count = self._enrolments.remove_all(connection, user_id)
             contacts = self._notices.contacts(connection, user_id)
             actor_id = identity.user_id if identity else None
             self._record(connection, "factor.reset", actor_id, user_id, origin, "all")
         self._notices.notify(contacts, "factor-changed", origin.languages)
         return count
 
-    def step_up(
-        self, identity: Identity, proof: Proof, answer: ChallengeAnswer | None, origin: Origin
-    ) -> RenewedToken:
-        """Renew the proof of the caller's login, and return an access token that states it (RFC 9470).
-
-        A user with a second factor proves it; without an answer, the error has the challenge. Others
-        prove a code or the current password.
-
-        Raises:
-            SecondFactorRequired: the user has a second factor, and there is no answer.
-            ChallengeInvalid: the challenge is unknown, expired, used up, or of another login.
-            InvalidCredentials: the answer is wrong.
-            StrongroomError: as :meth:`Reauthentication.require_any`.
-        """
-        if answer is not None:
-            return self._prove_factor(identity, answer, origin)
-        with self._database.read() as connection:
-            has_factor = bool(self._factors.enrolled(connection, identity.user_id))
-        if has_factor:
-            context = {"authorization_id": identity.authorization_id}
-            with self._database.write() as connection:
-                challenge = self._factors.issue(connection, identity.user_id, STEP_UP, context)
-            raise errors.SecondFactorRequired(challenge.json())
-        self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=0)
-        amr = ("pwd",) if proof.code is None else ("otp",)
-        with self._database.write() as connection:
-            return self._authorizations.strengthen(connection, identity, Assurance(amr), origin)
-
-    def _prove_factor(self, identity: Identity, answer: ChallengeAnswer, origin: Origin) -> RenewedToken:
-        try:
-            met = self._factors.check(answer, STEP_UP, origin)
-            if met.context["authorization_id"] != identity.authorization_id:
-                raise errors.ChallengeInvalid
-            with self._database.write() as connection:
-                self._factors.settle(connection, met)
-                assurance = met.proof.assurance
-                return self._authorizations.strengthen(
-                    connection, identity, assurance, origin, is_second=True
-                )
-        except errors.StrongroomError as error:
-            with self._database.write() as connection:
-                details = {"code": error.code}
-                event = AuditEvent(
-                    "authorization.step-up",
-                    FAILURE,
-                    actor_id=identity.user_id,
-                    target_type="authorization",
-                    target_id=identity.authorization_id,
-                    origin=origin,
-                    details=details,
-                )
-                self._audit.record(connection, event)
-            raise
-
     def _is_way_in(self, row: FactorRow) -> bool:
-        return isinstance(self._factors.methods.get(row.factor), PasswordlessFactor)
+        return isinstance(self._enrolments.methods.get(row.factor), PasswordlessFactor)
 
     def _has_way_in(self, connection: Connection, user_id: str) -> bool:
         """Return whether a user can log in: a username alone is none."""
@@ -368,14 +313,14 @@ class FactorService:
         return (
             bool(kinds - {USERNAME})
             or self._credentials.has_password(connection, user_id)
-            or any(map(self._is_way_in, self._factors.enrolled(connection, user_id)))
+            or any(map(self._is_way_in, self._enrolled.of_user(connection, user_id)))
         )
 
     def _summary(self, connection: Connection, user_id: str) -> Summary:
         user = self.user(connection, user_id)
         summaries = {
-            member_of(name): method.summary(user, self._factors.of_kind(connection, user_id, name))
-            for name, method in self._factors.methods.items()
+            member_of(name): method.summary(user, self._enrolled.of_kind(connection, user_id, name))
+            for name, method in self._enrolments.methods.items()
         }
         return {name: summary for name, summary in summaries.items() if summary}
 
@@ -385,7 +330,7 @@ class FactorService:
         Raises:
             ValidationFailed: there is none.
         """
-        known = {member_of(name): method for name, method in self._factors.methods.items()}
+        known = {member_of(name): method for name, method in self._enrolments.methods.items()}
         if kind not in known:
             message = f"Must be one of: {', '.join(sorted(known)) or 'none is enabled'}."
             raise errors.ValidationFailed.of_field("type", "unknown", message)

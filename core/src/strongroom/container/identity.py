@@ -14,7 +14,7 @@ from strongroom.accounts.bindings import BindingService, ExternalCredentials
 from strongroom.accounts.due_enrolments import DueEnrolments
 from strongroom.accounts.first_administrator import Setup
 from strongroom.accounts.passwords import CurrentPassword, PasswordService
-from strongroom.accounts.reauthentication import Reauthentication
+from strongroom.accounts.reauthentication import Reauthentication, StepUp
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.second_factors import FactorService
 from strongroom.accounts.service import AccountDeletion, AccountService
@@ -27,6 +27,8 @@ from strongroom.notifications.service import CHANNELS, MessageService, Notices, 
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.plugin_values.service import PluginValues
 from strongroom.sessions.checkpoints import sign_checkpoint
+from strongroom.sessions.factor_challenges import FactorChallenges
+from strongroom.sessions.factor_enrolments import FactorEnrolments
 from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file, load_keys
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.login_methods import CoreProofs, LoginMethods
@@ -38,6 +40,7 @@ from strongroom.sessions.throttle import LoginThrottle
 from strongroom.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.users.credentials import CredentialService
 from strongroom.users.factor_policy import FactorPolicy
+from strongroom.users.factors import EnrolledFactors
 from strongroom.users.passwords import PasswordHasher
 from strongroom.users.resolver import IdentityResolver
 from strongroom.verification.captchas import CaptchaService
@@ -73,7 +76,9 @@ class IdentityServices:
     factor_policy: FactorPolicy
     states: OAuthStateStore
     factors: SecondFactors
+    enrolments: FactorEnrolments
     second_factors: FactorService
+    step_up: StepUp
     authorizations: AuthorizationService
     access_keys: AccessKeyService
     key_authenticator: AccessKeyAuthenticator
@@ -98,7 +103,10 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     notices = Notices(credentials, messages)
     policy = _factor_policy(base)
     issuer, authorizations = _authorizations(base, credentials, policy)
-    factors = _second_factors(base, notices)
+    challenges = FactorChallenges(database, base.clock, base.keys)
+    enrolled = EnrolledFactors(base.clock, base.keys)
+    factors = _second_factors(base, challenges, enrolled, notices)
+    enrolments = FactorEnrolments(factors.methods, challenges, enrolled)
     throttle = _throttle(base)
     methods = _login_methods(base, CoreProofs(credentials, codes))
     states = OAuthStateStore(
@@ -107,7 +115,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     audit_retention = AuditRetention(database, base.clock, audit, settings.audit.retention_days)
     current = CurrentPassword(database, credentials, base.counters)
     reauthentication = Reauthentication(
-        database, base.clock, credentials, codes, notices, current, authorizations, factors
+        database, base.clock, credentials, codes, notices, current, authorizations, enrolled
     )
     deletion = AccountDeletion(
         database,
@@ -130,13 +138,24 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
     access_keys = _access_keys(base, key_store, reauthentication, notices)
     deletion.on_deletion(access_keys.revoke_all)
     logins = _logins(
-        base, credentials, resolver, captchas, throttle, factors, policy, notices, methods, issuer
+        base,
+        credentials,
+        resolver,
+        captchas,
+        throttle,
+        factors,
+        enrolments,
+        policy,
+        notices,
+        methods,
+        issuer,
     )
     enrolling = FactorService(
         database,
         users,
         credentials,
-        factors,
+        enrolments,
+        enrolled,
         authorizations,
         reauthentication,
         notices,
@@ -166,11 +185,13 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         ),
         login_methods=methods,
         logins=logins,
-        due_enrolments=DueEnrolments(database, factors, enrolling, logins, notices),
+        due_enrolments=DueEnrolments(database, enrolments, enrolling, logins, notices),
         factor_policy=policy,
         states=states,
         factors=factors,
+        enrolments=enrolments,
         second_factors=enrolling,
+        step_up=StepUp(database, factors, enrolled, authorizations, reauthentication, audit),
         authorizations=authorizations,
         access_keys=access_keys,
         key_authenticator=AccessKeyAuthenticator(
@@ -189,7 +210,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
                 "captchas": captchas.prune,
                 "verification codes": codes.prune,
                 "states of browsers": states.prune,
-                "challenges of second factors": factors.prune,
+                "challenges of second factors": challenges.prune,
                 "setup links": setup.prune,
                 "counters": partial(base.counters.prune, database),
                 "events of rates": partial(prune_events, database, base.clock),
@@ -351,7 +372,9 @@ def _factor_policy(base: Infrastructure) -> FactorPolicy:
     return FactorPolicy(base.clock, settings.required_for, settings.grace_days * _DAY)
 
 
-def _second_factors(base: Infrastructure, notices: Notices) -> SecondFactors:
+def _second_factors(
+    base: Infrastructure, challenges: FactorChallenges, enrolled: EnrolledFactors, notices: Notices
+) -> SecondFactors:
     site = Site(base.settings.public_root)
     methods = {}
     for choice in base.selection.second_factors:
@@ -359,7 +382,7 @@ def _second_factors(base: Infrastructure, notices: Notices) -> SecondFactors:
         name = choice.extension.name
         methods[name] = base.construct(choice, ("second_factors", name), *services)
     return SecondFactors(
-        base.database, base.clock, base.keys, base.counters, methods, notices, base.audit
+        base.database, base.clock, base.counters, methods, challenges, enrolled, notices, base.audit
     )
 
 
@@ -381,6 +404,7 @@ def _logins(
     captchas: CaptchaService,
     throttle: LoginThrottle,
     factors: SecondFactors,
+    enrolments: FactorEnrolments,
     policy: FactorPolicy,
     notices: Notices,
     methods: LoginMethods,
@@ -396,6 +420,7 @@ def _logins(
         captchas,
         throttle,
         factors,
+        enrolments,
         policy,
         notices,
         base.audit,

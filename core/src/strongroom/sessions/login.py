@@ -34,11 +34,11 @@ from strongroom.plugin_api.login import (
 )
 from strongroom.plugin_api.web import ApiError
 from strongroom.secret_keys import SecretKeys
+from strongroom.sessions.factor_enrolments import FactorEnrolments, IssuedEnrolment
 from strongroom.sessions.login_methods import LoginMethods
 from strongroom.sessions.second_factors import (
     ChallengeAnswer,
     IssuedChallenge,
-    IssuedEnrolment,
     MetChallenge,
     SecondFactors,
     strengthened,
@@ -72,7 +72,7 @@ class FirstProof:
     def of_met(cls, met: MetChallenge, clock: Clock) -> "FirstProof":
         """Return the proof in the context of a challenge, or the answer itself if there was none."""
         if met.is_first:
-            return cls(met.factor, None, met.context["device_id"], clock.now())
+            return cls(met.row.factor, None, met.context["device_id"], clock.now())
         return cls.of_json(met.context)
 
     @classmethod
@@ -142,6 +142,7 @@ class LoginService:
         captchas: CaptchaService,
         throttle: LoginThrottle,
         factors: SecondFactors,
+        enrolments: FactorEnrolments,
         policy: FactorPolicy,
         notices: Notices,
         audit: AuditService,
@@ -156,6 +157,7 @@ class LoginService:
         self._captchas = captchas
         self._throttle = throttle
         self._factors = factors
+        self._enrolments = enrolments
         self._policy = policy
         self._notices = notices
         self._audit = audit
@@ -301,7 +303,7 @@ class LoginService:
             if resolved.is_new:
                 # Registered again, because the transaction of the login was rolled back.
                 user_id = self._resolve(connection, first, None).user.id
-            permission = self._factors.issue_due(connection, user_id, asdict(first))
+            permission = self._enrolments.permit(connection, user_id, asdict(first))
             self._record_first(connection, user_id, first, ticket, origin)
         return permission
 
