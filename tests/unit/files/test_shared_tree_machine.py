@@ -11,14 +11,8 @@ from tests.support.api import Api
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted, merged
 from tests.support.shares import ALL_KINDS, PLUGINS
-from tests.support.tree_machine import (
-    HOURS,
-    NAMES,
-    NODES,
-    USERS,
-    TreeMachine,
-    run_machine,
-)
+from tests.support.tree.machine import TreeMachine, run_machine
+from tests.support.tree.setting import HOURS, NAMES, NODES, USERS
 
 from strongroom.database.upgrade import upgrade
 from strongroom.errors import Forbidden, InsufficientScope, NotFound

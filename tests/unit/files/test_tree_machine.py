@@ -2,7 +2,7 @@
 
 from tests.support.api import Api
 from tests.support.campaign import campaign_size
-from tests.support.tree_machine import TreeMachine, run_machine
+from tests.support.tree.machine import TreeMachine, run_machine
 
 STEPS = campaign_size("TREE_STEPS", 8_000)
 

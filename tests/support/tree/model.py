@@ -352,3 +352,8 @@ class TreeModel:
 def normalized(name: str) -> str:
     """Return a name in its one form."""
     return unicodedata.normalize("NFC", name)
+
+
+def content_size(nodes: dict[str, ModelNode]) -> int:
+    """Return the bytes of the content of all nodes, without versions."""
+    return sum(len(node.content or b"") for node in nodes.values())

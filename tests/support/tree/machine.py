@@ -1,0 +1,155 @@
+"""Random steps on the tree and its grants, each compared with a model in plain Python."""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule, run_state_machine_as_test
+from sqlalchemy import select
+
+from strongroom.files import child_counts
+from strongroom.files.file_writer import OnConflict
+from strongroom.files.models import FOREVER, Permission, folder_counts, grants, node_versions, nodes
+from strongroom.files.retention.models import DAY
+from strongroom.identity import Origin
+from strongroom.storage.models import BlobState, blobs
+from strongroom.tenants.models import Role
+from strongroom.testing.clock import HOUR
+from tests.support.api import Api
+from tests.support.tree.grants import GrantRules
+from tests.support.tree.model import TreeModel
+from tests.support.tree.nodes import NodeRules
+from tests.support.tree.setting import KEPT, RECORDS, VERSIONS
+from tests.support.tree.trash import TrashRules
+from tests.support.tree.versions import VersionRules
+
+STEPS_A_RUN = 100
+
+
+class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
+    """All steps, and the comparison of the stored rows at the end."""
+
+    @initialize(few=st.booleans(), seed=st.integers(0, 2**32))
+    def begin(self, few: bool, seed: int) -> None:
+        self.services = self.api.container.keeping
+        # With few, no subtree is small enough to be looked through.
+        self.services.grants._visibility._descend_at_most = 0 if few else 1000
+        guard = self.services.guard
+        guard.defaults = guard.defaults._replace(trash_days=KEPT // DAY, keep_versions=VERSIONS)
+        child_counts.SPLIT_ABOVE = 2 if few else 4096
+        admin = self.identity(0)
+        self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
+        self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
+        self.deleted: list[str] = []
+        for user in self.people[1:4]:
+            self.join(user)
+        records = self.people[RECORDS]
+        self.services.tenants.put_member(admin, self.tenant, records, Role.RECORDS, Origin())
+        self.group_names = 0
+        for members in ([1, 2], [2]):
+            group = self.make_group()
+            for number in members:
+                self.change_member(number, group, True)
+        self.grow(Random(seed))
+
+    def grow(self, random: Random) -> None:
+        """Make a tree with some grants, for rules to find something to work on."""
+        for _ in range(10):
+            place = random.choice([None, *range(len(self.model.nodes))])
+            self.make_folder(0, place, random.choice("abc"), numbered=True)
+        for _ in range(6):
+            place = random.randrange(len(self.model.nodes))
+            self.upload(random.choice([0, 1, 2]), place, "f", OnConflict.RENAME, 3)
+        for _ in range(20):
+            number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
+            self.grant(0, number, random.randint(1, 3), level, random.choice([None, None, 1, 2, 4]))
+        for _ in range(6):
+            number, level = random.randrange(len(self.model.nodes)), Permission(random.randint(1, 3))
+            self.grant_group(0, number, random.randint(0, 1), level, random.choice([None, 1, 3]))
+
+    @rule(hours=st.integers(1, 3) | st.just(KEPT // HOUR))
+    def let_time_pass(self, hours: int) -> None:
+        type(self).steps += 1
+        self.api.clock.advance(hours * HOUR)
+        self.model.now = self.api.clock.now()
+
+    def teardown(self) -> None:
+        """Compare the stored inherited grants and folder counts with the model."""
+        if not hasattr(self, "model"):
+            return
+        of_tenant = nodes.c.tenant_id == self.tenant
+        with self.api.container.database.read() as connection:
+            rows = connection.execute(select(grants).where(grants.c.tenant_id == self.tenant)).all()
+            counted = select(folder_counts).join(nodes).where(of_tenant)
+            runs = connection.execute(counted.order_by(folder_counts.c.first_name)).all()
+        self.check_runs(runs)
+        self.check_blobs()
+        kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
+        # In the trash, no grant puts a node at the top level.
+        assert kept == {
+            (node.id, user): (node.name, None)
+            for entry in self.model.trash.values()
+            for node in entry.nodes.values()
+            for user in node.grants
+            if user not in self.model.groups
+        } | {
+            (node.id, user): (
+                node.name,
+                None if (until := self.model.visible_until(user, node.parent)) == FOREVER else until,
+            )
+            for node in self.model.nodes.values()
+            for user in node.grants
+            if user not in self.model.groups
+        }
+
+    def check_blobs(self) -> None:
+        """Check that each stored blob is referred to, and each row has its blob."""
+        with self.api.container.database.read() as connection:
+            of_rows = connection.execute(
+                select(nodes.c.blob_key, nodes.c.checksum)
+                .where(nodes.c.blob_key.is_not(None))
+                .union_all(select(node_versions.c.blob_key, node_versions.c.checksum))
+            ).all()
+            stored = connection.execute(
+                select(blobs.c.key, blobs.c.checksum).where(blobs.c.state == BlobState.STORED.value)
+            ).all()
+        assert {tuple(row) for row in of_rows} == {tuple(row) for row in stored}
+
+    def check_runs(self, runs: Sequence[Any]) -> None:
+        """Count the children of each folder by the runs that their names belong to."""
+        starts: dict[str, list[str]] = {}
+        for run in runs:
+            starts.setdefault(run.folder_id, []).append(run.first_name)
+        trashed = [node for entry in self.model.trash.values() for node in entry.nodes.values()]
+        places = [(node, node.parent or self.tenant) for node in self.model.nodes.values()]
+        places += [(node, node.parent) for node in trashed if node.parent]
+        counted = Counter(
+            (folder, max(name for name in starts[folder] if name <= node.name))
+            for node, folder in places
+        )
+        kept = {(run.folder_id, run.first_name): run.children for run in runs if run.children}
+        assert kept == counted
+
+
+def run_machine(kind: type[TreeMachine], api: Api, steps: int) -> None:
+    """Run a machine for some steps; fewer on PostgreSQL, where they take longer."""
+    steps = steps if api.container.database.engine.dialect.name == "sqlite" else steps // 20
+    kind.api, kind.people, kind.steps = api, [api.person().id for _ in range(6)], 0
+    run_state_machine_as_test(
+        kind,
+        settings=settings(
+            # One more, because Hypothesis may skip one that repeats another.
+            max_examples=ceil(steps / STEPS_A_RUN) + 1,
+            stateful_step_count=STEPS_A_RUN,
+            phases=[Phase.generate, Phase.shrink],
+            deadline=None,
+            database=None,
+            print_blob=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert kind.steps >= steps
