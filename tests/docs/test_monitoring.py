@@ -77,7 +77,7 @@ def test_panels_have_unique_ids_and_do_not_overlap() -> None:
     "arguments",
     [
         ["check", "config", str(PRODUCTION / "prometheus.yml")],
-        ["test", "rules", str(ROOT / "tests/docs/strongroom-rules.test.yml")],
+        ["test", "rules", *map(str, sorted((ROOT / "tests/docs").glob("*.test.yml")))],
     ],
     ids=["config", "rules"],
 )
