@@ -41,7 +41,7 @@ class Person:
 
 
 class Nodes:
-    """Two nodes, of which each request takes the next."""
+    """Two nodes; the requests alternate between them."""
 
     def __init__(self, servers: tuple[Server, Server]) -> None:
         self._root = servers[0]

@@ -117,7 +117,7 @@ def urls_in(reply: Any, base: str) -> set[str]:
 
 
 def test_no_url_in_an_answer_without_the_proof_gives_a_byte(site: Site) -> None:
-    """Guess the ids as well, as somebody who has seen them before could."""
+    """Guess the ids as well, as a former member could, who has seen them."""
     urls = [site.share(kind, password=PASSWORD, label="Hidden label") for kind in ("read", "preview")]
     urls += [site.share(kind, password=PASSWORD) for kind in ("write", "drop")]
     secrets = [PASSWORD, "Reports", "Hidden label", "May", "dot.png", "照片", site.file, site.folder]

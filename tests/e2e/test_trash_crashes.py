@@ -99,7 +99,7 @@ class Folder:
         return found
 
     def is_like(self, seen: "Folder") -> bool:
-        """Return whether a folder is as this one; the content of what is in the trash is not read."""
+        """Return whether a folder is as this one; content in the trash is not read."""
         is_same = self.state != "live" or self.contents == seen.contents
         return is_same and (self.state, self.copies) == (seen.state, seen.copies)
 

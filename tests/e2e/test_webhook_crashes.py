@@ -131,7 +131,7 @@ def begin(server: Server, receiver: Receiver) -> Campaign:
 
 
 def check(campaign: Campaign) -> None:
-    """Compare what was committed with what arrived."""
+    """Compare the committed events with the ones that arrived."""
     committed = campaign.committed()
     folders = {line for line in campaign.lines() if line != "ready"}
     for path in ENDPOINTS:

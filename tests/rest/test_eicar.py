@@ -158,7 +158,7 @@ def test_big_files_are_held_and_found(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     for name, wrap in WRAPPINGS.items():
-        # Everything that is in a ZIP with padding is larger than what is scanned inline.
+        # Every file of a ZIP with padding exceeds the size that is scanned inline.
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr("padding", PADDING)

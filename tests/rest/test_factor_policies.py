@@ -264,7 +264,7 @@ class TestPermission:
         assert len(api.get("/users/me/factors", by=person).json["factors"]) == 1
 
     def test_it_is_used_up_with_the_factor(self, api: Api) -> None:
-        # As two nodes do at the same moment, of which neither sees the other's factor yet.
+        # As two nodes do at the same moment; neither sees the other's factor yet.
         enrolments, person = api.container.identity.enrolments, made(api, "ann")
         permission = permitted(api.log_in(person.email))
         begun = [begin(api, permission).json["id"] for _ in range(2)]
@@ -445,7 +445,7 @@ class TestNewPolicy:
         path = api.tenant(person)
         refused = api.post("/authorizations/refresh", body)
         assert (refused.status_code, error_code(refused)) == (401, "error.step-up-required")
-        # Whoever has a token still may enrol, and goes on.
+        # A user who still has a token may enrol, and the login continues.
         secret = enrol(api, person)
         assert api.post("/authorizations/refresh", body).status_code == 200
         api.clock.advance(30_000)
@@ -495,7 +495,7 @@ class TestGrace:
         admin = made(api, "root", UserType.ADMIN)
         admin.token = api.log_in(admin.email).json["accessToken"]
         assert api.delete(f"/users/{person.id}/factors", by=admin).status_code == 200
-        # After a reset, the days go on where they were.
+        # A reset does not restart the grace period.
         again = api.log_in(person.email)
         assert again.json["secondFactorDueAt"] == first.json["secondFactorDueAt"]
         api.clock.advance(GRACE_DAYS * DAY)

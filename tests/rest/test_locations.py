@@ -13,7 +13,7 @@ RAW = {"Content-Disposition": "attachment; filename=a.txt", "Content-Type": "tex
 
 WITHOUT_GET = {
     "createAuthorization": "201 is no status of it; a login is listed, not read alone",
-    "createChallenge": "a challenge is answered, not read: whoever has its id may answer it",
+    "createChallenge": "a challenge is answered, not read; its id is the permission to answer it",
     "createCaptcha": "a captcha is answered, not read: a GET would show it to others",
     "sendVerificationCode": "a code is secret",
     "putGrant": "grants are listed as owners of the node; none is read alone",

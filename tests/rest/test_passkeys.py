@@ -201,7 +201,7 @@ def test_the_last_way_in_stays(api: Api) -> None:
     enrol(api, person)
     factor = api.get("/users/me/factors", by=person).json["factors"][0]
     path = f"/users/me/factors/{factor['id']}"
-    # What is left is a name without a password, by which nobody logs in.
+    # The remaining name has no password, so no login accepts it.
     forgotten = ("passwords WHERE user_id = :id", "credentials WHERE user_id = :id AND kind = 'email'")
     with api.container.base.database.write() as connection:
         for each in forgotten:
@@ -279,7 +279,7 @@ def test_a_copied_key_is_refused_reported_and_kept(api: Api) -> None:
     assert log_in(api, device).status_code == 200
     forged = SoftwareAuthenticator(ORIGIN, is_synced=False)
     forged.create(begin(api, person)["shown"]["publicKey"])
-    # Without the key, nobody raises an alarm.
+    # Without the key, an attacker cannot raise an alarm.
     assert_refused(log_in(api, copy, Faults(signed_by=forged)))
     log = api.get("/audit-events?action=passkey.counter-regressed", by=api.person(admin=True)).json[
         "data"

@@ -309,7 +309,7 @@ class TestGovernance:
         assert not is_stored(b"1234567")
         archive.retain(keepVersions=0)
         assert (is_stored(b"1234567"), is_stored(b"123456789")) == (True, False)
-        # Held and retained content becomes a version even so.
+        # Held and retained content becomes a version nevertheless.
         archive.retain(keepVersions=0, minimumDays=10)
         assert not is_stored(b"12345678")
         archive.retain(keepVersions=0)

@@ -1,4 +1,4 @@
-"""Scanned uploads: what a scanner refuses is not stored, and what is not scanned cannot be read."""
+"""Scanned uploads: refused content is not stored, and content that was not scanned cannot be read."""
 
 import io
 from base64 import b64encode
@@ -367,7 +367,7 @@ class TestBundles:
 
 
 class TestQuarantine:
-    """Files that nobody can read."""
+    """Files that no user can read."""
 
     @pytest.fixture
     def bad(self, api: Api, alice: Person, tenant: str) -> Json:

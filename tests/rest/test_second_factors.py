@@ -1,4 +1,4 @@
-"""Second factors: a right first proof alone logs nobody in who has enrolled one, whatever the method."""
+"""Second factors: a right first proof alone does not log in a user with one, whatever the method."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

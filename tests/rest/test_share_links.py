@@ -157,7 +157,7 @@ def test_a_download_counts_with_its_first_byte(shared: Shared) -> None:
         assert (reply.status_code, error_code(reply)) == (404, UNAVAILABLE)
     assert error_code(visitor.get()) == UNAVAILABLE
     assert shared.state(visitor.share) == "exhausted"
-    # The counted download goes on, but not for ever.
+    # The counted download continues, but not without end.
     part = {"Range": "bytes=20-", "Cookie": cookie}
     assert visitor.get(path, headers=part).status_code == 206
     with shared.host.database.write() as tx:

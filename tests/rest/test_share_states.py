@@ -1,4 +1,4 @@
-"""Every route of visitors in every state of a share: what is closed looks the same everywhere."""
+"""Every route of visitors in every state of a share: all closed shares get the same response."""
 
 import base64
 from collections.abc import Callable
@@ -293,7 +293,7 @@ def test_a_kind_allows_its_own_requests_only(shared: Shared) -> None:
 
 
 def requests_of_the_tenant(shared: Shared) -> list[tuple[str, str]]:
-    """Return the method and the path of each route of the tenant, with the ids of what is shared."""
+    """Return the method and the path of each route of the tenant, with the ids of the shared nodes."""
     ids = {"file_id": shared.file, "parent_id": shared.folder, "owner_id": shared.maker.id}
     ids |= {"tenant_id": shared.tenant.rpartition("/")[2], "number": "1"}
     found = []

@@ -1,4 +1,4 @@
-"""Traces of requests in this process: what is sampled, and what a trace contains."""
+"""Traces of requests in this process: the sampling, and the content of a trace."""
 
 import logging
 from collections.abc import Iterator
@@ -167,7 +167,7 @@ def test_a_line_of_the_log_names_the_trace() -> None:
 
 
 class TestWithoutSampling:
-    """Requests of which none is sampled."""
+    """Requests that are not sampled."""
 
     @pytest.fixture
     def ratio(self) -> float:

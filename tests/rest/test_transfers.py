@@ -28,7 +28,7 @@ def owner(scene: Scene, node: Json) -> str:
 
 
 def require_lists_as_computed(scene: Scene) -> None:
-    """Compare what is stored for lists with the grants."""
+    """Compare the rows that lists read with the grants."""
     visibility = Visibility()
     with scene.api.container.database.read() as connection:
         rows = connection.execute(select(grants, nodes.c.parent_id).join(nodes)).all()

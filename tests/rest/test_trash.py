@@ -337,7 +337,7 @@ class TestRemoval:
             scene.file(str(number), folder)
         bin_.throw(folder)
         assert bin_.remove(folder).status_code == 200
-        # What is left is in no list, and still counts.
+        # The remaining nodes are in no list, and still count.
         assert (bin_.listed(), bin_.rows(), bin_.usage()) == ([], (3, 1), (2, 0, 2))
         assert bin_.restore(folder).status_code == 404
         assert bin_.api.container.keeping.trash.purge() == 3

@@ -62,7 +62,7 @@ def log_in(
 
 
 def challenged(answer: Answer) -> Json:
-    """Return the challenge of a response that asks for a second factor."""
+    """Return the challenge of a response that requires a second factor."""
     assert (answer.status_code, error_code(answer)) == (401, "error.second-factor-required")
     challenge: Json = answer.json["challenge"]
     return challenge

@@ -22,6 +22,6 @@ def python_of(version: str) -> Path:
 def _candidates(version: str) -> Iterator[Path]:
     if found := shutil.which(f"python{version}"):
         yield Path(found)
-    # pyenv's commands run only the versions that it has been told to use.
+    # pyenv's commands run only the versions that it is configured for.
     for folder in sorted(Path.home().glob(f".pyenv/versions/{version}.*")):
         yield folder / "bin/python"

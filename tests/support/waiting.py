@@ -29,7 +29,7 @@ def wait_for_progress(
 
     Args:
         condition: whether it holds.
-        progress: a value that changes as long as the work goes on.
+        progress: a value that changes as long as the work continues.
         stall_seconds: how long the value may stay the same.
 
     Raises:

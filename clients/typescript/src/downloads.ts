@@ -10,11 +10,11 @@ export interface Target {
   /** The content that an earlier download has written, in pieces. */
   written(): AsyncIterable<Uint8Array>;
   write(piece: Uint8Array): Promise<void>;
-  /** Discard what was written. */
+  /** Discard the bytes that were written. */
   reset(): Promise<void>;
   /** The content is whole and verified. */
   finish(): Promise<void>;
-  /** The download has failed; what was written may be continued. */
+  /** The download has failed; it may continue after the bytes that were written. */
   abort(): Promise<void>;
 }
 

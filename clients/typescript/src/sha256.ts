@@ -2,7 +2,7 @@
 
 const BLOCK = 64;
 
-/** Computes the digest of the pieces that it is given. */
+/** Computes the digest of a sequence of pieces. */
 export interface Hash {
   update(piece: Uint8Array): void;
   /** The digest in hexadecimal digits; called once, at the end. */

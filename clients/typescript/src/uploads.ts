@@ -8,7 +8,7 @@ import { ATTEMPTS, isTemporary, type Transport } from "./transport.js";
 /** A file or a folder. */
 export type Node = components["schemas"]["Node"];
 
-/** What has been transferred, in bytes. */
+/** Transferred bytes. */
 export interface Progress {
   done: number;
   total: number;

@@ -70,7 +70,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
 
 
 def _collectors(container: Container, readiness: Readiness) -> list[FamilyCollector]:
-    """Return what is read at each scrape, in addition to what the workers have counted."""
+    """Return the collectors of values that each scrape reads, in addition to the workers' counters."""
 
     def parts() -> Iterator[tuple[Family, list[Sample]]]:
         report = readiness.report().parts

@@ -87,7 +87,7 @@ def verify(factor: Totp, code: object, step: int = 0, secret: str = SECRET) -> F
 )
 def test_the_codes_are_those_of_rfc_6238(factor: Totp, time: Time, seconds: int, code: str) -> None:
     time.now = seconds
-    # The vectors have eight digits, of which apps show the last six.
+    # The vectors have eight digits; apps show the last six.
     assert verify(factor, code[-6:], secret=RFC_SECRET) is not None
 
 

@@ -1,4 +1,4 @@
-"""The factor: what it stores, shows and proves, and whom it admits."""
+"""The factor: its stored data, its summary, its proofs, and the users that it admits."""
 
 import subprocess
 import sys
@@ -132,7 +132,7 @@ def test_the_assurance_states_the_kind_of_key(factor: PasskeyFactor, tmp_path: P
     attesting = PasskeyFactor(PasskeyOptions(attestation_roots=roots), Site(ORIGIN))
     attested = SoftwareAuthenticator(ORIGIN, is_synced=False, attestation=vendor)
     assert assurance(attesting, attested) == (("hwk", "user"), "phrh")
-    # A key that can be copied is protected by no hardware, whoever attests it.
+    # No hardware protects a key that can be copied, so its attestation proves nothing.
     synced = SoftwareAuthenticator(ORIGIN, attestation=vendor)
     assert assurance(attesting, synced) == (("swk", "user"), "phr")
     assert assurance(attesting, bound.clone()) == (("hwk", "user"), "phr")

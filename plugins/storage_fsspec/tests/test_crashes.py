@@ -49,7 +49,7 @@ def test_no_half_object_is_visible_after_a_kill(options: FsspecOptions) -> None:
         for key in visible.keys() & set(keys):
             assert read_all(backend, key) == key[3:].encode() * 32_768
     assert interrupted, "no kill was in the middle of a put"
-    # Garbage collection deletes by the row of each key, and with it what is incomplete.
+    # Garbage collection deletes the object of each row, complete or not.
     for key in begun:
         backend.delete(key)
     assert list(backend.scan()) == []

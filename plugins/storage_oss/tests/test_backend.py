@@ -194,7 +194,7 @@ class TestErrors:
                 begin = monotonic()
                 with pytest.raises(StorageUnavailable):
                     attempt()
-                # Without the time-out, it would last for ever; a busy machine may add seconds to it.
+                # Without the time-out, it would never end; a busy machine may add seconds to it.
                 assert monotonic() - begin < 20
 
     def test_the_sources_error_wins_over_the_stores(self, make_backend: MakeBackend, key: str) -> None:

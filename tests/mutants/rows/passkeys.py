@@ -577,7 +577,7 @@ ROWS: Final = (
     ),
     core(
         "passkey-unknown-name",
-        "A name of nobody admits no passkey.",
+        "An unknown name admits no passkey.",
         "sessions/login.py",
         'user_id = next(iter(holders.values()), "")',
         "user_id = next(iter(holders.values()), None)",

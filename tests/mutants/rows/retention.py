@@ -7,7 +7,7 @@ from tests.mutants.modules import core
 ROWS: Final = (
     core(
         "retention-remove",
-        "What is held or retained is not removed.",
+        "Held and retained content is not removed.",
         "files/file_writer.py",
         "        self._guard.require_removable(connection, node, override)\n",
         "",
@@ -15,7 +15,7 @@ ROWS: Final = (
     ),
     core(
         "retention-trash",
-        "What is held does not go to the trash.",
+        "Held nodes do not go to the trash.",
         "files/file_writer.py",
         "        self._guard.require_detachable(connection, node)\n",
         "",
@@ -39,7 +39,7 @@ ROWS: Final = (
     ),
     core(
         "retention-purge",
-        "The trash keeps what is retained.",
+        "The trash keeps retained content.",
         "files/trash/entries.py",
         "        self._guard.require_removable(connection, trashed.node, override)\n",
         "",
@@ -79,7 +79,7 @@ ROWS: Final = (
     ),
     core(
         "retention-compliance",
-        "In compliance mode nobody overrides.",
+        "In compliance mode no user overrides.",
         "files/retention/guard.py",
         "if override is None or rules.is_compliance:",
         "if override is None:",
@@ -176,7 +176,7 @@ ROWS: Final = (
     ),
     core(
         "retention-purging",
-        "What is being removed cannot be held.",
+        "An entry whose removal has begun cannot be held.",
         "files/retention/service.py",
         'if node.trash_id and _IS_PURGING.first(connection, {"of_entry": node.trash_id}):',
         "if False:",

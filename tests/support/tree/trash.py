@@ -105,7 +105,7 @@ class TrashRules(TreeSetting):
 
     @rule()
     def purge(self) -> None:
-        """Remove what is due, of this tenant and of those of earlier runs."""
+        """Remove the due entries, of this tenant and of those of earlier runs."""
         type(self).steps += 1
         self.services.trash.purge()
         self.model.trash = {

@@ -39,7 +39,7 @@ def note(path: Path, text: str) -> None:
 
 
 def take_part(url: str, record: Path, rounds: int, barrier: Barrier) -> None:
-    """Run what is due in one of several processes, in each of several hours."""
+    """Run the due jobs in one of several processes, in each of several hours."""
     clock = ManualClock()
     with closing(Database(url)) as database:
         jobs = runner(database, clock, lambda _: note(record, f"{clock.now()} {os.getpid()}"))
@@ -66,7 +66,7 @@ def test_a_job_runs_once_per_interval_in_eight_processes(database_url: str, tmp_
 
 
 def hold(url: str, clock: ManualClock, held: Any) -> None:
-    """Run the job for ever."""
+    """Run the job without end."""
 
     def run(_: JobRun) -> None:
         held.set()

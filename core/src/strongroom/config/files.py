@@ -147,7 +147,8 @@ class RetentionDefaults:
     mode: str = option(
         "governance",
         choices=("governance", "compliance"),
-        help="Whether administrators may remove content sooner, with a reason, or nobody may. A later "
+        help="`governance`: administrators may remove content sooner, with a reason. `compliance`: no "
+        "user may. A later "
         "change of this file does not end `compliance`, nor shorten its `minimum_days`.",
     )
 

@@ -58,7 +58,7 @@ _BATCH: Final = 4000
 """Number of candidates whose folders are read at once."""
 
 _SHARE: Final = 8
-"""The first candidates of which not even one in so many is in the scope show that most are not."""
+"""If fewer than one in this many of the first candidates is in the scope, most others are not."""
 
 _FEW_NODES: Final = 5000
 """Number of nodes of a scope whose names are read, instead of the index."""
@@ -258,7 +258,7 @@ def _checked(
             unread = unread[1:]
             continue
         if len(hits) * _SHARE < batch:
-            # Too many candidates are in vain.
+            # Most candidates are outside the scope, so reading the scope costs less.
             return _scan(connection, every, used, parameters, scope.shape)
         batch, before = _BATCH, found[-1].number
     return hits[:MAX_HITS]

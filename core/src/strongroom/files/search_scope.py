@@ -1,8 +1,8 @@
 """The part of a tenant that a search may find, as conditions for the database.
 
 A caller sees the topmost nodes that have a grant, and everything below them; a search in a folder finds
-what is below it. Permissions are inherited through folders, so the folders of the scope decide: a tenant
-has many fewer folders than files, and an index has the folders alone.
+the nodes below it. Permissions are inherited through folders, so the folders of the scope decide: a
+tenant has many fewer folders than files, and an index has the folders alone.
 
 - If the scope has few nodes, their names are read (:func:`names_within`).
 - If it has few folders, these are a condition on the candidates (:func:`in_scope`).
@@ -170,7 +170,7 @@ class InheritedPermissions:
     Args:
         connection: the transaction.
         folder_ids: the folders.
-        within: a folder, of which :meth:`resolve` reports the content.
+        within: the folder whose content :meth:`resolve` reports.
         parameters: ``user_id``, ``tenant_id`` and ``now``.
     """
 

@@ -1,6 +1,6 @@
 """Transfers the files, folders and grants of a user to another member of the tenant.
 
-A user may own millions of nodes, so the transfer works in turns: short transactions, each of which
+A user may own millions of nodes, so the transfer is a series of short transactions. Each of them
 leaves correct permissions. Lists of the new owner are complete at the end. The next transfer of the same
 user continues an interrupted one.
 """

@@ -228,7 +228,7 @@ class ScopedWrites(Capability):
 
 
 class ObjectLock(Capability):
-    """Capability: the store keeps each object until a time, whoever deletes it (WORM).
+    """Capability: the store keeps each object until a time, and refuses every deletion before it (WORM).
 
     The options of the storage determine how long :meth:`StorageBackend.put` locks an object. The core
     does not delete a locked object, and repeats the deletion after the lock has ended.

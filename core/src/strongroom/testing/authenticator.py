@@ -51,7 +51,7 @@ class AuthenticatorRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What an authenticator or browser does wrong. All of it is signed, except what is named an edit.
+    """The faults of an authenticator or browser. They are signed, except those named ``edit``.
 
     Args:
         client_data: members of the client data that differ; ``None`` removes one.

@@ -1,4 +1,4 @@
-"""Contract tests for passkeys: several hundred forged ceremonies, none of which a server may accept.
+"""Contract tests for passkeys: a server must refuse several hundred forged ceremonies.
 
 Each value of a response is missing, of another type, truncated, swapped or of another user; each flag,
 counter, origin, domain, algorithm and key is wrong, whether signed or not. The forger controls what the
@@ -146,8 +146,8 @@ _DATA: Final[Mapping[str, Faults]] = {
     "the parent as domain": Faults(rp_id="com"),
     "no domain": Faults(rp_id=""),
     "the origin as domain": Faults(rp_id="https://files.example.com"),
-    "nobody present": Faults(flags_off=PRESENT),
-    "nobody verified": Faults(flags_off=VERIFIED),
+    "user absent": Faults(flags_off=PRESENT),
+    "user not verified": Faults(flags_off=VERIFIED),
     "neither present nor verified": Faults(flags_off=PRESENT | VERIFIED),
     "a backup of what cannot be copied": Faults(flags_off=BACKUP_ELIGIBLE, flags_on=BACKED_UP),
     "announced extensions": Faults(flags_on=EXTENSIONS),
@@ -316,7 +316,7 @@ def _keys() -> dict[str, bytes]:
 
 
 _WEAK: Final = (0, -35, -36, -37, -47, -65535, -65536, -1, 7, "ES256", None, True)
-"""Algorithms that the options do not offer (RFC 9053), and what is none."""
+"""Algorithms that the options do not offer (RFC 9053), and values that are no algorithm."""
 
 
 def _objects() -> dict[str, bytes]:

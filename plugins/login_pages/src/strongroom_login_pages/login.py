@@ -77,7 +77,7 @@ class LoginPages:
         return self.continue_with(visit, response, lambda: _challenge_form(visit, response.error))
 
     def show_enrolment(self, visit: Visit) -> Any:
-        """Offer the second factors, one of which the user must enrol before logging in."""
+        """Offer the second factors; the user must enrol one of them before logging in."""
         if visit.session.enrolment is None:
             return visit.redirect("/login")
         notice, types = visit.session.notice, visit.session.enrolment["types"]

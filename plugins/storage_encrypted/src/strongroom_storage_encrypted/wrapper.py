@@ -203,7 +203,7 @@ class _Reader:
 
 
 class _OpenedObjects:
-    """The ciphers of the last objects of which a range was read, so that a range needs one request."""
+    """The ciphers of the objects with the latest range reads, so that a range needs one request."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -237,7 +237,7 @@ class _OpenedObjects:
 def _opened_pieces(
     key: str, reader: _Reader, pieces: Pieces, number: int, requested: int | None
 ) -> Iterator[bytes]:
-    """Yield the content of the pieces that a reader returns, the first of which has ``number``.
+    """Yield the content of the pieces that a reader returns; the first one has ``number``.
 
     Args:
         key: the key of the object, for messages.

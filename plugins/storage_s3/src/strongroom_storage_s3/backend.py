@@ -74,7 +74,7 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
         return self.options.refuses_replacing and self.options.object_lock_mode is None
 
     def capability(self, kind: type[CapabilityT]) -> CapabilityT | None:
-        # What is copied within the store would not be locked everywhere.
+        # Not every store locks the objects that it copies itself.
         absent = ObjectLock if self.options.object_lock_mode is None else ServerSideCopy
         if kind is absent:
             return None

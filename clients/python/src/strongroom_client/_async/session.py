@@ -117,7 +117,7 @@ class AsyncSession:
         self._tokens.save(None)
 
     async def refresh(self, stale: str) -> str:
-        """Exchange the tokens, unless another task, thread or process has already done so.
+        """Exchange the tokens, unless another task, thread or process has already exchanged them.
 
         Args:
             stale: the access token to replace.

@@ -37,7 +37,7 @@ def empty_trash(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Remove everything permanently that the caller sees in the trash, except what is held or retained.
+    """Permanently remove all entries of the trash that the caller sees, except held and retained ones.
 
     Requires a fresh proof, as the removal of a single file.
     """

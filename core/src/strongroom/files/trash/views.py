@@ -118,7 +118,7 @@ def delete_from_trash(tenant_id: str, file_id: str, query: Json) -> dict[str, bo
     document={"parameters": PROOF_PARAMETERS},
 )
 def empty_trash(tenant_id: str) -> dict[str, bool]:
-    """Remove everything permanently that the caller sees in the trash, except what is held or retained.
+    """Permanently remove all entries of the trash that the caller sees, except held and retained ones.
 
     Requires a fresh proof, as the removal of a single file.
     """
