@@ -128,6 +128,7 @@ class AccessKeyService:
             TooManyKeys: the user has as many keys as allowed.
         """
         now, text = self._clock.now(), new_key(new_id())
+        # Checked before the transaction: neither needs the database.
         ends_at = self._end(requested.expires_at, now)
         _require_matching(requested)
         with self._database.write() as connection:
@@ -268,6 +269,7 @@ class AccessKeyService:
             for key in leaked:
                 self._keys.remove(connection, key.id)
                 self._record(connection, "access-key.leaked", key, None, origin)
+        # After the commit: the key is refused before anyone reads the message.
         self._notify(leaked, "access-key-leaked")
         return len(leaked)
 
@@ -281,6 +283,8 @@ class AccessKeyService:
 
     def _take_ending(self) -> Sequence[AccessKey]:
         with self._database.write() as connection:
+            # Marked before the messages are sent: a warning may be lost in a crash, but is never
+            # repeated.
             return self._keys.take_ending(connection, self._clock.now() + WARNING, _BATCH)
 
     def prune(self) -> int:

@@ -67,6 +67,8 @@ class WrongKeys:
             TooManyRequests: the address has sent too many.
         """
         network = network_of(address or "")
+        # Marked before the limit is spent, so that the next request is tested even if this one is
+        # refused.
         self._suspects.put(network, value=True)
         self._limits.spend(self._allowance(network))
 
@@ -148,6 +150,8 @@ class AccessKeyAuthenticator:
         self._clock = clock
         self._keys = keys
         self._wrong = wrong
+        # The user of a key never changes. Whether the key is still valid is never cached: the first
+        # query of each request reads it.
         self._owners: Cache[str, str] = Cache(_OWNERS)
 
     def caller(self, text: str, address: str | None, use: KeyUse) -> Caller:
@@ -182,6 +186,7 @@ class AccessKeyAuthenticator:
 
         Uses a separate transaction. A failure is logged and does not fail the request.
         """
+        # Rounded to hours, so that a busy key costs one write an hour.
         now = self._clock.now()
         hour = now - now % HOUR
         if caller.last_seen_at is not None and caller.last_seen_at >= hour:

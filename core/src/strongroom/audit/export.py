@@ -139,6 +139,8 @@ class AuditExport:
         Raises:
             ChainBroken: a record was changed, removed or inserted. There is no checkpoint then.
         """
+        # A snapshot, because records are added while the export runs; the checkpoint must be of the
+        # exported ones.
         with self._database.snapshot() as connection:
             previous = link = _link_before(connection, wanted.first)
             yield _line({PREVIOUS: str(previous)})

@@ -96,6 +96,7 @@ def left_tables(found: set[str], tables: AllTables) -> dict[str, list[str]]:
         found: the names of all tables of the database.
         tables: the tables of the enabled plugins.
     """
+    # A disabled plugin cannot be called, so the names of tables are all that is known of it.
     owners = {name.removesuffix(_VERSION) for name in found if name.endswith(_VERSION)}
     known = set(metadata.tables).union(*(declared.metadata.tables for declared in tables.values()))
     left: dict[str, list[str]] = {owner: [] for owner in sorted(owners - set(tables))}

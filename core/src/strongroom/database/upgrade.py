@@ -118,6 +118,7 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         if found.is_newer:
             raise NewerSchema(f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}')
     with engine.execution_options(strongroom_writing=True).begin() as connection:
+        # One transaction for all revisions. Both databases roll back changes of the schema, too.
         _UPGRADE_LOCK.acquire(connection)
         config = alembic_config(connection)
         command.upgrade(config, "head")

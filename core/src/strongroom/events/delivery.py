@@ -128,6 +128,7 @@ class SinkDelivery:
             failure = next(filter(None, (self._deliver([event]) for event in events)), None)
         if failure is None:
             return batch.last, None
+        # All events before it were accepted, or are of types that the sink does not want.
         return failure.event.sequence - 1, failure
 
     def _deliver(self, events: Sequence[Event]) -> _Failure | None:
@@ -219,6 +220,7 @@ class _SinkThread:
 
     def _work(self) -> None:
         with self._lock:
+            # Exchanged under the lock: a stream that is woken during the delivery is delivered again.
             streams, self._streams = self._streams, set()
         try:
             contended = self._delivery.deliver(streams) if streams else set()
@@ -273,6 +275,7 @@ class EventDelivery:
         # If the database is unavailable, the poller does it later.
         with suppress(StrongroomError):
             self._initialize()
+        # Before the threads start, so that no commit in between has to wait for the next poll.
         self._database.commits.subscribe(self._wake)
         for thread in self._threads:
             thread.start()
@@ -333,6 +336,8 @@ class EventDelivery:
             if sink.name in self._initialized:
                 continue
             with self._database.write() as connection:
+                # Only the process that adds the sink reads the ends: a second one would skip events in
+                # between.
                 if self._positions.add(connection, sink.name):
                     self._positions.start_at(connection, sink.name, self._log.heads(connection))
             self._initialized.add(sink.name)

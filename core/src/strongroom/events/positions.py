@@ -21,6 +21,7 @@ from strongroom.ids import new_id
 LEASE: Final = 30_000
 """Milliseconds after which another process may deliver a claimed stream."""
 
+# The stream of the row that records that a sink exists; no event has it.
 _MARKER: Final = ""
 _CHUNK: Final = 500
 
@@ -169,6 +170,7 @@ class Positions:
         now = self._clock.now()
         wanted = {"of_sink": sink, "streams": streams, "now": now}
         with self._database.write(durable=False) as connection:
+            # Rows of new streams first, because only an existing row can be claimed.
             _ADD.execute(connection, [_row(sink, stream, 0) for stream in streams])
             claimed = _CLAIM.all(
                 connection, {**wanted, "new_claim": self._claim, "until": now + self._lease}
@@ -205,6 +207,7 @@ class Positions:
             "until": 0 if release else now + self._lease,
         }
         with self._database.write(durable=False) as connection:
+            # One transaction: an event that was given up must be both in the dead letters and passed.
             is_held = _SAVE.execute(connection, changes) == 1
             if is_held and dead is not None:
                 _BURY.execute(connection, DEAD_LETTER.values(dead))

@@ -159,6 +159,7 @@ class CopyingService:
         name: str,
     ) -> Node:
         top, *below = originals
+        # Copies share the stored bytes, but count in full: each may outlive the other.
         self._space.use(connection, top.tenant_id, sum(node.size for node in originals))
         copied = self._add(connection, caller, top, place, name)
         ids = {top.id: copied.id}

@@ -206,6 +206,8 @@ class GrantService:
         require_future(requested.expires_at, self._clock.now())
         node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
         self._expiry.require_grantable(connection, caller, node, requested.expires_at)
+        # The same error for strangers and unknown ids, so that grants do not reveal who has an
+        # account.
         if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
             raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
         before = self._find(connection, node_id, requested.user_id)
@@ -274,6 +276,7 @@ class GrantService:
         self, connection: Connection, caller: AnyCaller, node: Node, requested: GrantRequest
     ) -> Grant:
         user_id, expires_at = requested.user_id, requested.expires_at
+        # Read before the write: which lists change depends on the difference.
         before = self._visibility.until(connection, node.id, user_id)
         around = self._visibility.until(connection, node.parent_id or "", user_id)
         now = self._clock.now()

@@ -101,6 +101,8 @@ class MovingService:
             FileHeld: a hold on a folder would cease to cover the node.
         """
         with self._database.write() as connection:
+            # All changes of the shape of a tenant's tree take this lock, so the checks below hold
+            # until the commit.
             self._access.memberships.lock_tenant(connection, tenant_id)
             return self.move_within(connection, caller, tenant_id, node_id, wanted, revision)
 
@@ -186,6 +188,8 @@ class MovingService:
             return self._tree.free_name(connection, parent_id, name)
         if on_conflict is OnConflict.FAIL:
             return name
+        # The replaced file goes to the trash like a deleted one, so replacing needs the same
+        # permission as deleting.
         taken = self._tree.find_child(connection, parent_id, name)
         replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
         if taken is not None and replaces:

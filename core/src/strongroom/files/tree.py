@@ -276,6 +276,7 @@ class Tree:
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
             name_index.rename(connection, changed)
+        # A rename changes the counts, too: they are kept for each range of names.
         child_counts.taken_out(connection, node.parent_id or "", node.name)
         child_counts.added(connection, parent_id, name)
         if parent_id != node.parent_id:
@@ -343,6 +344,8 @@ class Tree:
     def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
         """Remove a node with its subtree; foreign keys delete the grants and child counts."""
         subtree = {"node_id": node.id}
+        # Read before the removal, because the blobs are released and the quota is corrected by these
+        # rows.
         found = _SUBTREE.all(connection, subtree)
         versions = _VERSIONS_WITHIN.all(connection, subtree)
         _REMOVE.execute(connection, subtree)

@@ -40,6 +40,8 @@ _REGISTER: Final = Statement(
         ),
     )
 )
+# One UPDATE checks and claims. A process that waits for the row of another claim evaluates the
+# condition again afterwards, and finds the lease taken.
 _CLAIM: Final = Statement(
     update(jobs)
     .where(
@@ -104,6 +106,7 @@ class JobLeases:
     def claim(self, job: str, *, even_if_not_due: bool = False) -> Lease | None:
         """Begin a run, or return ``None`` if the job is not due or another run has not ended."""
         now = self._clock.now()
+        # Host and process are for operators; the id makes each run of a process a holder of its own.
         holder = f"{socket.gethostname()[:180]}:{os.getpid()}:{new_id()}"
         parameters = {
             "wanted": job,
@@ -135,6 +138,7 @@ class JobLeases:
             "wanted": lease.job,
             "own": lease.holder,
             "now": self._clock.now(),
+            # Counted from the start of the run, so that long runs do not shift the schedule.
             "next_due": lease.started_at + every,
         }
         with self._database.write() as connection:

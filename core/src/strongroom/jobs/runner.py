@@ -122,6 +122,7 @@ class JobRunner:
                     self.register()
                     is_registered = True
                 seconds = self.run_due()
+            # The thread must survive an outage of the database, because nothing would start it again.
             except (StrongroomError, SQLAlchemyError) as error:
                 logger.warning("Jobs cannot run, trying again: %s", type(error).__name__)
                 seconds = _RETRY_SECONDS
@@ -136,10 +137,13 @@ class JobRunner:
     def _seconds_to_next(self, states: Mapping[str, JobState]) -> float:
         now = self._clock.now()
         times = (
+            # A job that another process runs is looked at again when its lease ends: that process may
+            # have been killed.
             max(states[name].due_at, states[name].lease_until or 0) - now
             for name in self._jobs
             if name in states
         )
+        # At most a minute, because another process may have registered a shorter interval.
         return min(max(min(times, default=0) / 1000, 0.0), _LONGEST_WAIT)
 
     def _run(self, lease: Lease) -> bool:
@@ -173,11 +177,16 @@ class JobRunner:
             thread.join()
 
     def _renew(self, lease: Lease, current: CurrentRun) -> None:
+        # Measured by the monotonic clock: the time of the machine may be set while the job runs.
         held_until = time.monotonic() + LEASE / 1000
         while not current.ended.wait(LEASE / 1000 / _RENEWALS):
+            # Taken before the statement, so that this process never believes in its lease for longer
+            # than the row grants it.
             renewed_at = time.monotonic()
             try:
                 current.is_lost = not self._leases.renew(lease)
                 held_until = renewed_at + LEASE / 1000
             except (StrongroomError, SQLAlchemyError):
+                # Unknown whether the renewal was stored; until the former end, no other process can
+                # claim the job.
                 current.is_lost = time.monotonic() >= held_until

@@ -180,6 +180,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         if media_type not in _PICTURES or node.size > _MAX_PICTURE_BYTES:
             raise PictureUnreadable
         picture = self._scaled(caller, node, media_type, width)
+        # Shown inline, so it must be neither cached for others nor able to run anything.
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": "inline"}
         headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return Response(picture, 200, {"Content-Type": media_type, **headers})
@@ -188,6 +189,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
             source = BytesIO(b"".join(chunks))
         pictures = self._keeping.pictures
+        # Cleaned first: the scaled picture of a visitor must not contain the place where it was taken.
         cleaned = pictures.clean(source, media_type, _MAX_PICTURE_PIXELS, caller.user_id)
         if cleaned.width <= width:
             return cleaned.content
@@ -205,6 +207,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         folders, last = parse_path(relative_path) if relative_path else ((), None)
         files, caller = self._keeping.files, self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
+        # A plugin may lower the limit of the server, never raise it.
         most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
         incoming = receive_upload(most, default_name=last)
         incoming.name = name(chosen_name(folders, last, incoming.name))

@@ -189,6 +189,8 @@ class PluginManager:
             self._register(_load(name, installed))
         for name, path in files.items():
             self._register(_load_file(name, path))
+        # Collected at once, so that a plugin that registers something wrong is refused at the start,
+        # not at its first use.
         self.storage_backends: Offered[StorageBackend[Any]] = self._collect(
             "register_storage_backends", StorageBackend
         )

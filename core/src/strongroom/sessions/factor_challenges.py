@@ -114,6 +114,7 @@ class FactorChallenges:
             "expires_at": expires_at,
         }
         _ISSUE.execute(connection, row)
+        # Expired rows are removed with the insertions, because anonymous requests create rows, too.
         self._pruning.inserted(connection, self._clock.now())
         return identifier, expires_at
 

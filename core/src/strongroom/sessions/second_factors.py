@@ -185,9 +185,11 @@ class SecondFactors:
                 self._count_daily_try(connection, challenge.user_id)
                 rows = self._enrolled.of_user(connection, challenge.user_id)
         is_first = challenge.user_id is None
+        # Outside the transaction: a factor may take long, and an alarm is stored though the login fails.
         for factor, group in groupby(rows, attrgetter("factor")):
             found = {row.id: row for row in group}
             proof = self._verify(factor, list(found.values()), challenge, answer.answers, origin)
+            # A first proof without a password or code must be as good as two factors.
             if proof is not None and not (is_first and proof.assurance.acr == SINGLE_FACTOR):
                 row = found[proof.enrolment_id]
                 return MetChallenge(answer.id, purpose, challenge.context, is_first, row, proof)

@@ -109,6 +109,8 @@ class AuthorizationService:
             StepUpRequired: the login has proven one factor, and the user has or must have a second one.
                 The token is not used up: it is valid after a step-up.
         """
+        # Spent and renewed in one transaction: after a failure in between, the client still has a
+        # valid token.
         with self._database.write() as connection:
             authorization_id = self._refresh_tokens.spend(connection, token)
             if authorization_id is not None:
@@ -164,6 +166,7 @@ class AuthorizationService:
             NotFound: it does not exist, has ended already, or is not the caller's.
         """
         authorization_id = self._resolve(reference, identity)
+        # Only a token contains dots (RFC 7515); ids and ``jti`` do not.
         holds_token = "." in reference
         with self._database.write() as connection:
             found = self._sessions.find(connection, authorization_id)

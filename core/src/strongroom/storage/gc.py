@@ -67,6 +67,8 @@ class DeletionLease:
         self._id = new_id()
         self._renewed_at = clock.now()
         row = {"id": self._id, "expires_at": self._renewed_at + LIFETIME}
+        # Durable: a backup relies on its lease also if the machine of the database restarts in
+        # between.
         with database.write() as connection:
             _FORGET_EXPIRED.execute(connection, {"now": self._renewed_at})
             _ADD.execute(connection, row)

@@ -35,6 +35,8 @@ _ATTEMPTS: Final = 6
 _OF_KEY: Final = blobs.c.key == bindparam("of_key")
 _STORED: Final = blobs.c.state == BlobState.STORED.value
 _OF_SOURCE: Final = and_(blobs.c.storage == bindparam("source"), _STORED)
+# The location is part of the condition, so that of two concurrent migrations of a blob only one
+# exchanges it.
 _UNCHANGED: Final = and_(
     _OF_KEY,
     _STORED,
@@ -201,6 +203,7 @@ class Migration:
         storages = self._service.storages
         source, target = storages[move.source], storages[move.target]
         try:
+            # No transaction is open here, because copying may take hours.
             copied = copy_object(
                 source,
                 row.object_key,

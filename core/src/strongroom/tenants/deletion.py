@@ -114,6 +114,7 @@ class TenantDeletion:
         with self._database.write() as connection:
             self._memberships.lock_tenant(connection, tenant_id)
             self._require_administrator(connection, identity, tenant_id)
+            # Under the lock of the tenant, which placing a hold takes, too.
             self._guard.require_removable_tenant(connection, tenant_id, override)
             if not self._set_deleted(connection, tenant_id, self._clock.now()):
                 raise NotFound
@@ -150,6 +151,7 @@ class TenantDeletion:
 
     def _purge(self, tenant_id: str, origin: Origin) -> bool:
         with self._database.read() as connection:
+            # Checked again, because the retention of the server may be stricter than at the deletion.
             if not self._guard.may_purge_tenant(connection, tenant_id):
                 return False
         # The tenant's row goes last: while it exists, an interrupted purge is found again.

@@ -127,6 +127,7 @@ class GroupMemberships:
         found = self.find_member(connection, group.id, user_id)
         if found is not None:
             return found, False
+        # Counted under the lock, so that parallel requests cannot exceed the limit together.
         of_user = {"tenant_id": group.tenant_id, "user_id": user_id}
         if _COUNT_OF_USER.scalar(connection, of_user) >= self._max_per_user:
             raise TooManyGroups("The user is in as many groups as allowed.")
@@ -147,6 +148,7 @@ class GroupMemberships:
         """Remove all members from a group."""
         self._memberships.lock_tenant(connection, group.tenant_id)
         of_group = {"group_id": group.id}
+        # Read before the rows are gone, because the observer updates the lists of these users.
         user_ids = list(_MEMBERS.scalars(connection, of_group))
         _REMOVE_MEMBERS.execute(connection, of_group)
         self._observer.left(connection, group.tenant_id, group.id, user_ids)
@@ -278,6 +280,7 @@ class GroupService:
         with self._database.write() as connection:
             self._administer(connection, identity, tenant_id)
             group = self._members.get(connection, tenant_id, group_id)
+            # The members go first, while the grants exist that their lists depend on.
             self._members.remove_all(connection, group)
             # The foreign key deletes the group's grants.
             _REMOVE.execute(connection, {"tenant_id": tenant_id, "group_id": group_id})

@@ -72,6 +72,7 @@ _OF_RECIPIENT: Final = Statement(
     INVITATION,
 )
 _REMOVE: Final = Statement(delete(invitations).where(_IS_ONE))
+# A contact has one invitation to a tenant: a second one replaces the first, whose secret is void then.
 _REMOVE_SENT: Final = Statement(
     delete(invitations).where(_SENT_TO, invitations.c.tenant_id == bindparam("tenant_id"))
 )
@@ -187,6 +188,7 @@ class InvitationAcceptance:
         self._memberships.lock_tenant(connection, tenant_id)
         group_ids = groups_of(connection, [invitation.id]).get(invitation.id, ())
         one = {"tenant_id": tenant_id, "invitation_id": invitation.id}
+        # The deletion decides between concurrent acceptances: only one of them finds the row.
         if _REMOVE.execute(connection, one) != 1:
             raise NotFound
         held = self._memberships.role(connection, tenant_id, user_id)
@@ -217,6 +219,8 @@ class InvitationAcceptance:
 
     def _counts(self, connection: Connection, invitation: Invitation) -> bool:
         """Return whether the user who sent an invitation still administers the tenant."""
+        # An invitation is not better than the rights of its sender, who may have left the tenant
+        # since.
         role = self._memberships.role(connection, invitation.tenant_id, invitation.invited_by)
         return role is Role.ADMIN
 
@@ -268,6 +272,7 @@ class InvitationService:
             self._administer(connection, identity, tenant_id)
             self._require_groups(connection, tenant_id, requested.group_ids)
             sent_to = {"kind": recipient.kind, "recipient": recipient.value, "tenant_id": tenant_id}
+            # Before the count, so that an invitation can be repeated at the limit.
             _REMOVE_SENT.execute(connection, sent_to)
             now = self._clock.now()
             if _COUNT.scalar(connection, {"tenant_id": tenant_id, "now": now}) >= self._policy.max_open:
@@ -275,6 +280,7 @@ class InvitationService:
             sent = self._add(connection, identity, tenant_id, recipient, requested)
             self._record(connection, "invitation.create", identity, sent.invitation, origin)
             self._add_known(connection, sent.invitation, recipient, origin)
+        # After the commit, because a message cannot be taken back.
         self._send(sent, identity, origin)
         return sent
 
@@ -422,12 +428,14 @@ class InvitationService:
         if not self._messages.can_send(TEMPLATE, recipient):
             raise NotImplementedHere("No invitation can be sent to this recipient.")
         subject = f"{recipient.kind}:{recipient.value}"
+        # Spent even if the invitation is refused afterwards, so that refusals cost the sender as much.
         self._rates.spend(
             Allowance("invitation-recipient", subject, self._policy.per_recipient),
             Allowance("invitation-user", identity.user_id, self._policy.per_user),
         )
 
     def _administer(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
+        # The lock comes first, so that the role cannot be taken away between its check and the commit.
         self._memberships.lock_tenant(connection, tenant_id)
         self._memberships.require_admin(connection, tenant_id, identity)
 

@@ -101,6 +101,7 @@ class UploadService:
         )
         with self._database.write() as connection:
             self._file_writer.check(connection, caller, target, size)
+            # Reserved at the creation, so that parallel uploads cannot exceed the quota together.
             self._space.reserve(connection, target.tenant_id, size)
             self._repository.add(connection, upload)
         if piece is None and size > 0:
@@ -138,6 +139,7 @@ class UploadService:
             upload = self._own(connection, caller, tenant_id, upload_id)
             self._file_writer.access.require_parent(connection, caller, tenant_id, upload.parent_id)
             _require_fit(upload, offset, piece)
+            # A client that has lost the response of the last request repeats it.
             if upload.is_finished:
                 return upload
             lease = self._repository.acquire_lease(connection, upload)

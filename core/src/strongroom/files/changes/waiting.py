@@ -27,6 +27,8 @@ class ChangeWaiter:
     def wait(self, seconds: float) -> None:
         """Wait for a change of the tenant by this process, or for ``seconds``."""
         self._changed.wait(seconds)
+        # Cleared after the wait, before the caller reads: a change in between is read, or ends the
+        # next wait.
         self._changed.clear()
 
     def notify(self) -> None:

@@ -25,6 +25,7 @@ _READ: Final = Statement(select(_NOW, _DAYS).where(retention_clock.c.id == _ROW)
 _START: Final = Statement(
     for_each_dialect(retention_clock, lambda insert: insert.on_conflict_do_nothing())
 )
+# The greatest of both, so that processes whose readings cross never set the clock back.
 _ADVANCE: Final = Statement(
     update(retention_clock)
     .where(retention_clock.c.id == _ROW)
@@ -101,14 +102,18 @@ class RetentionClock:
     def start(self, connection: Connection) -> None:
         """Start the clock with the time of this machine, unless it was started before."""
         row = {"id": _ROW, "now": self._clock.now(), "compliance_days": None}
+        # From the first hold or retention on, an older version of the code must not serve this
+        # database: it would remove content that must be kept.
         if _START.execute(connection, row):
             require_code(connection, _OBEYED_SINCE)
 
     def tick(self) -> None:
         """Advance the clock by the time since this process first called this method."""
+        # Installations without holds and retention never write a row.
         with self._database.read() as connection:
             if read_clock(connection) is None and not self._is_configured:
                 return
+        # Non-durable: a tick that is lost in a power failure only makes retention end later.
         with self._database.write(durable=False) as connection:
             self.start(connection)
             _ADVANCE.execute(connection, {"reached": self._reached(connection)})
@@ -116,6 +121,7 @@ class RetentionClock:
                 _RAISE.execute(connection, {"days": self._settings.minimum_days})
 
     def _reached(self, connection: Connection) -> int:
+        # Several threads may tick at first; all of them must measure from one reading.
         with self._lock:
             if self._anchor is None:
                 row = read_clock(connection)
@@ -146,5 +152,6 @@ def merge_clock(connection: Connection, before: ClockRow | None) -> None:
     if rows:
         require_code(connection, _OBEYED_SINCE)
         days = [row.compliance_days for row in rows if row.compliance_days is not None]
+        # The earlier time: retention is measured against it, so an earlier clock ends it later.
         values: dict[str, Any] = {"id": _ROW, "now": min(row.now for row in rows)}
         _PUT.execute(connection, {**values, "compliance_days": max(days, default=None)})

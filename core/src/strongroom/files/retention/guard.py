@@ -55,11 +55,14 @@ def is_in_force() -> ColumnElement[bool]:
 
 
 _OF_TENANT: Final = node_holds.c.tenant_id == bindparam("tenant_id")
+# The hold that ends last is reported: while it is in force, the end of any other changes nothing.
 _LONGEST_FIRST: Final = (node_holds.c.until.is_(None).desc(), node_holds.c.until.desc())
 
 
 def _rules() -> Select[Any]:
     ours = tenant_retention.c.tenant_id == bindparam("tenant_id")
+    # One row to join to, because the clock and the settings of the tenant may both have no row. One
+    # statement, because it precedes every removal.
     one: FromClause = select(literal(1).label("one")).subquery("one")
     held = exists().where(_OF_TENANT, is_in_force())
     joined = one.outerjoin(retention_clock, true()).outerjoin(tenant_retention, ours)
@@ -108,6 +111,7 @@ _HOLD_OF_TENANT: Final = Statement(
 _CHANGED: Final = func.max(nodes.c.updated_at)
 _IS_FILE: Final = nodes.c.blob_key.is_not(None)
 _ARCHIVED: Final = select(func.max(node_versions.c.archived_at))
+# Only content is retained, so the times of folders do not count.
 _NEWEST_WITHIN: Final = (
     Statement(select(_CHANGED).where(within_subtree(), _IS_FILE)),
     Statement(_ARCHIVED.join(nodes, nodes.c.id == node_versions.c.node_id).where(within_subtree())),
@@ -197,6 +201,8 @@ class RemovalGuard:
         Raises:
             FileHeld: a hold on a folder around the node does not cover the other folder.
         """
+        # A rename leaves the folders around the node, and most tenants have no hold: both need no
+        # climb.
         if parent_id == node.parent_id or not self.rules(connection, node.tenant_id).has_holds:
             return
         after = {hold.node_id for hold in _COVERING.all(connection, {"node_id": parent_id})}
@@ -242,6 +248,7 @@ class RemovalGuard:
 
     def removable_versions(self, connection: Connection, versions: Sequence[Version]) -> list[Version]:
         """Return the versions that may be removed."""
+        # The rules of each tenant are read once, because a batch of versions has few tenants.
         rules = {
             tenant_id: self.rules(connection, tenant_id)
             for tenant_id in sorted({version.tenant_id for version in versions})
@@ -307,6 +314,8 @@ class RemovalGuard:
     def _combined(self, row: Row) -> RetentionRules:
         now, compliance_days, held, trash_days, keep, version_days, minimum_days, mode = row
         server = self.defaults
+        # Compliance mode wins wherever it is set: on the server, for the tenant, or in the clock,
+        # which remembers it after the configuration of the server was changed.
         strict = {server.mode, RetentionMode(mode or RetentionMode.GOVERNANCE)}
         is_compliance = compliance_days is not None or RetentionMode.COMPLIANCE in strict
         settings = RetentionSettings(
@@ -316,12 +325,15 @@ class RemovalGuard:
             max(minimum_days or 0, server.minimum_days, compliance_days or 0),
             RetentionMode.COMPLIANCE if is_compliance else RetentionMode.GOVERNANCE,
         )
+        # Without a clock, the time is 0, so that no retained content is old enough.
         return RetentionRules(settings, now or 0, bool(held))
 
     def _hold_around(self, connection: Connection, rules: RetentionRules, node: Node) -> Hold | None:
         if not rules.has_holds:
             return None
         wanted = {"node_id": node.id, "tenant_id": node.tenant_id}
+        # First up to the root, which is a short path; only then the holds of the tenant are climbed
+        # from.
         covering = _COVERING.first(connection, wanted)
         return covering or _HELD_WITHIN.first(connection, wanted)
 

@@ -123,9 +123,12 @@ class HoldService:
             raise ValidationFailed.of_field("until", "in-the-past", "Must be in the future.")
         hold = Hold(node_id, tenant_id, reason, until, identity.user_id, now)
         with self._database.write() as connection:
+            # The lock comes first: a concurrent removal holds it, and so either ends before the hold
+            # is placed or finds the hold.
             self._memberships.lock_tenant(connection, tenant_id)
             self._require_records(connection, identity, tenant_id)
             self._require_node(connection, tenant_id, node_id)
+            # An end can be reached only if the clock runs.
             self._retention_clock.start(connection)
             rules = self._guard.rules(connection, tenant_id)
             _require_not_sooner(rules, self._find(connection, hold.node_id), until)

@@ -191,6 +191,8 @@ class TrashService:
         entry = trashed.entry
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, entry.tenant_id)
+            # The list of due entries used the shortest time of any tenant; the own one decides, read
+            # under the lock.
             days = self._guard.rules(connection, entry.tenant_id).settings.trash_days
             is_due = entry.trashed_at <= self._clock.now() - days * DAY
             begun = is_due and self._may_begin(connection, _Deleter(entry.trashed_by), trashed)
@@ -294,10 +296,13 @@ class TrashService:
         entry = trashed.entry
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, entry.tenant_id)
+            # Few nodes for each transaction, so that others of the tenant wait for the lock only
+            # shortly.
             found = self._trash.remove_some(connection, trashed, at_most)
             if found is None:
                 return 0
             self._space.use(connection, entry.tenant_id, -found.size)
+            # Rows, quota and blobs change together; the bytes are deleted after the commit.
             released = self._blobs.release(connection, found.blob_keys)
         # Few files go at once; garbage collection deletes the others.
         self._blobs.remove(released[:_BLOBS_AT_ONCE])

@@ -180,6 +180,8 @@ class VersionRepository:
             days_of: returns the days after which the versions of a tenant are removed.
         """
         wanted = {"after": after, "at_most": _BATCH}
+        # All versions of a file are read together, because which one is kept for a day or week depends
+        # on the others.
         node_ids = _NODES_AFTER.scalars(connection, wanted)
         versions = contents_of(connection, node_ids)
         versions.sort(key=lambda version: (version.node_id, -version.number))
@@ -189,6 +191,7 @@ class VersionRepository:
 
     def _due(self, newest_first: Sequence[Version], kept_for: int) -> Iterator[Version]:
         """Yield the versions of one file that are too old, or have a later one in their period."""
+        # The newest of each period is kept; marked versions count for theirs, too.
         periods = set()
         for version in newest_first:
             age = self._clock.now() - version.archived_at
