@@ -11,6 +11,7 @@ from generator.prose import prose
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
 from strongroom.plugin_api.storage import (
     LocalPaths,
     ObjectLock,
@@ -37,7 +38,15 @@ CAPABILITIES = """
 A backend declares an optional capability by also deriving from one of these classes of
 `strongroom.plugin_api.storage`. If it depends on the instance, override `capability`.
 """
-HOST: tuple[type[Any], ...] = (HostAPI, FilesAPI, TenantsAPI, UsersAPI)
+HOST: tuple[type[Any], ...] = (
+    HostAPI,
+    FilesAPI,
+    TenantsAPI,
+    UsersAPI,
+    Counter,
+    Histogram,
+    Gauge,
+)
 """The classes that plugins call but do not implement."""
 _CAPABILITIES = (
     LocalPaths,

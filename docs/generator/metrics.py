@@ -5,12 +5,15 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from strongroom.observability.families import BUILD_INFO, PART_UP, Family
+from generator.kinds import shipped
+from strongroom.config import Settings
+from strongroom.observability.families import Family
 from strongroom.observability.metrics import Metrics
-from strongroom.observability.process_metrics import PROCESS_FAMILIES
-from strongroom.observability.totals import TOTAL_FAMILIES
-
-COLLECTED = (PART_UP, BUILD_INFO, *PROCESS_FAMILIES, *TOTAL_FAMILIES)
+from strongroom.observability.plugin_metrics import CORE_FAMILIES
+from strongroom.plugin_api.metrics import Counter, Histogram
+from strongroom.plugin_api.metrics import Metric as PluginMetric
+from strongroom.plugin_host.hosts import offline_hosts
+from strongroom.plugin_host.metrics import registered_metrics
 
 INTRODUCTION = (
     "# Metrics\n\n"
@@ -19,25 +22,58 @@ INTRODUCTION = (
     "the installation are read from the database, and are the same on each instance: use `max`, not\n"
     "`sum`.\n\n"
 )
+OF_PLUGINS = (
+    "\n## Of plugins\n\n"
+    "Each instance reads the gauges of plugins at each scrape: use `max`.\n"
+    "[The tutorial](../tutorials/metrics.md) describes how a plugin adds metrics.\n\n"
+)
+HEAD = "| metric | kind | labels | meaning |\n|---|---|---|---|\n"
+
+Row = tuple[str, str, tuple[str, ...], str]
+"""The name, as queries spell it, the kind, the labels and the meaning of a metric."""
 
 
 def metrics_page() -> Iterator[str]:
     """Yield the parts of the page."""
-    yield INTRODUCTION
-    yield "| metric | kind | labels | meaning |\n|---|---|---|---|\n"
-    for name, kind, labels, meaning in sorted(metric_rows()):
-        shown = ", ".join(f"`{label}`" for label in labels)
-        yield f"| `{name}` | {kind} | {shown} | {meaning} |\n"
+    yield INTRODUCTION + HEAD
+    yield from map(_line, sorted(_core_rows()))
+    yield OF_PLUGINS + HEAD
+    yield from map(_line, sorted(_plugin_rows()))
 
 
-def metric_rows() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
-    """Yield the name, as queries spell it, the kind, the labels and the meaning of each metric."""
+def metric_rows() -> Iterator[Row]:
+    """Yield the rows of all metrics."""
+    yield from _core_rows()
+    yield from _plugin_rows()
+
+
+def _line(row: Row) -> str:
+    name, kind, labels, meaning = row
+    shown = ", ".join(f"`{label}`" for label in labels)
+    return f"| `{name}` | {kind} | {shown} | {meaning} |\n"
+
+
+def _plugin_rows() -> Iterator[Row]:
+    hosts = offline_hosts(Settings(), shipped(), {})
+    for name, metric in registered_metrics(hosts).items():
+        kind = _kind(metric)
+        shown = f"{name}_total" if kind == "counter" else name
+        yield shown, kind, tuple(metric.labels), metric.help
+
+
+def _kind(metric: PluginMetric) -> str:
+    if isinstance(metric, Counter):
+        return "counter"
+    return "histogram" if isinstance(metric, Histogram) else "gauge"
+
+
+def _core_rows() -> Iterator[Row]:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
     labels = {item._name: item._labelnames for item in metrics.instruments}  # noqa: SLF001  not public
     for item in registry.collect():
         yield _name(item), item.type, tuple(labels[item.name]), item.documentation
-    for family in COLLECTED:
+    for family in CORE_FAMILIES:
         yield _name_of(family), family.kind, tuple(family.labels), family.meaning
 
 

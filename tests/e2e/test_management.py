@@ -43,10 +43,50 @@ class Operator:
         return float(found[1]) if found else 0.0
 
 
+PLUGIN = """
+from flask import request
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
+
+API_VERSION = "1.1"
+SEEN = Counter("requests", "Requests.", labels={"kind": ("all", "none")})
+TIME = Histogram("time", "A time.", unit="seconds", buckets=(1, 10))
+
+@hookimpl
+def register_metrics(host):
+    def fail():
+        raise ValueError("it is broken")
+    return [
+        SEEN, TIME,
+        Gauge("keys", "Keys.", lambda: {("old",): 2}, labels={"age": ("new", "old")}),
+        Gauge("broken", "Fails.", fail),
+        Gauge("stray", "Returns what is not declared.", lambda: {("x",): 1}),
+        Gauge("unknown", "Nothing yet.", lambda: None),
+    ]
+
+@hookimpl
+def register_blueprints(host):
+    routes = host.blueprint("tally", description="Counts requests.")
+
+    @routes.before_app_request
+    def count():
+        # Not the health checks of the management interface.
+        if request.path == "/users/me/authorizations":
+            SEEN.inc("all")
+            SEEN.inc("input of a client")
+            TIME.observe(5)
+
+    return [routes]
+"""
+
+
 @pytest.fixture(scope="module")
-def config_changes() -> Table:
+def config_changes(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    plugins = tmp_path_factory.mktemp("plugins.d")
+    (plugins / "tally.py").write_text(PLUGIN)
     return {
         "management": {"port": free_port()},
+        "plugins": {"folder": str(plugins)},
         "logging": {"format": "json", "requests": True},
     }
 
@@ -79,6 +119,39 @@ def test_requests_of_all_processes_add_up_and_survive_a_process(
     assert operator.metric(series) == REQUESTS
     client.expect(200, "GET", ME)
     wait_until(lambda: operator.metric(series) == REQUESTS + 1)
+
+
+@on_sqlite
+def test_metrics_of_plugins_are_those_of_all_processes(
+    server: Server, operator: Operator, client: Client
+) -> None:
+    assert len(server.workers()) > 1
+    at_once([lambda: client.expect(200, "GET", ME)] * REQUESTS)
+    seen = 'strongroom_tally_requests_total{kind="all"}'
+    assert operator.metric(seen) == REQUESTS
+    assert operator.metric('strongroom_tally_requests_total{kind="other"}') == REQUESTS
+    assert operator.metric('strongroom_tally_time_seconds_bucket{le="10.0"}') == REQUESTS
+    server.process.send_signal(signal.SIGHUP)
+    wait_for_other_workers(server, set(server.workers()))
+    assert operator.metric(seen) == REQUESTS
+    page = operator.get("/metrics")[1]
+    assert 'strongroom_tally_requests_total{kind="none"} 0.0' in page
+    assert "input" not in page
+
+
+@on_sqlite
+def test_a_gauge_that_fails_is_missing_and_is_logged_once(server: Server, operator: Operator) -> None:
+    for reading in range(1, 4):
+        page = operator.get("/metrics")[1]
+        assert 'strongroom_tally_keys{age="old"} 2.0' in page
+        assert "strongroom_part_up" in page
+        for name in ("broken", "stray", "unknown"):
+            assert not re.search(rf"^strongroom_tally_{name}\b", page, re.MULTILINE)
+        errors = 'strongroom_gauge_read_errors_total{{gauge="strongroom_tally_{}"}} {}.0'
+        assert all(errors.format(name, reading) in page for name in ("broken", "stray"))
+        assert all(errors.format(name, 0) in page for name in ("unknown", "keys"))
+    for name in ("broken", "stray"):
+        assert server.log.read_text().count(f"The gauge strongroom_tally_{name} cannot be read") == 1
 
 
 @on_sqlite

@@ -100,6 +100,7 @@ def create_app(configuration: Configuration, clock: Clock | None = None) -> Flas
     try:
         _register_routes(app, container)
         container.register_event_sinks()
+        container.register_metrics()
     except PluginError as error:
         container.close()
         configuration.add_error(("plugins", "enabled"), str(error))

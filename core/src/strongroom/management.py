@@ -18,6 +18,7 @@ from strongroom.config import Configuration, Settings
 from strongroom.container.services import Container, build
 from strongroom.http.app import Application
 from strongroom.http.request import register_service
+from strongroom.observability.bounded_calls import PATIENCE_SECONDS
 from strongroom.observability.families import (
     PART_UP,
     Family,
@@ -25,8 +26,9 @@ from strongroom.observability.families import (
     Sample,
     build_info,
 )
+from strongroom.observability.plugin_metrics import PluginGauges
 from strongroom.observability.process_metrics import ProcessMetrics
-from strongroom.observability.readiness import AWAY, PATIENCE_SECONDS, Readiness, probes
+from strongroom.observability.readiness import AWAY, Readiness, probes
 from strongroom.observability.shared_metrics import exposition
 from strongroom.observability.totals import Totals
 from strongroom.observability.views import blueprint as health_blueprint
@@ -82,6 +84,7 @@ def _collectors(container: Container, readiness: Readiness) -> list[FamilyCollec
         FamilyCollector(build_info),
         FamilyCollector(ProcessMetrics(os.getppid())),
         FamilyCollector(totals),
+        FamilyCollector(PluginGauges(container.register_metrics())),
     ]
 
 

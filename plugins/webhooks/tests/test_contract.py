@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.metrics import MetricsContract
 from strongroom.testing.state import (
     JobsContract,
     LifeCycleContract,
@@ -31,6 +32,10 @@ class TestTables(TablesContract):
 
 class TestJobs(JobsContract):
     """The jobs."""
+
+
+class TestMetrics(MetricsContract):
+    """The metrics."""
 
 
 class TestLifeCycle(LifeCycleContract):

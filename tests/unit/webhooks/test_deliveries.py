@@ -27,7 +27,9 @@ from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_host.database import HostDatabase
 from strongroom.testing.clock import ManualClock
+from strongroom.testing.metrics import RecordedMetrics
 from strongroom.testing.outbound import forbidden_urls, listening
+from strongroom_webhooks.metrics import make_metrics
 from strongroom_webhooks.models import (
     Delivery,
     Endpoint,
@@ -73,6 +75,11 @@ class World:
         """Set the time limit of a request."""
         policy = OutboundPolicy((f"127.0.0.1:{self.receiver.port}",), True, seconds)
         self.sender = Sender(self.queue, OutboundClient(policy), lambda text: text, self.clock, 4)
+
+    def metrics(self) -> RecordedMetrics:
+        """Record the metrics from now on."""
+        found = make_metrics(self.database, self.clock)
+        return RecordedMetrics({metric.name: metric for metric in found})
 
     def endpoint(self, path: str = "/hook", *, answer: Answer | None = None, **values: Any) -> str:
         if answer:
@@ -389,3 +396,35 @@ def test_old_deliveries_are_pruned_but_not_pending_ones(world: World) -> None:
     assert world.queue.prune(world.clock.now()) == 0
     assert world.queue.prune(world.clock.now() + 1) == 1
     assert [item.outcome for item in world.deliveries("/bad")] == ["pending"]
+
+
+def test_the_backlog_is_measured_by_the_state_of_receivers(world: World) -> None:
+    metrics = world.metrics()
+    none = {("working",): 0, ("failing",): 0, ("disabled",): 0}
+    for name in ("pending_deliveries", "oldest_pending_age_seconds", "endpoints"):
+        assert metrics.read(name) == none
+    world.endpoint("/good")
+    world.endpoint("/bad", answer=says(500))
+    world.endpoint("/off", status=Status.DISABLED)
+    world.happen(1, 2)
+    world.sender.send_due()
+    world.clock.advance(4_000)
+    world.happen(3)
+    world.clock.advance(500)
+    assert metrics.read("endpoints") == dict.fromkeys(none, 1)
+    assert metrics.read("pending_deliveries") == {**none, ("working",): 1, ("failing",): 3}
+    ages = {**none, ("working",): 0.5, ("failing",): 4.5}
+    assert metrics.read("oldest_pending_age_seconds") == ages
+
+
+def test_attempts_are_counted_by_their_outcome(world: World) -> None:
+    metrics = world.metrics()
+    for path, answer in (("/good", says(200)), ("/bad", says(500)), ("/gone", says(410))):
+        world.endpoint(path, answer=answer)
+    world.endpoint("/forbidden", url="https://169.254.169.254/")
+    world.happen(1)
+    assert world.sender.send_due() == 4
+    outcomes = ("succeeded", "failed", "refused")
+    assert [metrics.total("attempts", outcome) for outcome in outcomes] == [1, 2, 1]
+    assert len(metrics.values("attempt_seconds")) == 4
+    assert all(0 <= seconds < TIMEOUT for seconds in metrics.values("attempt_seconds"))

@@ -16,10 +16,13 @@ from strongroom.database import Database
 from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_host.event_sinks import registered_sinks
 from strongroom.plugin_host.hosts import PluginHosts
 from strongroom.plugin_host.jobs import registered_jobs
 from strongroom.plugin_host.life_cycle import PluginLifeCycle
+from strongroom.plugin_host.metrics import registered_metrics
+from strongroom.plugins.manager import PluginError
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe
 from strongroom.tenants.memberships import Memberships
@@ -66,6 +69,22 @@ class Container:
         """
         for sink in registered_sinks(self.hosts):
             self.events.delivery.add(sink)
+
+    def register_metrics(self) -> Mapping[str, Metric]:
+        """Record the metrics of plugins from now on, and return them by name.
+
+        Raises:
+            PluginError: a plugin failed, or its metric is invalid.
+        """
+        found = registered_metrics(self.hosts)
+        if self.base.metrics is not None:
+            # Imported here to save time when there are no metrics.
+            from strongroom.observability.plugin_metrics import record_in, taken_name
+
+            if taken := taken_name(self.base.metrics, found):
+                raise PluginError(f"the core has a metric of the name {taken}; rename the plugin's")
+            record_in(self.base.metrics.registry, found)
+        return found
 
     @property
     def job_leases(self) -> JobLeases:

@@ -28,6 +28,7 @@ class Metrics:
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
         self._requests = Counter(
             "strongroom_requests",
             "Finished requests.",
@@ -147,6 +148,11 @@ class Metrics:
     def instruments(self) -> list[MetricWrapperBase]:
         """All metrics, for the reference."""
         return [item for item in vars(self).values() if isinstance(item, MetricWrapperBase)]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all metrics, of counters without ``_total``."""
+        return [item.name for item in self.registry.collect()]
 
     def scan(self, scanner: str, state: str, seconds: float) -> None:
         """Count a finished scan of one scanner."""

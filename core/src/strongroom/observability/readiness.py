@@ -1,7 +1,7 @@
 """Readiness: runs the probes of all parts concurrently, with a timeout."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, Protocol
@@ -15,10 +15,8 @@ from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import read_schema
 from strongroom.errors import StorageFull, StrongroomError, Unavailable
+from strongroom.observability.bounded_calls import PATIENCE_SECONDS, BoundedCalls
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
-
-PATIENCE_SECONDS: Final = 2.0
-"""The time after which a part that has not responded counts as unavailable."""
 
 FRESH: Final = 1000
 """Milliseconds for which a report is cached, so that frequent health checks are cheap."""
@@ -61,8 +59,6 @@ _COUNT_SERIES: Final = Statement(select(func.count()).select_from(func.generate_
 class Readiness:
     """Runs the probes of all parts concurrently, and caches the report.
 
-    A probe that hangs blocks one thread, and is not started again before it has finished.
-
     Args:
         probes: the probes by the name of their part.
         patience: the timeout of the probes in seconds.
@@ -71,11 +67,8 @@ class Readiness:
     def __init__(
         self, probes: Mapping[str, Probe], clock: Clock, *, patience: float = PATIENCE_SECONDS
     ) -> None:
-        self._probes = probes
         self._clock = clock
-        self._patience = patience
-        self._pool = ThreadPoolExecutor(len(probes), thread_name_prefix="readiness")
-        self._running: dict[str, Future[str | Note | None]] = {}
+        self._probes = BoundedCalls(probes, patience, "readiness")
         self._lock = Lock()
         self._last: tuple[int, ReadinessReport] | None = None
 
@@ -90,20 +83,12 @@ class Readiness:
 
     def close(self) -> None:
         """Stop the threads, without waiting for probes that hang."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._probes.close()
 
     def _run_probes(self) -> ReadinessReport:
-        for name, probe in self._probes.items():
-            if name not in self._running:
-                self._running[name] = self._pool.submit(probe)
-        done, _ = wait(self._running.values(), self._patience)
-        parts = {
-            name: _outcome(future, answered=future in done) for name, future in self._running.items()
-        }
-        # Probes that hang stay registered, so that the next report does not start them again.
-        self._running = {name: future for name, future in self._running.items() if future not in done}
+        parts = {name: _outcome(call) for name, call in self._probes.results().items()}
         return ReadinessReport(
-            {name: _fault(parts[name]) for name in self._probes},
+            {name: _fault(part) for name, part in parts.items()},
             {name: part.text for name, part in parts.items() if isinstance(part, Note)},
         )
 
@@ -112,9 +97,9 @@ def _fault(outcome: str | Note | None) -> str | None:
     return None if isinstance(outcome, Note) else outcome
 
 
-def _outcome(future: "Future[str | Note | None]", *, answered: bool) -> str | Note | None:
-    if not answered:
-        return "It does not answer."
+def _outcome(future: "Future[str | Note | None] | None") -> str | Note | None:
+    if future is None:
+        return AWAY
     # Only the class of an unexpected error is reported, because its text may contain secrets.
     error = future.exception()
     return future.result() if error is None else f"It failed: {type(error).__name__}."

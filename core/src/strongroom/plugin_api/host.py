@@ -14,6 +14,7 @@ from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.files import Delegation, FilesAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
+from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 from strongroom.plugin_api.tenants import TenantsAPI, UsersAPI
 from strongroom.plugin_api.uploads import UploadsAPI
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 FactorT = TypeVar("FactorT", bound=SecondFactor[Any])
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
+ScannerT = TypeVar("ScannerT", bound=ContentScanner[Any])
 
 
 class Clock(Protocol):
@@ -253,6 +255,10 @@ class HostAPI(ABC):
     @abstractmethod
     def second_factor(self, kind: type[FactorT]) -> FactorT | None:
         """Return the second factor of a class, or ``None`` if the configuration does not enable it."""
+
+    @abstractmethod
+    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
+        """Return the content scanner of a class, or ``None`` if the configuration does not enable it."""
 
     @abstractmethod
     def blueprint(self, name: str, *, description: str) -> "Blueprint":

@@ -205,12 +205,13 @@ else:
 
     def __getattr__(name: str) -> type["HostAPI"]:
         """Return the class ``HostAPI``, also for its deprecated name ``Server`` of plugin API 1.0."""
+        if name not in ("HostAPI", "Server"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Not before: an import looks up __path__ here, also while that module is being imported.
         from strongroom.plugin_api.host import HostAPI
 
         if name == "Server":
             warnings.warn(
                 f"{__name__}.Server is deprecated: use HostAPI", DeprecationWarning, stacklevel=2
             )
-        elif name != "HostAPI":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return HostAPI

@@ -34,7 +34,7 @@ from strongroom.limits.service import Allowance
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.files import Delegation
-from strongroom.plugin_api.host import FactorT, HostAPI, MethodT
+from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
@@ -253,6 +253,10 @@ class PluginHost(HostAPI):
     def second_factor(self, kind: type[FactorT]) -> FactorT | None:
         factors = self._services().identity.factors.methods.values()
         return next((factor for factor in factors if isinstance(factor, kind)), None)
+
+    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
+        scanners = self._services().keeping.scanners.scanners
+        return next((scanner for scanner in scanners if isinstance(scanner, kind)), None)
 
     def blueprint(self, name: str, *, description: str) -> Blueprint:
         return Blueprint(name, __name__, description=description)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Settings
 from strongroom.plugin_api import NoOptions
-from strongroom.plugin_api.host import FactorT, MethodT
+from strongroom.plugin_api.host import FactorT, MethodT, ScannerT
 from strongroom.plugin_host.host import PluginHost
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 
@@ -82,6 +82,9 @@ class _OfflineHost(PluginHost):
         """Return ``None``, as if the configuration did not enable it."""
 
     def second_factor(self, kind: type[FactorT]) -> FactorT | None:
+        """Return ``None``, as if the configuration did not enable it."""
+
+    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
         """Return ``None``, as if the configuration did not enable it."""
 
 

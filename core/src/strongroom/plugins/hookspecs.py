@@ -20,6 +20,7 @@ from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
@@ -159,6 +160,15 @@ def stop() -> None:
 @hookspec
 def register_jobs(host: HostAPI) -> Iterable[Job]:  # type: ignore[empty-body]
     """Return recurring jobs. All servers of a database together run each once per interval."""
+
+
+@hookspec
+def register_metrics(host: HostAPI) -> Iterable[Metric]:  # type: ignore[empty-body]
+    """Return the plugin's metrics, for ``/metrics`` of the management interface.
+
+    Called in each process that serves requests, and in that of the management interface, which reads
+    the gauges.
+    """
 
 
 @hookspec

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final, TypeVar
 
 import pluggy
@@ -383,7 +383,7 @@ def _load_file(name: str, path: Path) -> Plugin:
     except Exception as error:
         raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)} ({path})') from error
     plugin = Plugin(name, module, "file", path)
-    if not any(hasattr(value, "strongroom_impl") for value in vars(module).values()):
+    if not _implementations(module):
         raise PluginError(f"{plugin} has no hooks; decorate its functions with hookimpl ({path})")
     return plugin
 
@@ -443,10 +443,17 @@ def hooks_with_host() -> list[str]:
 def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
     # For a misspelt hook, suggest the right name instead of pluggy's message.
     hooks = hook_names()
-    for name, value in vars(plugin.module).items():
-        if hasattr(value, "strongroom_impl") and name not in hooks:
+    for name in _implementations(plugin.module):
+        if name not in hooks:
             return f'there is no hook "{name}"; {suggestion(name, hooks)}'
     return _one_line(error)
+
+
+def _implementations(module: ModuleType) -> list[str]:
+    """Return the names of the functions of a module that are decorated with ``hookimpl``."""
+    # Functions only: to read an attribute of Flask's `request`, if it is imported, needs a request.
+    functions = {name: item for name, item in vars(module).items() if isinstance(item, FunctionType)}
+    return [name for name, function in functions.items() if hasattr(function, "strongroom_impl")]
 
 
 def _one_line(error: BaseException) -> str:

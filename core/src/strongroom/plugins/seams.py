@@ -87,6 +87,7 @@ KINDS: Final = (
     Kind("events", "Appends Strongroom's events to a file"),
     Kind("scan", "Refuses uploads of programs", ContentScanner, "scanner", "Scanner"),
     Kind("job", "Warns when a disk of Strongroom is nearly full"),
+    Kind("metrics", "Counts changes of files for Prometheus"),
     Kind("table", "Keeps notes about a Strongroom server"),
 )
 
@@ -217,6 +218,14 @@ SEAMS: Final = (
         kind="job",
         page="job",
         contract="state.JobsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_metrics",
+        "export metrics to Prometheus",
+        kind="metrics",
+        page="metrics",
+        contract="metrics.MetricsContract",
         user="strongroom_webhooks.plugin",
     ),
     Seam(

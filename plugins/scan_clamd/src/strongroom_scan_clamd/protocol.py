@@ -2,14 +2,20 @@
 
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import BoundedSemaphore
 from typing import Final
 
+from strongroom.plugin_api.metrics import Histogram
 from strongroom.plugin_api.scanning import ScannerUnavailable
 from strongroom.plugin_api.storage import ByteSource
 from strongroom_scan_clamd.options import ClamdOptions
+
+CONNECTION_WAIT: Final = Histogram(
+    "connection_wait", "Time that scans waited for one of `connections`.", unit="seconds"
+)
 
 _CHUNK: Final = 256 * 1024
 _ANSWER_BYTES: Final = 64 * 1024
@@ -91,7 +97,10 @@ class ClamdClient:
     def _connected(self) -> Iterator[socket.socket]:
         timeout = self._options.timeout_seconds
         # More scans at once would only wait in clamd's queue, with the timeout running.
-        if not self._slots.acquire(timeout=timeout):
+        begun = time.monotonic()
+        is_free = self._slots.acquire(timeout=timeout)
+        CONNECTION_WAIT.observe(time.monotonic() - begun)
+        if not is_free:
             raise ScannerUnavailable(f"all {self._options.connections} connections were busy")
         try:
             with _unavailable():

@@ -1,6 +1,7 @@
 """The content scanner: translates the answers of clamd to verdicts."""
 
 import time
+from calendar import timegm
 from collections.abc import Callable
 from typing import Final
 
@@ -27,7 +28,7 @@ class ClamdScanner(ContentScanner[ClamdOptions]):
         super().__init__(options)
         self._client = ClamdClient(options)
         self._now = now
-        self._version: tuple[float, ScannerVersion] | None = None
+        self._answer: tuple[float, str] | None = None
 
     def scan(self, stream: ByteSource, *, name: str, size: int, content_type: str) -> Verdict:  # noqa: ARG002
         # clamd reports content over its own limits as clean, unless AlertExceedsMax is set.
@@ -36,12 +37,23 @@ class ClamdScanner(ContentScanner[ClamdOptions]):
         return _verdict(self._client.scan(stream))
 
     def version(self) -> ScannerVersion:
+        return _parse_version(self._version_answer())
+
+    def signatures_at(self) -> float | None:
+        """Return when the signatures were published, in seconds since the Unix epoch, if there are any.
+
+        Raises:
+            ScannerUnavailable: clamd does not answer.
+        """
+        return _parse_time(self._version_answer())
+
+    def _version_answer(self) -> str:
         # clamd reloads its database every few minutes at most, and a small scan takes as long as a
         # query of the version.
-        known = self._version
+        known = self._answer
         if known is None or self._now() >= known[0]:
-            known = (self._now() + _VERSION_SECONDS, _parse_version(self._client.version()))
-            self._version = known
+            known = (self._now() + _VERSION_SECONDS, self._client.version())
+            self._answer = known
         return known[1]
 
 
@@ -64,3 +76,12 @@ def _parse_version(answer: str) -> ScannerVersion:
     """Parse ``ClamAV 1.4.6/27001/Sun Nov 22 08:00:00 2026``; the database may be missing."""
     engine, _, rest = answer.partition("/")
     return ScannerVersion(engine, rest.partition("/")[0])
+
+
+def _parse_time(answer: str) -> float | None:
+    """Return the time of the database, the third part of such an answer; clamd names no time zone."""
+    text = answer.split("/", 2)[2:]
+    try:
+        return float(timegm(time.strptime(text[0], "%a %b %d %H:%M:%S %Y"))) if text else None
+    except ValueError:
+        return None

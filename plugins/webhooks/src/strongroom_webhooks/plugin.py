@@ -9,10 +9,12 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import EventSink
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_webhooks.commands import make_commands
 from strongroom_webhooks.errors import KINDS
+from strongroom_webhooks.metrics import make_metrics
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.options import WebhookOptions
 from strongroom_webhooks.routes import make_routes
@@ -45,6 +47,11 @@ def register_event_sinks(host: HostAPI) -> list[EventSink]:
 @hookimpl
 def register_jobs(host: HostAPI) -> list[Job]:
     return [Job("prune", timedelta(days=1), webhooks_of(host).prune)]
+
+
+@hookimpl
+def register_metrics(host: HostAPI) -> list[Metric]:
+    return make_metrics(host.database, host.clock)
 
 
 @hookimpl

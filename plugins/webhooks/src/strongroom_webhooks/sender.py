@@ -16,6 +16,7 @@ from strongroom.plugin_api.outbound import (
     OutboundResponse,
 )
 from strongroom.plugin_api.tracing import span
+from strongroom_webhooks.metrics import count_attempt
 from strongroom_webhooks.models import Outcome
 from strongroom_webhooks.queue import Attempt, Claim, DeliveryQueue
 from strongroom_webhooks.signing import SigningKeys, signed_headers
@@ -150,7 +151,9 @@ class Sender:
     def _attempt(self, claim: Claim) -> Attempt:
         # Continues the trace of the request that caused the event.
         with span("webhook delivery", parent=claim.delivery.traceparent):
-            return self._send(claim)
+            attempt = self._send(claim)
+        count_attempt(attempt.outcome, attempt.duration)
+        return attempt
 
     def _send(self, claim: Claim) -> Attempt:
         body = claim.delivery.body.encode()
