@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.campaign import campaign_size
 from tests.support.pages import blocks_of
 from tests.support.scene import Scene
 
@@ -213,6 +215,109 @@ class TestOrder:
         assert outcomes(send(scene, *moves)) == [200] * 3
         found = [scene.api.get(f"{scene.path}/files/{x['id']}", by=scene.admin).json for x in (a, b)]
         assert [node["name"] for node in found] == ["b", "a"]
+
+
+class TestSharedReads:
+    """Items read their destination together, as long as no item changes what they read."""
+
+    @pytest.fixture
+    def target(self, scene: Scene) -> Json:
+        """A folder within another one that Alice manages."""
+        outer = scene.folder("outer")
+        assert scene.grant(outer, scene.alice, "manage").status_code == 201
+        return scene.folder("target", outer)
+
+    def test_a_lost_permission_counts_for_the_next_item(self, scene: Scene, target: Json) -> None:
+        moves = [
+            item("move", scene.file(name, by=scene.alice), parentId=target["id"]) for name in "abcd"
+        ]
+        outer = {"id": target["parentId"]}
+        lost = item("revoke", outer, ownerId=scene.alice.id)
+        answer = send(scene, *moves[:2], lost, moves[2], by=scene.alice, atomic=False)
+        assert outcomes(answer) == [200, 200, 200, "error.forbidden"]
+        scene.grant(outer, scene.alice, "manage")
+        out = item("move", target, parentId=None)
+        answer = send(scene, moves[2], out, moves[3], by=scene.alice, atomic=False)
+        assert outcomes(answer) == [200, 200, "error.forbidden"]
+
+    def test_a_destination_goes_to_the_trash_and_returns(self, scene: Scene, target: Json) -> None:
+        moves = [item("move", scene.file(name, by=scene.alice), parentId=target["id"]) for name in "abc"]
+        trash, restore = item("trash", target), item("restore", target)
+        items = [moves[0], trash, moves[1], restore, moves[1], moves[2]]
+        answer = send(scene, *items, by=scene.alice, atomic=False)
+        assert outcomes(answer) == [200, 200, "error.not-found", 200, 200, 200]
+
+    @pytest.mark.parametrize("seed", range(campaign_size("BATCHES", 3)))
+    def test_results_are_those_of_batches_of_one(self, api: Api, seed: int) -> None:
+        together, apart = Trees(api), Trees(api)
+        choices = [together.choose(Random(f"{seed} {number}")) for number in range(60)]
+        of_one = [together.item(choice) for choice in choices]
+        expected = [outcomes(apart.send(apart.item(choice)))[0] for choice in choices]
+        assert outcomes(together.send(*of_one)) == expected
+        assert together.seen() == apart.seen()
+        assert len(set(expected)) > 3, expected
+
+
+class Trees:
+    """Folders and files whose permissions Alice may lose, by their position in the order of creation."""
+
+    def __init__(self, api: Api) -> None:
+        self.scene = scene = Scene(api)
+        a, d = scene.folder("a"), scene.folder("d")
+        scene.grant(a, scene.alice, "manage")
+        b, own = scene.folder("b", a), scene.folder("own", by=scene.alice)
+        c = scene.folder("c", b)
+        scene.grant(d, scene.alice, "write", hours=1)
+        self.folders = [a, b, c, d, own]
+        self.files = [
+            scene.file(name, folder, by=scene.alice)
+            for folder in self.folders
+            for name in ("x", f"of {folder['name']}")
+        ]
+        self.members = [scene.alice, scene.bob]
+
+    def choose(self, random: Random) -> Json:
+        """Return an item with positions instead of ids; files are most of its nodes."""
+        nodes = [*range(len(self.folders)), *range(len(self.folders), 3 * len(self.folders))]
+        operation = random.choice(
+            ["move"] * 6 + ["copy", "trash", "restore", "restore", "grant", "revoke"]
+        )
+        chosen: Json = {"operation": operation, "fileId": random.choice(nodes)}
+        if operation in ("move", "copy", "restore"):
+            chosen["parentId"] = random.choice([None, *range(len(self.folders))])
+            chosen["onConflict"] = random.choice(["fail", "rename", "replace"])
+        if operation in ("grant", "revoke"):
+            chosen["ownerId"] = random.randrange(2)
+        if operation == "grant":
+            chosen["permission"] = random.choice(["read", "write", "manage"])
+        return chosen
+
+    def item(self, chosen: Json) -> Json:
+        """Return a chosen item with the ids of this tenant."""
+        nodes, found = [*self.folders, *self.files], dict(chosen)
+        for name in ("fileId", "parentId"):
+            if chosen.get(name) is not None:
+                found[name] = nodes[chosen[name]]["id"]
+        if "ownerId" in chosen:
+            found["ownerId"] = self.members[chosen["ownerId"]].id
+        return found
+
+    def send(self, *items: Json) -> Answer:
+        """Send a batch as Alice."""
+        return send(self.scene, *items, by=self.scene.alice, atomic=False)
+
+    def seen(self) -> list[Any]:
+        """Return the name, the folder and the permission of each node for each user."""
+        by_id = {node["id"]: number for number, node in enumerate([*self.folders, *self.files])}
+        found: list[Any] = []
+        for by in (self.scene.admin, *self.members):
+            for node_id in by_id:
+                answer = self.scene.api.get(f"{self.scene.path}/files/{node_id}", by=by)
+                node = answer.json if answer.status_code == 200 else {"code": answer.status_code}
+                folder = by_id.get(node.get("parentId"))
+                found.append((node.get("code"), node.get("name"), folder, node.get("permission")))
+            found.append(self.scene.top(by))
+        return found
 
 
 class TestFailures:

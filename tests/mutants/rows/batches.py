@@ -15,6 +15,15 @@ ROWS: Final = (
         "::test_an_error_after_the_first_change_of_an_item_undoes_the_item",
     ),
     core(
+        "batches-shared-reads",
+        "An item that takes a permission away counts for the next items.",
+        "files/batches/service.py",
+        "                run.reads.forget_folders()\n",
+        "                pass\n",
+        "rest/test_files_batches.py::TestSharedReads"
+        "::test_a_lost_permission_counts_for_the_next_item",
+    ),
+    core(
         "batches-scope",
         "An item needs the scope of its own request.",
         "files/batches/service.py",

@@ -6,6 +6,7 @@ that does not meet them has no role and no permission, and :meth:`NodeAccess.req
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select
@@ -31,6 +32,7 @@ from strongroom.files.permissions import (
     is_in_force,
     key_access_query,
 )
+from strongroom.files.shared_reads import shared_of_folder
 from strongroom.identity import AnyCaller, DelegatedLimits, Identity, KeyLimits
 from strongroom.scanning.states import require_readable
 from strongroom.sessions.store import good_authorization
@@ -356,7 +358,10 @@ class AccessControl:
             NotFound: the folder does not exist.
             NotAFolder: the parent is a file.
         """
-        access = self.find(connection, caller, tenant_id, parent_id, query, **more)
+        read = partial(self.find, connection, caller, tenant_id, parent_id, query, **more)
+        # Further columns may depend on more than the folder.
+        key = ("parent", caller.user_id, tenant_id, parent_id)
+        access = read() if more else shared_of_folder(key, read)
         # Every member may create nodes at the top level; the root has no grants.
         if parent_id is None:
             access.require_top_level()

@@ -13,6 +13,7 @@ anything through it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -33,6 +34,7 @@ from strongroom.errors import Forbidden
 from strongroom.files.access import AccessControl
 from strongroom.files.grant_ends import ENDLESS, Ends, ends_by_holder, ends_of_user
 from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, group_grants, nodes
+from strongroom.files.shared_reads import shared_of_folder
 from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
 
@@ -128,7 +130,9 @@ class ExpiryRules:
         managed_until = max(self._ends(connection, caller, node, id_).manage for id_ in around)
         # Every member may create nodes at the top level, without an expiry.
         is_top = folder_id == node.tenant_id
-        target = ENDLESS if is_top else self._ends(connection, caller, node, folder_id)
+        read = partial(self._ends, connection, caller, node, folder_id)
+        key = ("ends", caller.user_id, folder_id)
+        target = ENDLESS if is_top else shared_of_folder(key, read)
         # Nothing outlasts a permanent permission, so the common case needs no further query.
         if managed_until == target.write == FOREVER:
             return

@@ -1,6 +1,8 @@
 """Applies changes to many files and folders, by the services that change one.
 
-The items of a batch are applied in order, each to the tree that the previous ones left.
+The items of a batch are applied in order, each to the tree that the previous ones left. What an item
+reads of its destination is shared with the next items, as long as items change files only: a file gives
+no permission on other nodes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +18,10 @@ from strongroom.files.copying import Copy, CopyingService, NodeBudget
 from strongroom.files.events.recorder import EventRow, FileEvents
 from strongroom.files.grants import GrantRequest, GrantService, GroupGrantRequest
 from strongroom.files.group_grants import GroupGrantService
+from strongroom.files.models import NodeType
 from strongroom.files.moving import Move, MovingService
 from strongroom.files.service import FileService
+from strongroom.files.shared_reads import SharedReads, sharing_reads
 from strongroom.files.trash.service import RestoreRequest, TrashService
 from strongroom.identity import Identity, Origin
 from strongroom.plugin_api.authentication import Scope
@@ -90,6 +94,7 @@ class _Run:
     caller: Identity
     tenant_id: str
     origin: Origin
+    reads: SharedReads = field(default_factory=SharedReads)
     budget: NodeBudget = field(default_factory=NodeBudget)
     released: list[Released] = field(default_factory=list)
 
@@ -149,7 +154,7 @@ class BatchService:
         run = _Run(caller, tenant_id, origin)
         with self._database.write() as connection:
             self._begin(connection, run)
-            with self._events.collecting(connection):
+            with self._events.collecting(connection), sharing_reads() as run.reads:
                 results = [self._apply_or_fail(connection, run, *entry) for entry in enumerate(items)]
         self._files.remove_some(run.released)
         return results
@@ -170,7 +175,7 @@ class BatchService:
             with self._database.write() as connection:
                 self._begin(connection, run)
                 some = items[start : start + ITEMS_AT_ONCE]
-                with self._events.collecting(connection) as events:
+                with self._events.collecting(connection) as events, sharing_reads() as run.reads:
                     results += [self._apply_alone(connection, run, item, events) for item in some]
         self._files.remove_some(run.released)
         return results
@@ -204,7 +209,13 @@ class BatchService:
     def _apply(self, connection: Connection, run: _Run, item: BatchItem) -> BatchResult:
         scope, apply = self._changes[type(item.change)]
         run.caller.require_scope(scope)
-        status, view = apply(connection, run, item, item.change)
+        view = None
+        try:
+            status, view = apply(connection, run, item, item.change)
+        finally:
+            # Grants and changes of folders may change permissions on other nodes.
+            if view is None or view.node.type != NodeType.FILE:
+                run.reads.forget_folders()
         return BatchResult(item.node_id, status, view)
 
     def _move(self, connection: Connection, run: _Run, item: BatchItem, wanted: Move) -> _Outcome:

@@ -6,6 +6,7 @@ row that refers to them, see ``storage/gc.py``, so they need no rule of their ow
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -38,6 +39,7 @@ from strongroom.files.retention.models import (
     retention_clock,
     tenant_retention,
 )
+from strongroom.files.shared_reads import shared_of_tenant
 from strongroom.files.tree import within_subtree
 from strongroom.files.versions.repository import Version
 from strongroom.identity import Override
@@ -164,7 +166,8 @@ class RemovalGuard:
 
     def rules(self, connection: Connection, tenant_id: str) -> RetentionRules:
         """Return the rules of a tenant: the stricter of its own settings and those of the server."""
-        row = _RULES.first(connection, {"tenant_id": tenant_id})
+        read = partial(_RULES.first, connection, {"tenant_id": tenant_id})
+        row = shared_of_tenant(("rules", tenant_id), read)
         return self._combined(row or (None,) * 8)
 
     def least_trash_days(self, connection: Connection) -> int:
