@@ -36,7 +36,10 @@ class Person:
     secret: str
 
     def code(self, steps: int) -> str:
-        """Return the code of some steps from now; each step counts once."""
+        """Return the code of some steps from now; each step counts once.
+
+        Not of the step before this one, because it is refused once the next step begins.
+        """
         return pyotp.TOTP(self.secret).generate_otp(int(time.time()) // 30 + steps)
 
 
@@ -62,7 +65,7 @@ class Nodes:
         return at_once(senders)
 
     def person(self) -> Person:
-        """Register a user with an authenticator app, whose code of the last step is used up."""
+        """Register a user with an authenticator app, whose code of this step is used up."""
         name = f"user{next(_numbers)}"
         captcha = {"id": self.send("/captchas", {}).json["id"], "answer": "42"}
         body = {"name": name, "username": name, "password": PASSWORD, "captcha": captcha}
@@ -72,7 +75,7 @@ class Nodes:
         begun = self.send("/users/me/factors", {"type": "totp"}, token).json
         person = Person(name, token, begun["shown"]["secret"])
         path = f"/users/me/factors/{begun['id']}/confirmation"
-        confirmed = self.send(path, {"answer": person.code(-1)}, token)
+        confirmed = self.send(path, {"answer": person.code(0)}, token)
         assert confirmed.status == 201, confirmed
         return person
 
@@ -116,7 +119,7 @@ def answer(challenge: str, **members: str) -> Any:
 def test_of_many_answers_to_a_challenge_one_logs_in(nodes: Nodes) -> None:
     for _ in range(ROUNDS):
         person = nodes.person()
-        body = answer(nodes.challenge(person), totp=person.code(0))
+        body = answer(nodes.challenge(person), totp=person.code(1))
         found = outcomes(nodes.race("/authorizations", [body] * WAYS))
         assert found.pop("200") == 1, found
         assert set(found) <= {"error.challenge-invalid", "error.invalid-credentials"}
@@ -127,7 +130,7 @@ def test_a_step_of_an_app_counts_for_one_of_many_challenges(nodes: Nodes) -> Non
     for _ in range(ROUNDS):
         person = nodes.person()
         challenges = nodes.step_up_challenges(person)
-        code = person.code(0)
+        code = person.code(1)
         bodies = [answer(challenge, totp=code) for challenge in challenges]
         found = outcomes(nodes.race(STEP_UP, bodies, person.token))
         assert found.pop("200") == 1, found
@@ -155,7 +158,7 @@ def test_parallel_guesses_beat_neither_budget(nodes: Nodes) -> None:
     found = outcomes(nodes.race(STEP_UP, bodies, person.token))
     left = DAILY_TRIES - TRIES
     assert found == {"error.invalid-credentials": left, "error.too-many-requests": WAYS - left}
-    right = nodes.send("/authorizations", answer(nodes.challenge(person), totp=person.code(0)))
+    right = nodes.send("/authorizations", answer(nodes.challenge(person), totp=person.code(1)))
     assert right.status == 429
 
 
@@ -164,11 +167,11 @@ def test_strangers_use_up_no_tries(nodes: Nodes) -> None:
     guessed = [answer("x" * 42 + "AEIMQUYcgkosw048"[way % 16], totp="000000") for way in range(WAYS)]
     assert outcomes(nodes.race("/authorizations", guessed)) == {"error.challenge-invalid": WAYS}
     # A challenge of another user, answered with the code of this one.
-    foreign = answer(nodes.challenge(stranger), totp=person.code(0))
+    foreign = answer(nodes.challenge(stranger), totp=person.code(1))
     nodes.race("/authorizations", [foreign] * WAYS)
     wrong = {"username": person.name, "password": "Wrong1Horse"}
     nodes.race("/authorizations", [wrong] * 2)
-    right = nodes.send("/authorizations", answer(nodes.challenge(person), totp=person.code(0)))
+    right = nodes.send("/authorizations", answer(nodes.challenge(person), totp=person.code(1)))
     assert right.status == 200, right
 
 

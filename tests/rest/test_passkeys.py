@@ -183,6 +183,15 @@ def test_only_a_fresh_proof_changes_passkeys(api: Api) -> None:
         assert (answer.status_code, error_code(answer)) == (401, "error.step-up-required")
 
 
+def test_a_wrong_proof_renames_no_passkey(api: Api) -> None:
+    person = api.person()
+    enrol(api, person)
+    factor = api.get("/users/me/factors", by=person).json["factors"][0]
+    wrong = {"X-Current-Password": "Wrong1Horse"}
+    answer = api.patch(f"/users/me/factors/{factor['id']}", {"name": "x"}, by=person, headers=wrong)
+    assert (answer.status_code, error_code(answer)) == (400, "error.wrong-password")
+
+
 def test_nobody_enrols_a_passkey_twice(api: Api) -> None:
     person, other = api.person(), api.person()
     device = enrol(api, person)

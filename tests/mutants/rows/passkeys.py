@@ -625,7 +625,7 @@ ROWS: Final = (
         "            identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields\n"
         "        )\n",
         "",
-        "rest/test_passkeys.py::test_only_a_fresh_proof_changes_passkeys",
+        "rest/test_passkeys.py::test_a_wrong_proof_renames_no_passkey",
     ),
     core(
         "passkey-rename-self",
