@@ -109,18 +109,20 @@ class Browser:
 class App:
     """An authenticator app, set up in the pages.
 
-    A code may be one step early or late, so three logins need no waiting.
+    A code may be one step early or late, so three logins seldom need to wait for the next step.
     """
 
     def __init__(self, browser: Browser) -> None:
         browser.send("totp")
         secret = Forms(browser.page.text).fields["/account/totp/confirmation"]["secret"]
-        self._totp, self._step = pyotp.TOTP(secret), int(time.time()) // 30 - 1
+        self._totp, self._step = pyotp.TOTP(secret), 0
 
     def code(self) -> str:
-        """Return a code that was not used yet."""
-        self._step += 1
-        return str(self._totp.generate_otp(self._step - 1))
+        """Return a code that was not used yet, and remains valid for ten seconds at least."""
+        self._step = max(self._step + 1, int(time.time() + 10) // 30 - 1)
+        while self._step > int(time.time()) // 30 + 1:
+            time.sleep(0.1)
+        return str(self._totp.generate_otp(self._step))
 
 
 @pytest.fixture(scope="module")
