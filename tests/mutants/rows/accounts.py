@@ -18,8 +18,8 @@ ROWS: Final = (
         "A suspension ends every login of the user.",
         "accounts/service.py",
         "            self._authorizations.revoke_all(connection, user_id)\n"
-        "            return self._users.change(connection, user, status=UserStatus.SUSPENDED.value)",
-        "            return self._users.change(connection, user, status=UserStatus.SUSPENDED.value)",
+        "            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
+        "            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
     ),
     core(

@@ -98,6 +98,7 @@ class BindingService:
         self._reauthentication.require(identity, proof)
         self._codes.require(code, credential, Purpose.BIND)
         with self._database.write() as connection:
+            self._lock(connection, user_id)
             # Release first, because a unique index allows one credential of this kind per user.
             self._release(connection, user_id, kind)
             self._credentials.bind(connection, user_id, credential)
@@ -147,6 +148,7 @@ class BindingService:
         (credential,) = identified(self._credentials, {USERNAME: text})
         self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=RECENT_LOGIN)
         with self._database.write() as connection:
+            self._lock(connection, user_id)
             # Release first, because a unique index allows one username per user.
             self._credentials.release(connection, user_id, USERNAME)
             self._credentials.bind(connection, user_id, credential)
@@ -155,6 +157,15 @@ class BindingService:
             contacts = self._notices.contacts(connection, user_id)
         self._notices.notify(contacts, "credential-changed", origin.languages)
         return next(item for item in bound if item.kind == USERNAME)
+
+    def _lock(self, connection: Connection, user_id: str) -> None:
+        """Lock a user's credentials, because those of two concurrent requests would conflict.
+
+        Raises:
+            NotFound: the user was deleted concurrently; a new credential would remain taken.
+        """
+        self._credentials.lock_user(connection, user_id)
+        self._users.get(connection, user_id)
 
     def _release(self, connection: Connection, user_id: str, kind: str) -> None:
         for item in self._credentials.of_user(connection, user_id):

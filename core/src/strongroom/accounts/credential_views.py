@@ -56,7 +56,7 @@ PROOF_ERRORS = (
     errors.FreshProofRequired,
     errors.TooManyRequests,
 )
-_BIND_ERRORS = (errors.Forbidden, errors.CredentialTaken, *PROOF_ERRORS)
+_BIND_ERRORS = (errors.Forbidden, errors.NotFound, errors.CredentialTaken, *PROOF_ERRORS)
 _UNBIND_ERRORS = (
     errors.Forbidden,
     errors.NotFound,

@@ -10,7 +10,7 @@ from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
-from strongroom.errors import Forbidden, LastAdministrator, RevisionConflict
+from strongroom.errors import Forbidden, LastAdministrator
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.login import Credential
@@ -103,14 +103,12 @@ class AccountService:
             raise Forbidden("A user cannot become a service account.")
 
         def apply(connection: Connection, user: User) -> User:
-            if revision is not None and revision != user.revision:
-                raise RevisionConflict
             if values.get("type", user.type) != user.type:
                 if user.type == UserType.SERVICE:
                     raise Forbidden("A service account cannot become a user.")
                 # Authorizations store the user's type, so existing ones would keep the old type.
                 self._authorizations.revoke_all(connection, user_id)
-            return self._users.change(connection, user, **values)
+            return self._users.change(connection, user.id, revision, **values)
 
         return self._apply("user.change", identity, user_id, origin, apply)
 
@@ -123,7 +121,7 @@ class AccountService:
 
         def apply(connection: Connection, user: User) -> User:
             self._authorizations.revoke_all(connection, user_id)
-            return self._users.change(connection, user, status=UserStatus.SUSPENDED.value)
+            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)
 
         user = self._apply("user.suspend", identity, user_id, origin, apply)
         with self._database.read() as connection:
@@ -140,7 +138,7 @@ class AccountService:
         """
 
         def apply(connection: Connection, user: User) -> User:
-            return self._users.change(connection, user, status=UserStatus.ACTIVE.value)
+            return self._users.change(connection, user.id, status=UserStatus.ACTIVE.value)
 
         return self._apply("user.reinstate", identity, user_id, origin, apply)
 
@@ -282,6 +280,8 @@ class AccountDeletion:
                 guard(connection, user.id)
 
     def _end(self, connection: Connection, user: User) -> None:
+        # A credential that is being bound concurrently is released, too.
+        self._credentials.lock_user(connection, user.id)
         for item in self._credentials.of_user(connection, user.id):
             self._codes.void(connection, Credential(item.kind, item.value))
         self._credentials.release_all(connection, user.id)

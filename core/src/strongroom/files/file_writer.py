@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatch
@@ -157,11 +158,7 @@ class FileWriter:
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
         """
-        if target.folders:
-            target = self._descend(connection, caller, target)
-        access = self.access.require_parent(
-            connection, caller, target.tenant_id, target.parent_id, _CHECKS, name=target.name
-        )
+        target, access = self._find_parent(connection, caller, target)
         *_, taken_type, used, quota = access.more
         if target.folders:
             # The file will be in a folder that does not exist, and whose names are all free.
@@ -319,6 +316,25 @@ class FileWriter:
         for name in target.folders:
             parent_id = self.add_folder(connection, caller, target.tenant_id, parent_id, name).id
         return replace(target, parent_id=parent_id, folders=())
+
+    def _find_parent(
+        self, connection: Connection, caller: AnyCaller, target: Target
+    ) -> tuple[Target, NodeAccess]:
+        """Return a destination as of :meth:`_descend`, and the access to its parent, without a lock."""
+        if target.folders:
+            # If a folder is deleted concurrently after it was found, the upload creates it again.
+            with suppress(errors.NotFound):
+                return self._parent_of(connection, caller, target)
+        return self._parent_of(connection, caller, target)
+
+    def _parent_of(
+        self, connection: Connection, caller: AnyCaller, target: Target
+    ) -> tuple[Target, NodeAccess]:
+        found = self._descend(connection, caller, target) if target.folders else target
+        access = self.access.require_parent(
+            connection, caller, found.tenant_id, found.parent_id, _CHECKS, name=found.name
+        )
+        return found, access
 
     def _descend(self, connection: Connection, caller: AnyCaller, target: Target) -> Target:
         """Return a destination relative to the last of its folders that exists.

@@ -12,6 +12,7 @@ administers the tenant.
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -159,7 +160,9 @@ class InvitationAcceptance:
     def bound(self, connection: Connection, user_id: str, credential: Credential) -> None:
         """Accept all invitations to a credential that was bound to a user."""
         for invitation in self.open_to(connection, credential):
-            self.accept(connection, invitation, user_id, Origin())
+            # One that was withdrawn or accepted concurrently must not fail the registration.
+            with suppress(NotFound):
+                self.accept(connection, invitation, user_id, Origin())
 
     def open_to(self, connection: Connection, credential: Credential) -> list[Invitation]:
         """Return the open invitations to a credential, the oldest first."""
@@ -182,10 +185,14 @@ class InvitationAcceptance:
         of the number of the user's groups, are left out.
 
         Raises:
-            NotFound: the invitation was accepted or deleted concurrently.
+            NotFound: the invitation was accepted or deleted concurrently, or its sender no longer
+                administers the tenant. Nothing was changed.
         """
         tenant_id = invitation.tenant_id
         self._memberships.lock_tenant(connection, tenant_id)
+        # The sender may have lost the role since the invitation was read.
+        if not self._counts(connection, invitation):
+            raise NotFound
         group_ids = groups_of(connection, [invitation.id]).get(invitation.id, ())
         one = {"tenant_id": tenant_id, "invitation_id": invitation.id}
         # The deletion decides between concurrent acceptances: only one of them finds the row.
@@ -383,7 +390,8 @@ class InvitationService:
         with self._database.write() as connection:
             invitation = self._one_received(connection, user_id, invitation_id)
             one = {"tenant_id": invitation.tenant_id, "invitation_id": invitation_id}
-            _REMOVE.execute(connection, one)
+            if _REMOVE.execute(connection, one) != 1:
+                raise NotFound
             self._record(connection, "invitation.decline", identity, invitation, origin)
 
     def accept_secret(self, identity: Identity, secret: str, origin: Origin) -> tuple[str, Role]:

@@ -99,6 +99,7 @@ class IdentityResolver:
 
         Raises:
             CredentialTaken: another user holds one of them.
+            NotFound: the user was deleted.
             Unavailable: concurrent transactions kept changing the same credentials.
         """
 
@@ -109,6 +110,8 @@ class IdentityResolver:
             self._add(connection, user_id, [name for name in _names(verified) if name not in holders])
 
         self._credentials.lock_user(connection, user_id)
+        # A user who was deleted concurrently gets no credential, which would remain taken.
+        self._users.get(connection, user_id)
         _until_settled(bind)
         held = [
             Credential(row.kind, row.value) for row in self._credentials.of_user(connection, user_id)

@@ -23,6 +23,10 @@ _LIVE: Final = users.c.deleted_at.is_(None)
 _IS_ADMIN: Final = users.c.type == UserType.ADMIN.value
 _ADD: Final = Statement(insert(users))
 _BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE), USER)
+# FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the user.
+_LOCKED: Final = Statement(
+    select(users).where(users.c.id == bindparam("user_id"), _LIVE).with_for_update(key_share=True), USER
+)
 _FIND: Final = Statement(
     select(users).where(users.c.id.in_(bindparam("user_ids", expanding=True))), USER
 )
@@ -131,22 +135,31 @@ class UserService:
         count = select(func.count()).select_from(users).where(_LIVE, *wanted)
         return select_page(connection, query, count, paging, USER)
 
-    def change(self, connection: Connection, user: User, **values: Any) -> User:
+    def change(
+        self, connection: Connection, user_id: str, revision: int | None = None, **values: Any
+    ) -> User:
         """Update columns of a user, and return the changed user.
 
+        Args:
+            connection: the write transaction.
+            user_id: the user.
+            revision: the revision that the user must have; ``None`` accepts any.
+            values: the columns.
+
         Raises:
-            RevisionConflict: the user has changed since it was read.
+            NotFound: there is no such user, or the user was deleted.
+            RevisionConflict: the user has another revision.
         """
+        # Locked: without a revision, a concurrent change of the same user must not refuse this one.
+        user = _LOCKED.first(connection, {"user_id": user_id})
+        if user is None:
+            raise NotFound
+        if revision not in (None, user.revision):
+            raise RevisionConflict
         now = self._clock.now()
         changed = replace(user, **values, updated_at=now, revision=next_revision(user.revision, now))
-        # Optimistic locking: no row matches if the revision has changed since it was read.
-        statement = (
-            update(users)
-            .where(users.c.id == user.id, users.c.revision == user.revision)
-            .values(USER.values(changed))
-        )
-        if dynamic(statement).execute(connection) != 1:
-            raise RevisionConflict
+        statement = update(users).where(users.c.id == user_id).values(USER.values(changed))
+        dynamic(statement).execute(connection)
         return changed
 
     def delete(self, connection: Connection, user_id: str) -> None:
@@ -155,13 +168,8 @@ class UserService:
         Raises:
             NotFound: there is no such user.
         """
-        now = self._clock.now()
-        self.change(
-            connection,
-            self.get(connection, user_id),
-            status=UserStatus.DELETED.value,
-            deleted_at=now,
-        )
+        status, now = UserStatus.DELETED.value, self._clock.now()
+        self.change(connection, user_id, status=status, deleted_at=now)
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
         """Return the ``included`` entries of users, including deleted ones, sorted by id."""
