@@ -21,6 +21,15 @@ COMPILE := $(BIN)/python -m compileall -q core/src $(CLIENT)/src $(addsuffix /sr
 UNUSED := /(mpmath|networkx|sympy|phonenumbers/(carrier|geo|tz)data)/
 COMPILE_PACKAGES := $(BIN)/python -m compileall -qq -j 0 -x '$(UNUSED)' $(VENV)/lib/python*/site-packages
 
+# Print the entries of the given packages in a lock file, which is read from standard input.
+space := $(subst ,, )
+locked = sed -En '/^($(subst $(space),|,$1))==/,/[^\\]$$/p'
+GET_UV := install --disable-pip-version-check --no-compile --require-hashes -r $(VENV)/uv.lock
+
+# If the cache contains everything, uv does not query the index about each package, which takes seconds.
+install = $(UV) pip install --offline --quiet $(FROM_LOCK) $1 2> /dev/null || $(UV) pip install $(FROM_LOCK) $1
+FROM_LOCK := --python $(BIN)/python --require-hashes
+
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp
 
@@ -31,25 +40,27 @@ help: ## List the targets
 
 install: $(INSTALLED) ## Install the server, its plugins and the developer tools into .venv
 
-# uv resolves nothing here: all versions and hashes are in the lock file, its own included.
+# uv resolves nothing here: all versions and hashes are in the lock file, its own included. The pip of $(PYTHON)
+# installs uv, because a new environment with its own pip takes as long as the whole installation.
 $(UV): requirements-dev.lock
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
+	$(call locked,uv) < $< > $(VENV)/uv.lock
 	@echo "Downloading uv, which installs everything else"
-	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
+	$(PYTHON) -m pip --python $(BIN)/python $(GET_UV) \
+		|| { $(BIN)/python -m ensurepip && $(BIN)/python -m pip $(GET_UV); }
 	touch $@
 
-$(SERVING): requirements.lock $(PROJECTS) | $(UV)
+$(SERVING): requirements.lock $(PROJECTS) release/editables.py | $(UV)
 	@echo "Installing the server and its plugins into $(VENV)"
-	$(UV) pip install --python $(BIN)/python --require-hashes -r requirements.lock
-	$(UV) pip install --python $(BIN)/python --no-deps --build-constraints requirements-dev.lock \
-		-e . $(addprefix -e ,$(PLUGINS))
+	$(call locked,hatchling pip) < requirements-dev.lock > $(VENV)/builders.lock
+	$(call install,-r requirements.lock -r $(VENV)/builders.lock --constraints requirements-dev.lock)
+	$(BIN)/python -m release.editables $(UV) . $(PLUGINS)
 	touch $@
 
 $(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml
 	@echo "Installing the developer tools into $(VENV)"
-	$(UV) pip install --python $(BIN)/python --require-hashes -r requirements-dev.lock
-	$(UV) pip install --python $(BIN)/python --no-deps --build-constraints requirements-dev.lock -e $(CLIENT)
+	$(call install,-r requirements-dev.lock)
+	$(BIN)/python -m release.editables $(UV) $(CLIENT)
 	@echo "Compiling the packages"
 	$(COMPILE)
 	-$(COMPILE_PACKAGES)

@@ -1,6 +1,7 @@
 """Distributions: the same bytes from each build, installed without the source tree and in the image."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from packaging.requirements import Requirement
 
 from strongroom.testing.server import free_port
 from strongroom.version import __version__
+from tests.support.environment import Environment
 from tests.support.pythons import SUPPORTED, python_of
 from tests.support.server import STOP_SECONDS, Server, wait_until_answering
 
@@ -161,6 +163,20 @@ def test_the_client_installs_without_the_server(dist: Path, tmp_path: Path) -> N
     said = run(environment / "bin/strongroom-client", "--version", cwd=tmp_path)
     assert __version__ in said
     assert not (environment / "bin/strongroom").exists()
+
+
+def test_make_installs_source_trees_in_place(tmp_path: Path) -> None:
+    environment, project = Environment.create(tmp_path / "environment"), ROOT / "plugins/storage_local"
+    run(environment.python, "-m", "release.editables", UV, project.relative_to(ROOT), cwd=ROOT)
+    script = """
+from importlib.metadata import distribution
+import strongroom_storage_local as package
+print(package.__file__)
+print(distribution("strongroom-storage-local").read_text("direct_url.json"))
+"""
+    location, source = run(environment.python, "-c", script, cwd=tmp_path).splitlines()
+    assert location == str(project / "src/strongroom_storage_local/__init__.py")
+    assert json.loads(source) == {"url": project.as_uri(), "dir_info": {"editable": True}}
 
 
 def metadata_of(wheel: Path) -> Message:
