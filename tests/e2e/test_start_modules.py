@@ -23,13 +23,18 @@ UNUSED = frozenset(
         "smtplib",
         "sqlalchemy.dialects.mysql",
         "sqlalchemy.dialects.postgresql",
+        "strongroom.audit.export",
+        "strongroom.backup.create",
         "strongroom.backup.restore",
         "strongroom.database.migrations",
+        "strongroom.observability.doctor",
         "strongroom.testing",
+        "tarfile",
+        "urllib.request",
         "urllib3",
     }
 )
-"""Slow modules that a server with SQLite and local files does not need before its first response."""
+"""Modules that a server with SQLite and local files does not need before its first response."""
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from tests.support.api import Api
 
+from strongroom.container.commands import assemble_backups
 from strongroom.database.statements import Statement
 from strongroom.errors import Unavailable
 from strongroom.observability.families import Family, Sample
@@ -124,7 +125,7 @@ def test_totals_are_counted_rarely_and_states_always(api: Api, tmp_path: Path) -
     assert read(totals)[BACKUP] == []
     alice = api.person()
     api.post(f"{api.tenant(alice)}/files", by=alice, data=b"content", headers=FILE)
-    container.operating.backups.create(tmp_path / "archive.tar")
+    assemble_backups(container).create(tmp_path / "archive.tar")
     runner = container.job_runner(container.jobs())
     assert runner.run_now("core.prune")
     found = read(totals)

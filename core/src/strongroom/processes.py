@@ -8,8 +8,6 @@ import os
 import signal
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Final
@@ -64,13 +62,16 @@ _ANY_ADDRESS: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  com
 
 def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> bool:
     """Return whether a GET of a path below ``base_path`` succeeds on the server of this machine."""
+    # Only needed with a service manager or a management interface.
+    from urllib.request import urlopen
+
     server = settings.server
     host = f"[{server.host}]" if ":" in server.host else server.host
     authority = f"{_ANY_ADDRESS.get(server.host, host)}:{server.port}"
     try:
-        with urllib.request.urlopen(f"http://{authority}{server.base_path}{path}", timeout=timeout):
+        with urlopen(f"http://{authority}{server.base_path}{path}", timeout=timeout):
             return True
-    except (urllib.error.URLError, OSError):
+    except OSError:
         return False
 
 

@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
+from strongroom.config import load
 from strongroom.plugin_discovery import load_plugin_file
+from strongroom.plugins.selection import select
 
 HEADER = 'from strongroom.plugin_api import hookimpl, option\nAPI_VERSION = "1.1"\n'
 PLUGIN = (
@@ -54,6 +56,16 @@ def run(folder: Path, *arguments: str, more: str = "") -> Result:
         f'enabled = ["storage_local"]\nfolder = "{folder}"\n{more}'
     )
     return CliRunner().invoke(root, ["--config", str(config), *arguments])
+
+
+def test_a_configuration_has_one_selection_of_plugins(folder: Path) -> None:
+    config = folder.parent / "strongroom.toml"
+    config.write_text(f'[plugins]\nenabled = ["storage_local"]\nfolder = "{folder}"\n')
+    configuration = load(config, {})
+    selection = select(configuration)
+    assert [str(plugin) for plugin in selection.plugins.plugins][-1] == 'plugin "greeter"'
+    assert select(configuration) is selection
+    assert select(load(config, {})) is not selection
 
 
 def fault(folder: Path) -> str:

@@ -80,8 +80,10 @@ def export_command(context: CommandContext, since: int | None, until: int | None
     The chain is verified on the way: exits with 1, and without a checkpoint, if a record was changed,
     removed or inserted. `audit verify-export` verifies the file on any machine.
     """
+    from strongroom.container.commands import assemble_audit_export
+
     with context.container() as container:
-        export = container.identity.audit_export
+        export = assemble_audit_export(container)
         wanted = export.find(since, until)
         try:
             with progress_bar("Exporting", wanted.count) as progress:

@@ -47,12 +47,13 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
     contains all others.
     """
     from strongroom.backup.archive import BackupError
+    from strongroom.container.commands import assemble_backups
 
     with context.container() as container:
         try:
-            backups = container.operating.backups
-            with progress_bar("Copying files", backups.count(), hidden=as_json) as progress:
-                manifest = backups.create(file, progress)
+            service = assemble_backups(container)
+            with progress_bar("Copying files", service.count(), hidden=as_json) as progress:
+                manifest = service.create(file, progress)
         except BackupError as error:
             raise click.ClickException(str(error)) from error
     _show(manifest, as_json=as_json)

@@ -82,9 +82,10 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[C
 
 
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
+    from strongroom.container.commands import assemble_doctor
     from strongroom.observability.doctor import try_senders
 
-    yield from container.operating.doctor.examine()
+    yield from assemble_doctor(container).examine()
     senders = {
         channel: [choice.create() for choice in choices]
         for channel, choices in container.selection.senders.items()

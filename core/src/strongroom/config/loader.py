@@ -192,7 +192,8 @@ def _is_key(kind: Any, key: str) -> bool:
 class Configuration:
     """The settings of the core, the raw tables of extensions, and the problems collected so far.
 
-    ``deprecations`` has a notice for each key that is set by a former name.
+    ``deprecations`` has a notice for each key that is set by a former name. ``selection`` is a cache of
+    :func:`strongroom.plugins.selection.select`.
     """
 
     settings: Settings
@@ -200,6 +201,7 @@ class Configuration:
     extension_values: ExtensionValues
     deprecations: Sequence[Problem] = ()
     problems: list[Problem] = field(default_factory=list)
+    selection: object = None
     _consumed: set[KeyPath] = field(default_factory=set)
 
     def consume(self, path: KeyPath) -> None:

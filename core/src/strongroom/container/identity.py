@@ -1,11 +1,10 @@
 """Assembles the services of users, credentials, codes, tokens and the audit log."""
 
 import logging
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from strongroom.access_keys.service import DAY, AccessKeyService, KeyLifetimes
 from strongroom.access_keys.store import AccessKeyStore
@@ -18,7 +17,6 @@ from strongroom.accounts.reauthentication import Reauthentication, StepUp
 from strongroom.accounts.registration import RegistrationService
 from strongroom.accounts.second_factors import FactorService
 from strongroom.accounts.service import AccountDeletion, AccountService
-from strongroom.audit.export import AuditExport
 from strongroom.audit.service import AuditListing
 from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.container.infrastructure import PRUNING, Infrastructure, PruneJob, message_texts
@@ -26,10 +24,9 @@ from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.plugin_values.service import PluginValues
-from strongroom.sessions.checkpoints import sign_checkpoint
 from strongroom.sessions.factor_challenges import FactorChallenges
 from strongroom.sessions.factor_enrolments import FactorEnrolments
-from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file, load_keys
+from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
 from strongroom.sessions.login import LoginService
 from strongroom.sessions.login_methods import CoreProofs, LoginMethods
 from strongroom.sessions.oauth_states import OAuthStateStore
@@ -85,7 +82,6 @@ class IdentityServices:
     audit_listing: AuditListing
     audit_retention: AuditRetention
     audit_verifier: AuditVerifier
-    audit_export: AuditExport
     plugin_values: PluginValues
     prune_job: PruneJob
 
@@ -203,7 +199,6 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         audit_listing=AuditListing(database, users),
         audit_retention=audit_retention,
         audit_verifier=AuditVerifier(database),
-        audit_export=_audit_export(base),
         plugin_values=plugin_values,
         prune_job=PruneJob(
             {
@@ -347,16 +342,6 @@ def _key_file(base: Infrastructure) -> KeyFile:
         return KeyFile(path, tokens.algorithm)
     except KeyRingError as error:
         base.refuse(("tokens", "keys_file"), str(error))
-
-
-def _audit_export(base: Infrastructure) -> AuditExport:
-    settings = base.settings
-
-    def sign(content: Mapping[str, Any]) -> str:
-        return sign_checkpoint(load_keys(settings.keys_path, settings.tokens.algorithm), content)
-
-    issuer = settings.public_root + settings.server.base_path
-    return AuditExport(base.database, base.clock, issuer, sign)
 
 
 def _login_methods(base: Infrastructure, proofs: CoreProofs) -> LoginMethods:

@@ -163,7 +163,7 @@ def build(
         )
         events = assemble_events(base)
         identity.prune_job.add(prune_event_steps(base, events))
-        operating = assemble_operating(base, identity, keeping, events, hosts)
+        operating = assemble_operating(base, keeping)
         container = Container(base, identity, keeping, operating, events, hosts)
         base.resources = resources.pop_all()
         return container

@@ -60,7 +60,8 @@ def _writers_within() -> CompoundSelect[Any]:
     )
 
 
-_WRITERS_WITHIN: Final = Statement(_writers_within())
+# Built at the first execution, because building takes longer than importing this module.
+_WRITERS_WITHIN: Final = Statement(lambda _: _writers_within())
 
 
 class ExpiryRules:

@@ -161,7 +161,8 @@ def _around() -> Select[Any]:
     return select(around.c.id, around.c.parent_id, held_permission(around.c.id))
 
 
-_AROUND: Final = Statement(_around(), tuple)
+# Built at the first execution, because building takes longer than importing this module.
+_AROUND: Final = Statement(lambda _: _around(), tuple)
 
 
 class InheritedPermissions:

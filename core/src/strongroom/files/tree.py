@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -72,6 +73,7 @@ _CHANGE: Final = Statement(
 )
 
 
+@cache
 def within_subtree() -> ColumnElement[bool]:
     """Return the condition that a node is ``node_id`` or one of its descendants."""
     below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)

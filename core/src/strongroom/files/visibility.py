@@ -154,12 +154,13 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
     )
 
 
-_UNTIL_OF_USER: Final = Statement(_until_of_user())
-_UNTIL_OF_ALL: Final = Statement(_until_of_all())
-_BELOW: Final = Statement(_all_below())
+# Built at the first execution, as in :func:`_refresh`.
+_UNTIL_OF_USER: Final = Statement(lambda _: _until_of_user())
+_UNTIL_OF_ALL: Final = Statement(lambda _: _until_of_all())
+_BELOW: Final = Statement(lambda _: _all_below())
 
-_HIDE: Final = Statement(_hiding())
-_USERS_WITHIN: Final = Statement(_users_within())
+_HIDE: Final = Statement(lambda _: _hiding())
+_USERS_WITHIN: Final = Statement(lambda _: _users_within())
 
 _REFRESH_ON: Final = _refresh(grants.c.node_id == bindparam("node"))
 _REFRESH_BELOW: Final = _refresh(

@@ -130,11 +130,18 @@ def _storages(plugins: PluginManager) -> dict[str, type[StorageBackend[Any]]]:
 
 
 def select(configuration: Configuration) -> Selection:
-    """Load the enabled plugins and select extensions.
+    """Load the enabled plugins and select extensions, once per configuration.
 
     Raises:
         ConfigurationError: a plugin is incompatible, an extension is unknown, or an option is invalid.
     """
+    # Processes that are forked from a server's master start with its selection.
+    if not isinstance(configuration.selection, Selection):
+        configuration.selection = _select(configuration)
+    return configuration.selection
+
+
+def _select(configuration: Configuration) -> Selection:
     settings, plugins = configuration.settings, load_plugins(configuration)
     chooser = _Chooser(configuration)
     selection = Selection(

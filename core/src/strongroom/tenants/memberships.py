@@ -69,7 +69,8 @@ def _only_administrator() -> Select[Any]:
     )
 
 
-_ONLY_ADMINISTRATOR: Final = Statement(_only_administrator())
+# Built at the first execution, because building takes longer than importing this module.
+_ONLY_ADMINISTRATOR: Final = Statement(lambda _: _only_administrator())
 
 
 def administers_a_tenant(user_id: ColumnElement[Any]) -> ColumnElement[bool]:

@@ -106,7 +106,8 @@ def _held_within() -> Select[Any]:
     return holds.where(paths.c.id == bindparam("node_id")).order_by(*_LONGEST_FIRST).limit(1)
 
 
-_HELD_WITHIN: Final = Statement(_held_within(), HOLD)
+# Built at the first execution, because building takes longer than importing this module.
+_HELD_WITHIN: Final = Statement(lambda _: _held_within(), HOLD)
 _HOLD_OF_TENANT: Final = Statement(
     select(node_holds).where(_OF_TENANT, is_in_force()).order_by(*_LONGEST_FIRST).limit(1), HOLD
 )
@@ -135,7 +136,10 @@ def _held_bytes() -> tuple[Select[Any], Select[Any]]:
     return files, versions.join(held, held.c.id == node_versions.c.node_id)
 
 
-_HELD_BYTES: Final = tuple(Statement(query) for query in _held_bytes())
+_HELD_BYTES: Final = (
+    Statement(lambda _: _held_bytes()[0]),
+    Statement(lambda _: _held_bytes()[1]),
+)
 
 
 def held_bytes(connection: Connection, tenant_id: str) -> int:
