@@ -6,6 +6,8 @@
 
 import os
 
+from tests.support.api import Api
+
 
 def campaign_size(name: str, default: int) -> int:
     """Return ``STRONGROOM_TEST_<name>``, or the default multiplied by ``STRONGROOM_TEST_SCALE``."""
@@ -13,3 +15,9 @@ def campaign_size(name: str, default: int) -> int:
         return int(text)
     scaled = round(default * float(os.environ.get("STRONGROOM_TEST_SCALE", "1")))
     return max(scaled, min(default, 1))
+
+
+def campaign_steps(api: Api, name: str, default: int) -> int:
+    """Return a campaign size whose default is a twentieth on PostgreSQL, where steps take longer."""
+    is_sqlite = api.container.database.engine.dialect.name == "sqlite"
+    return campaign_size(name, default if is_sqlite else default // 20)

@@ -20,8 +20,7 @@ ROWS: Final = (
         "files/batches/service.py",
         "                run.reads.forget_folders()\n",
         "                pass\n",
-        "rest/test_files_batches.py::TestSharedReads"
-        "::test_a_lost_permission_counts_for_the_next_item",
+        "rest/test_files_batches.py::TestSharedReads::test_a_lost_permission_counts_for_the_next_item",
     ),
     core(
         "batches-scope",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 from tests.support.api import Api
-from tests.support.campaign import campaign_size
+from tests.support.campaign import campaign_steps
 from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
@@ -23,7 +23,6 @@ from strongroom.identity import Identity, Origin
 from strongroom.tenants.models import Role
 from strongroom.testing.clock import HOUR
 
-STEPS = campaign_size("EXPIRY_STEPS", 1500)
 STEPS_A_RUN = 50
 
 ADMIN, OWNER, GUEST, FRIEND = range(4)
@@ -244,7 +243,7 @@ def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
 
 
 def test_no_permission_outlasts_the_grant_that_it_comes_from(hurried: Api) -> None:
-    steps = STEPS if hurried.container.database.engine.dialect.name == "sqlite" else STEPS // 20
+    steps = campaign_steps(hurried, "EXPIRY_STEPS", 1_500)
     people = [hurried.person().id for _ in range(4)]
 
     class Machine(ExpiryMachine):

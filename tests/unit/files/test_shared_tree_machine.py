@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from tests.support.api import Api
-from tests.support.campaign import campaign_size
+from tests.support.campaign import campaign_steps
 from tests.support.config import Table, lifted, merged
 from tests.support.shares import ALL_KINDS, PLUGINS
 from tests.support.tree.machine import TreeMachine, run_machine
@@ -30,7 +30,6 @@ from strongroom_share_links.service import Shares
 T = TypeVar("T")
 Json = dict[str, Any]
 
-STEPS = campaign_size("SHARED_TREE_STEPS", 1_500)
 LINKS = st.integers(0, 1000)
 DROP: Json = {
     "max_bytes": None,
@@ -188,4 +187,4 @@ def config_changes() -> Table:
 def test_links_give_what_their_makers_have(hurried: Api) -> None:
     upgrade(hurried.container.database.engine, {"share_links": register_tables()})
     SharedTreeMachine.host = hurried.container.hosts.of("share_links")
-    run_machine(SharedTreeMachine, hurried, STEPS)
+    run_machine(SharedTreeMachine, hurried, campaign_steps(hurried, "SHARED_TREE_STEPS", 1_500))

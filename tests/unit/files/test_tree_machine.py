@@ -1,11 +1,9 @@
 """Thousands of random steps on the tree and its grants, each compared with a model in plain Python."""
 
 from tests.support.api import Api
-from tests.support.campaign import campaign_size
+from tests.support.campaign import campaign_steps
 from tests.support.tree.machine import TreeMachine, run_machine
-
-STEPS = campaign_size("TREE_STEPS", 8_000)
 
 
 def test_tree_and_grants_match_the_model(hurried: Api) -> None:
-    run_machine(TreeMachine, hurried, STEPS)
+    run_machine(TreeMachine, hurried, campaign_steps(hurried, "TREE_STEPS", 8_000))
