@@ -5,9 +5,13 @@ from contextlib import closing
 
 import pytest
 
+from strongroom.config.server import TracingSettings
 from strongroom.files.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
+from strongroom.observability.tracing import OpenTelemetryTracer
+from strongroom.plugin_api.tracing import attached, current_span
 
 PATIENCE = 30
+URL = "http://127.0.0.1:9/v1/traces"
 
 
 def test_prefetched_results_come_in_order() -> None:
@@ -63,3 +67,13 @@ def test_without_work_there_are_no_threads() -> None:
     before = threading.active_count()
     for _ in work_ahead(range(50), lambda _: False, str):
         assert threading.active_count() == before
+
+
+def test_the_threads_work_within_the_span_of_the_consumer() -> None:
+    # Nothing is exported, because the span does not end.
+    with closing(OpenTelemetryTracer(TracingSettings(URL, sample_ratio=1))) as tracer:
+        begun = tracer.start("GET bundle")
+        assert begun is not None
+        with attached(begun):
+            passing = list(work_ahead(range(3), lambda _: True, lambda _: current_span()))
+        assert [early and early.result() for _, early in passing] == [begun] * 3

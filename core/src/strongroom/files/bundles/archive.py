@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from strongroom.files.bundles.manifest import BundleManifest, Item
 from strongroom.files.bundles.zip_format import central_header, local_header, local_length
 from strongroom.plugin_api.storage import ByteStream, StorageError
+from strongroom.plugin_api.tracing import carry
 from strongroom.storage.models import BlobLocation
 
 IN_FLIGHT: Final = 4
@@ -32,6 +33,8 @@ def work_ahead(
         is_wanted: whether an item is prefetched.
         work: the function that prefetches an item, run on a thread.
     """
+    # The calls of storages on the threads are steps of the request that consumes the items.
+    traced = carry(work)
     pool: ThreadPoolExecutor | None = None
     waiting: deque[tuple[T, Future[R] | None]] = deque()
     try:
@@ -40,7 +43,7 @@ def work_ahead(
             if is_wanted(item):
                 # Threads are created only if an item needs them.
                 pool = pool or ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="ahead")
-                early = pool.submit(work, item)
+                early = pool.submit(traced, item)
             waiting.append((item, early))
             if len(waiting) > AHEAD:
                 yield waiting.popleft()
