@@ -162,7 +162,7 @@ ROWS: Final = (
         "web-location",
         "Location is built from the public URL.",
         "http/routing.py",
-        "get_service(PublicUrl).root + url_for(endpoint, **values)",
+        "get_service(PublicUrl).root + _path_of(endpoint, values)",
         "url_for(endpoint, _external=True, **values)",
         "rest/test_locations.py::test_a_get_of_the_location_finds_the_created_resource",
     ),

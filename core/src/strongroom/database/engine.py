@@ -22,7 +22,15 @@ from strongroom.database.commit_signal import CommitSignal
 from strongroom.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.database.sqlite_writer import GroupCommit, WriterLock
-from strongroom.database.statements import REPEATABLE, Observer, Statement, forget, observe
+from strongroom.database.statements import (
+    REPEATABLE,
+    UNOBSERVED,
+    Observer,
+    Statement,
+    forget,
+    is_observed,
+    observe,
+)
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
 
@@ -96,7 +104,8 @@ class Database:
         Raises:
             Unavailable: the database does not respond.
         """
-        self._require_response()
+        if self._connector is not None:
+            self._require_response()
         return Read(self.engine, self._readers, self._guard, in_transaction=True)
 
     def read_one(self) -> AbstractContextManager[Connection]:
@@ -105,7 +114,8 @@ class Database:
         Raises:
             Unavailable: the database does not respond.
         """
-        self._require_response()
+        if self._connector is not None:
+            self._require_response()
         return Read(self.engine, self._readers, self._guard, in_transaction=False)
 
     @contextmanager
@@ -200,6 +210,8 @@ class Database:
         # The lock comes first, so that a waiting thread does not occupy a connection of the pool.
         with lock, self._translating_errors(), writer.begin() as connection:
             self._note_wait(began)
+            if not is_observed(writer):
+                connection.execution_options(**{UNOBSERVED: True})
             topics = self.commits.collect(connection)
             yield connection
         # After the release of the lock; skipped if the transaction was rolled back.
@@ -255,7 +267,8 @@ def _reading_engine(url: str, connector: "Connector | None") -> Engine:
         url,
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",
-        execution_options={REPEATABLE: True},
+        # Database.read passes no statements to this engine while there are listeners.
+        execution_options={REPEATABLE: True, UNOBSERVED: True},
         hide_parameters=True,
         **({} if connector else {"connect_args": _SQLITE_ARGUMENTS}),
     )

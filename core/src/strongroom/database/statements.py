@@ -38,6 +38,12 @@ Source = Executable | Callable[[str], Executable]
 REPEATABLE: Final = "strongroom_repeatable"
 """Execution option of a connection whose statements have no transaction and change nothing."""
 
+UNOBSERVED: Final = "strongroom_unobserved"
+"""Execution option of a connection on whose engine no listener observes statements; :func:`is_observed`.
+
+A transaction has many statements, and each of them would search for listeners.
+"""
+
 
 class Named(Protocol):
     """A statement, or several that are executed together."""
@@ -63,6 +69,7 @@ _OBSERVERS: Final[dict[Dialect, Observer]] = {}
 _NO_PARAMETERS: Final[Parameters] = {}
 _fetchall: Final = methodcaller("fetchall")
 _rowcount: Final = attrgetter("rowcount")
+_lastrowid: Final = attrgetter("lastrowid")
 
 
 class Compiled:
@@ -146,10 +153,11 @@ class Compiled:
             execute, (text, values) = _once, self.render(parameters)
         else:
             execute, (text, values) = _for_each, self._render_each(parameters)
-        if REPEATABLE not in connection.get_execution_options() and is_observed(connection.engine):
+        if UNOBSERVED not in connection.get_execution_options() and is_observed(connection.engine):
             return result(connection.exec_driver_sql(text, values))
         try:
-            return result(execute(connection.connection.driver_connection, text, values))
+            # The drivers in use have no connection below the one of DBAPI, whose search takes time.
+            return result(execute(connection.connection.dbapi_connection, text, values))
         except connection.dialect.loaded_dbapi.Error as error:
             raise _translated(connection, text, error) from error
 
@@ -273,6 +281,15 @@ class Statement(Generic[T]):
         """
         count: int = _run(self.compiled(connection.dialect), connection, parameters, _rowcount)
         return count
+
+    def insert(self, connection: Connection, parameters: Parameters) -> int:
+        """Execute an INSERT of one row, and return its row id; on SQLite only.
+
+        RETURNING takes SQLite as long as the INSERT itself.
+        """
+        compiled = self.compiled(connection.dialect)
+        row_id: int = _run(compiled, connection, parameters, _lastrowid)
+        return row_id
 
     def stream(
         self, connection: Connection, parameters: Parameters = _NO_PARAMETERS, *, batch: int
@@ -418,9 +435,9 @@ def _run(
 ) -> Any:
     # Looked up here as well, because a closure would be noticeable in short requests.
     observer = _OBSERVERS.get(connection.dialect)
-    if observer is None or not observer.is_active():
-        return _attempt(compiled, connection, parameters, result)
-    return observed(connection, compiled, lambda: _attempt(compiled, connection, parameters, result))
+    if observer is not None and observer.is_active():
+        return observed(connection, compiled, lambda: _attempt(compiled, connection, parameters, result))
+    return _attempt(compiled, connection, parameters, result)
 
 
 def _attempt(

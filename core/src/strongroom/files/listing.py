@@ -7,6 +7,7 @@ the whole nodes are read only if one is missing.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -15,12 +16,14 @@ from sqlalchemy import (
     CompoundSelect,
     Connection,
     FromClause,
+    Integer,
     Select,
     bindparam,
     func,
     literal_column,
     select,
     tuple_,
+    type_coerce,
     union_all,
 )
 
@@ -58,7 +61,8 @@ _KEYS: Final[Columns] = (nodes.c.id, nodes.c.revision, nodes.c.owner_id)
 _WHOLE: Final[Columns] = tuple(nodes.c)
 
 _FOLDER: Final = NodeAccessQuery(
-    lambda query: query.add_columns(children_of(nodes.c.id), is_in_any_group())
+    # As an integer, because a boolean of SQLite would be converted in Python.
+    lambda query: query.add_columns(children_of(nodes.c.id), type_coerce(is_in_any_group(), Integer))
 )
 """With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
 
@@ -423,6 +427,8 @@ class FileListing:
         if access.permission is Permission.MANAGE:
             query = _managed_children
         levels = (access.permission, access.ceiling)
+        if not is_reversed:
+            return self._page(connection, query, parameters, paging, total, levels)
         # The statement depends on whether there are rows before the page.
         found = Paging(2 if offset else 1, paging.size)
         page = self._page(connection, query, parameters, found, total, levels, rows)
@@ -504,10 +510,11 @@ class FileListing:
         }
 
 
-def _within(levels: tuple[Permission, Permission]) -> list[Permission]:
+@cache
+def _within(levels: tuple[Permission, Permission]) -> Sequence[Permission]:
     """Return the permission on a node by the user's grant on it, from the least to the highest level."""
     least, most = levels
-    return [min(max(least, own), most) for own in Permission]
+    return tuple(min(max(least, own), most) for own in Permission)
 
 
 def _record(row: Sequence[Any], permissions: Sequence[Permission]) -> str:

@@ -114,7 +114,7 @@ def int_array(numbers: set[int]) -> list[int]:
 
 _ADD: Final = {
     "sqlite": "INSERT INTO search_names (tenant_id, node_id, folded) "
-    "VALUES (:tenant_id, :node_id, :folded) RETURNING number",
+    "VALUES (:tenant_id, :node_id, :folded)",
     "postgresql": "INSERT INTO search_names (tenant_id, node_id, folded, grams) "
     "VALUES (:tenant_id, :node_id, :folded, CAST(:grams AS integer[]))",
 }
@@ -144,7 +144,7 @@ def add(connection: Connection, node: Node, others: Sequence[Change] = ()) -> No
         execute_together(connection, [*others, Change(_ADD_NAME, {**row, "grams": grams})])
         return
     execute_together(connection, others)
-    number: int = _ADD_NAME.scalar(connection, row)
+    number = _ADD_NAME.insert(connection, row)
     if number % BLOCK == 0:
         names = _BLOCK_OF.all(connection, {"after": number - BLOCK, "last": number})
         _INDEX.execute(connection, [fts_row(*name) for name in names])

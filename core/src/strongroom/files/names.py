@@ -25,8 +25,12 @@ def normalize_name(name: str) -> str:
         raise _invalid(f"Must have 1 to {MAX_LENGTH} characters.")
     if normalized in (".", ".."):
         raise _invalid('May not be "." or "..".')
-    # Cc are control characters; Cs are surrogates, which UTF-8 cannot encode.
-    if any(char == "/" or unicodedata.category(char) in ("Cc", "Cs") for char in normalized):
+    # Cc are control characters; Cs are surrogates, which UTF-8 cannot encode. Neither is printable, and
+    # most names are.
+    is_plain = normalized.isprintable() and "/" not in normalized
+    if not is_plain and any(
+        char == "/" or unicodedata.category(char) in ("Cc", "Cs") for char in normalized
+    ):
         raise _invalid('May not contain "/" or a control character.')
     return normalized
 

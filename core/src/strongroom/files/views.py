@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import Final
 
 from strongroom import errors
@@ -398,8 +399,16 @@ def list_files_in_folder(
 
 def _selection(query: Json) -> NodeSelection | None:
     """Return the filter and the order of a list, ``None`` for all nodes by name."""
-    filter_ = NodeFilter(type=query["type"], content_type=query["contentType"])
-    selection = NodeSelection(query["q"], filter_, NodeOrder.parse(query["sort"]))
+    return _selected(query["q"], query["type"], query["contentType"], query["sort"])
+
+
+# Creating these objects takes longer than reading a short list.
+@lru_cache(maxsize=256)
+def _selected(
+    text: str | None, kind: str | None, content_type: str | None, sort: str
+) -> NodeSelection | None:
+    filter_ = NodeFilter(type=kind, content_type=content_type)
+    selection = NodeSelection(text, filter_, NodeOrder.parse(sort))
     return None if selection.is_usual else selection
 
 

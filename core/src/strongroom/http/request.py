@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from random import getrandbits
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 from flask import Flask, Request, has_request_context, request
 from flask.ctx import RequestContext, _AppCtxGlobals
@@ -35,7 +35,8 @@ def register_service(app: Flask, kind: type[Any], service: object) -> None:
 def get_service(kind: type[T]) -> T:
     """Return the current application's service of a type."""
     # The variable behind ``current_app``, whose proxy takes longer than the look-up.
-    return cast("T", _cv_app.get().app.extensions[_KEY][kind])
+    service: T = _cv_app.get().app.extensions[_KEY][kind]
+    return service
 
 
 MAX_JSON_BYTES: Final = 1024 * 1024

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import flask
 import flask_smorest
-from flask import Flask, url_for
+from flask import Flask, current_app, url_for
 from marshmallow import Schema
 
 from strongroom.errors import (
@@ -38,7 +38,7 @@ from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
-from strongroom.http.request import PublicUrl, get_service
+from strongroom.http.request import PublicUrl, current_environ, get_service
 from strongroom.http.response import Convert, json_response, serializer
 from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
@@ -92,7 +92,22 @@ class Location:
 
 def absolute_url(endpoint: str, **values: Any) -> str:
     """Return the public URL of an endpoint. It never depends on the Host header of the request."""
-    return get_service(PublicUrl).root + url_for(endpoint, **values)
+    return get_service(PublicUrl).root + _path_of(endpoint, values)
+
+
+def _path_of(endpoint: str, values: Mapping[str, Any]) -> str:
+    """Return the path of an endpoint, as ``url_for``.
+
+    That creates Flask's request and searches all rules, which takes as long as several queries.
+    """
+    app = current_app
+    # Blueprints of plugins may name their endpoints relatively, or have defaults for parameters.
+    is_plain = not endpoint.startswith(".") and not app.url_default_functions
+    found = next(app.url_map.iter_rules(endpoint)).build(values) if is_plain else None
+    if found is None:
+        return url_for(endpoint, **values)
+    script_name: str = current_environ().get("SCRIPT_NAME", "")
+    return script_name + found[1]
 
 
 class Operation:

@@ -3,9 +3,9 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
+from typing import Final
 
 from strongroom.plugin_api.storage import (
     ByteSource,
@@ -28,6 +28,21 @@ INCOMING = "."
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
+class _TranslatedErrors:
+    """Raises errors of the system as those of storages. A generator would cost as much as a write."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, OSError):
+            raise _translated(error) from error
+
+
+# It has no state, so all threads share one.
+_TRANSLATING: Final = _TranslatedErrors()
+
+
 class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
     """Stores each object as a file below the root: written to a temporary file, then renamed."""
 
@@ -37,7 +52,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
     def __init__(self, options: LocalOptions) -> None:
         super().__init__(options)
         self._root = options.root.expanduser().absolute()
-        with _translated_errors():
+        with _TRANSLATING:
             self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
             _sync_folder(self._root.parent)
         self._durable_folders = {str(self._root)}
@@ -51,7 +66,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         target = f"{self._root}/{key}"
         folder, _, name = target.rpartition("/")
         temporary = f"{folder}/{INCOMING}{name}"
-        with _translated_errors():
+        with _TRANSLATING:
             self._ensure_folder(folder)
             descriptor = os.open(temporary, _NEW_FILE, 0o666)
         try:
@@ -68,13 +83,13 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         return _Reader(f"{self._root}/{key}", start, length)
 
     def stat(self, key: str) -> ObjectStat:
-        with _translated_errors():
+        with _TRANSLATING:
             status = self.local_path(key).stat()
         return ObjectStat(key, status.st_size, status.st_mtime_ns // 1_000_000)
 
     def delete(self, key: str) -> None:
         target = self.local_path(key)
-        with _translated_errors():
+        with _TRANSLATING:
             target.unlink(missing_ok=True)
             # A crash during put leaves an incomplete file, which belongs to this key.
             _incoming(target).unlink(missing_ok=True)
@@ -93,7 +108,7 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
                         continue
 
     def copy(self, source_key: str, target_key: str) -> None:
-        with _translated_errors(), self.local_path(source_key).open("rb") as source:
+        with _TRANSLATING, self.local_path(source_key).open("rb") as source:
             self.put(target_key, source)
 
     def _require_room(self, size: int) -> None:
@@ -156,7 +171,7 @@ def _incoming(target: Path) -> Path:
 
 
 def _publish(temporary: str, target: str, folder: str, descriptor: int) -> None:
-    with _translated_errors():
+    with _TRANSLATING:
         os.rename(temporary, target)  # noqa: PTH104  see put
         try:
             # Rename before fsync, so that a journaling file system commits name and bytes together.
@@ -176,7 +191,7 @@ def _may_hold(folder: str, prefix: str) -> bool:
 def _write_all(descriptor: int, source: ByteSource) -> int:
     written = 0
     while chunk := source.read(CHUNK_SIZE):
-        with _translated_errors():
+        with _TRANSLATING:
             written += _write_fully(descriptor, chunk)
     return written
 
@@ -194,14 +209,6 @@ def _sync_folder(folder: str | Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _translated_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _translated(error) from error
 
 
 def _translated(error: OSError) -> StorageError:
