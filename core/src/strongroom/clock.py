@@ -3,7 +3,10 @@
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, Protocol
+
+DAY: Final = 24 * 60 * 60 * 1000
+"""Milliseconds of a day."""
 
 
 class Clock(Protocol):

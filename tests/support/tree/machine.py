@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 
+from strongroom.clock import DAY
 from strongroom.files import child_counts
 from strongroom.files.file_writer import OnConflict
 from strongroom.files.models import FOREVER, Permission, folder_counts, grants, node_versions, nodes
-from strongroom.files.retention.models import DAY
 from strongroom.identity import Origin
 from strongroom.storage.models import BlobState, blobs
 from strongroom.tenants.models import Role

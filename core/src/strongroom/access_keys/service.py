@@ -16,7 +16,7 @@ from strongroom.access_keys.secrets import KeyText, new_id, new_key, parse_key
 from strongroom.access_keys.store import AccessKeyStore
 from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, Reauthentication
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
 from strongroom.errors import NotFound, TooManyKeys, ValidationFailed
@@ -26,7 +26,6 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom.users.service import UserService
 from strongroom.verification.codes import Purpose
 
-DAY: Final = 24 * 3_600_000
 WARNING: Final = 7 * DAY
 """Milliseconds before the end of a key at which its user is warned."""
 

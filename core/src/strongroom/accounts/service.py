@@ -159,7 +159,6 @@ class AccountService:
         return user
 
 
-_DAY: Final = 24 * 60 * 60 * 1000
 _BATCH: Final = 500
 
 Guard = Callable[[Connection, str], None]

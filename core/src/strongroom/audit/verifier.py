@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Text, bindparam, cast, delete, func, select
 
 from strongroom.audit.models import audit_events
 from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash, lock_chain
-from strongroom.clock import Clock, iso_format
+from strongroom.clock import DAY, Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.identity import Origin
@@ -22,7 +22,6 @@ from strongroom.identity import Origin
 PRUNE: Final = "audit.prune"
 THROUGH: Final = "through"
 
-_DAY: Final = 24 * 60 * 60 * 1000
 
 _OLDEST: Final = Statement(
     select(audit_events.c.sequence, audit_events.c.hash, audit_events.c.at)
@@ -53,7 +52,7 @@ class AuditRetention:
         """Delete the oldest records up to the first one within the retention time; return how many."""
         if self._days == 0:
             return 0
-        before = self._clock.now() - self._days * _DAY
+        before = self._clock.now() - self._days * DAY
         removed = 0
         # In batches, because each one holds the lock on the chain until its commit.
         while count := self._prune_batch(before, origin):

@@ -5,10 +5,10 @@ import json
 import click
 
 from strongroom.access_keys.models import AccessKey
-from strongroom.access_keys.service import DAY, KeyRequest
+from strongroom.access_keys.service import KeyRequest
 from strongroom.cli.context import CommandContext
 from strongroom.cli.users import COMMAND_LINE
-from strongroom.clock import iso_format
+from strongroom.clock import DAY, iso_format
 from strongroom.database.paging import Paging
 from strongroom.errors import StrongroomError
 from strongroom.plugin_api.authentication import Scope

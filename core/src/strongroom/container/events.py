@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
+from strongroom.clock import DAY
 from strongroom.container.infrastructure import Infrastructure, Step
 from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.events.delivery import EventDelivery
@@ -13,8 +13,6 @@ from strongroom.events.streams import CommittedEvents
 from strongroom.files.events.stream import TenantStreams
 from strongroom.plugin_api.events import EventType
 from strongroom.plugins.manager import PluginError
-
-_DAY: Final = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def prune_event_steps(base: Infrastructure, events: EventServices) -> Mapping[st
     """Return the steps of `strongroom prune` for events."""
 
     def prune_dead_letters() -> int:
-        age = base.settings.events.retention_days * _DAY
+        age = base.settings.events.retention_days * DAY
         return events.positions.prune(base.clock.now() - age)
 
     return {"dead letters of events": prune_dead_letters}

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from strongroom.business_files.pictures import PictureProcessor, PictureSlots
 from strongroom.business_files.scan_states import BusinessFileContent
 from strongroom.business_files.service import BusinessFileService
 from strongroom.business_files.variants import VariantService, profiles_of
+from strongroom.clock import DAY
 from strongroom.config import Settings
 from strongroom.container.identity import IdentityServices
 from strongroom.container.infrastructure import PRUNING, Infrastructure, Step, open_storages, routes
@@ -74,8 +74,6 @@ from strongroom.uploads.chunk_writer import ChunkWriter
 from strongroom.uploads.repository import UploadRepository
 from strongroom.uploads.service import UploadService
 from strongroom.users.factor_policy import TENANT_ADMIN
-
-_DAY: Final = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +349,7 @@ def _invitations(
         base.rates,
         base.audit,
         InvitationPolicy(
-            lifetime=settings.tenants.invitation_days * _DAY,
+            lifetime=settings.tenants.invitation_days * DAY,
             max_open=settings.tenants.max_invitations,
             adds_known=settings.tenants.add_known_invitees,
             per_recipient=settings.limits.invitations_per_recipient,

@@ -4,9 +4,8 @@ import logging
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
-from strongroom.access_keys.service import DAY, AccessKeyService, KeyLifetimes
+from strongroom.access_keys.service import AccessKeyService, KeyLifetimes
 from strongroom.access_keys.store import AccessKeyStore
 from strongroom.access_keys.verification import AccessKeyAuthenticator, WrongKeys
 from strongroom.accounts.bindings import BindingService, ExternalCredentials
@@ -19,6 +18,7 @@ from strongroom.accounts.second_factors import FactorService
 from strongroom.accounts.service import AccountDeletion, AccountService
 from strongroom.audit.service import AuditListing
 from strongroom.audit.verifier import AuditRetention, AuditVerifier
+from strongroom.clock import DAY
 from strongroom.container.infrastructure import PRUNING, Infrastructure, PruneJob, message_texts
 from strongroom.limits.backends import prune_events
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
@@ -45,8 +45,6 @@ from strongroom.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.verification.service import CodeSending, OfferedCodes
 
 logger = logging.getLogger(__name__)
-
-_DAY: Final = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ def assemble_identity(base: Infrastructure) -> IdentityServices:
         reauthentication,
         notices,
         audit,
-        erase_after=settings.users.erase_after_days * _DAY,
+        erase_after=settings.users.erase_after_days * DAY,
     )
     plugin_values = PluginValues(database, base.keys, users)
     deletion.on_deletion(plugin_values.remove_all)
@@ -292,7 +290,7 @@ def _authorizations(
     refresh_tokens = RefreshTokens(base.clock, base.keys, lifetime=lifetime)
     # 0 days means no maximum age. An authorization must not expire before its access tokens do, even if
     # the lifetime of refresh tokens is configured to be shorter.
-    max_age = base.settings.tokens.session_lifetime_days * _DAY or None
+    max_age = base.settings.tokens.session_lifetime_days * DAY or None
     sessions = AuthorizationStore(base.clock, lifetime=max(lifetime, signer.lifetime), max_age=max_age)
     issuer = TokenIssuer(sessions, signer, refresh_tokens, base.clock, credentials, policy)
     return issuer, AuthorizationService(
@@ -354,7 +352,7 @@ def _login_methods(base: Infrastructure, proofs: CoreProofs) -> LoginMethods:
 
 def _factor_policy(base: Infrastructure) -> FactorPolicy:
     settings = base.settings.second_factors
-    return FactorPolicy(base.clock, settings.required_for, settings.grace_days * _DAY)
+    return FactorPolicy(base.clock, settings.required_for, settings.grace_days * DAY)
 
 
 def _second_factors(

@@ -33,7 +33,15 @@ from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden
 from strongroom.files.access import AccessControl
 from strongroom.files.grant_ends import ENDLESS, Ends, ends_by_holder, ends_of_user
-from strongroom.files.models import FOREVER, Grant, Node, Permission, grants, group_grants, nodes
+from strongroom.files.models import (
+    FOREVER,
+    Grant,
+    Node,
+    Permission,
+    grants,
+    group_grants,
+    subtree,
+)
 from strongroom.files.shared_reads import shared_of_folder
 from strongroom.identity import AnyCaller
 from strongroom.tenants.models import Role
@@ -51,9 +59,7 @@ def _writers_in(table: Table, holder: ColumnElement[str], below: CTE) -> Select[
 
 def _writers_within() -> CompoundSelect[Any]:
     # Users and groups with a write grant inside the moved subtree that lasts past `until`.
-    below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
-    child = nodes.alias()
-    below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
+    below = subtree()
     return union_all(
         _writers_in(grants, grants.c.user_id, below),
         _writers_in(group_grants, group_grants.c.group_id, below),

@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -263,3 +264,15 @@ def _folders_around(parameter: str) -> CTE:
     above = nodes.alias()
     step = select(above.c.id, above.c.parent_id, path.c.height + 1)
     return path.union_all(step.join(path, above.c.id == path.c.parent_id))
+
+
+def subtree(top: ColumnElement[bool] | None = None) -> CTE:
+    """Return a CTE with the ids of the selected nodes, and of all nodes below them.
+
+    Args:
+        top: selects nodes of which none is below another; by default, the node ``node_id``.
+    """
+    of_node = nodes.c.id == bindparam("node_id")
+    below = select(nodes.c.id).where(of_node if top is None else top).cte(recursive=True)
+    child = nodes.alias()
+    return below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))

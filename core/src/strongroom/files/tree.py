@@ -35,6 +35,7 @@ from strongroom.files.models import (
     grants,
     node_versions,
     nodes,
+    subtree,
 )
 from strongroom.files.names import numbered
 from strongroom.files.visibility import Visibility
@@ -76,10 +77,7 @@ _CHANGE: Final = Statement(
 @cache
 def within_subtree() -> ColumnElement[bool]:
     """Return the condition that a node is ``node_id`` or one of its descendants."""
-    below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
-    child = nodes.alias()
-    below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
-    return nodes.c.id.in_(select(below.c.id))
+    return nodes.c.id.in_(select(subtree().c.id))
 
 
 _SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(within_subtree()))

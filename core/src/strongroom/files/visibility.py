@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import (
-    CTE,
     ColumnElement,
     CompoundSelect,
     Connection,
@@ -31,7 +30,7 @@ from sqlalchemy import (
 
 from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
-from strongroom.files.models import FOREVER, folders_around, grants, group_grants, nodes
+from strongroom.files.models import FOREVER, folders_around, grants, group_grants, nodes, subtree
 from strongroom.tenants.group_members import is_in_group, members_by_group
 
 _BATCH: Final = 500
@@ -69,28 +68,20 @@ def _until_of_all() -> CompoundSelect[Any]:
 
 
 def _all_below() -> Select[Any]:
-    below = select(nodes.c.id).where(nodes.c.parent_id == bindparam("node_id")).cte(recursive=True)
-    child = nodes.alias()
+    below = subtree(nodes.c.parent_id == bindparam("node_id"))
     # The limit stops the recursion early in large subtrees.
-    below = below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
     return select(below.c.id).limit(bindparam("at_most"))
 
 
-def _within() -> CTE:
-    below = select(nodes.c.id).where(nodes.c.id == bindparam("node_id")).cte(recursive=True)
-    child = nodes.alias()
-    return below.union_all(select(child.c.id).join(below, child.c.parent_id == below.c.id))
-
-
 def _hiding() -> Update:
-    below = _within()
+    below = subtree()
     is_shown = grants.c.parent_visible_until.is_not(None)
     hidden = update(grants).values(parent_visible_until=null())
     return hidden.where(grants.c.node_id.in_(select(below.c.id)), is_shown)
 
 
 def _users_within() -> Select[Any]:
-    below = _within()
+    below = subtree()
     return select(grants.c.user_id).join(below, grants.c.node_id == below.c.id).distinct()
 
 
@@ -169,7 +160,7 @@ _REFRESH_BELOW: Final = _refresh(
 )
 _REFRESH_WITHIN: Final = _refresh(
     grants.c.user_id.in_(bindparam("users", expanding=True))
-    & grants.c.node_id.in_(select(_within().c.id))
+    & grants.c.node_id.in_(select(subtree().c.id))
 )
 _THEIRS: Final = grants.c.user_id.in_(bindparam("users", expanding=True)) & (
     grants.c.tenant_id == bindparam("tenant")

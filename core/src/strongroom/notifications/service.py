@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Column, Connection, Index, String, Table, bindparam, insert, update
 
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune
@@ -47,7 +47,6 @@ CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
 _THREADS: Final = 4
 _ATTEMPTS: Final = 3
 _FIRST_PAUSE_SECONDS: Final = 0.5
-_DAY: Final = 24 * 60 * 60 * 1000
 
 _ADD: Final = Statement(insert(sent_messages))
 _CONCLUDE: Final = Statement(
@@ -139,7 +138,7 @@ class MessageService:
         """Delete the records of messages older than ``days``; return the count. 0 keeps all."""
         if days == 0:
             return 0
-        before = self._clock.now() - days * _DAY
+        before = self._clock.now() - days * DAY
         return prune(self._database, sent_messages.c.id, sent_messages.c.created_at <= before)
 
     def close(self) -> None:

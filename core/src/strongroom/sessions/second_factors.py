@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
-from strongroom.clock import Clock, iso_format
+from strongroom.clock import DAY, Clock, iso_format
 from strongroom.database import Database
 from strongroom.errors import InvalidCredentials, NotImplementedHere, TooManyRequests
 from strongroom.identity import Origin
@@ -31,7 +31,6 @@ from strongroom.users.models import FactorRow
 DAILY_TRIES: Final = 20
 """Wrong answers of a user per day over all challenges: a new first proof brings no further tries."""
 
-_DAY: Final = 24 * 60 * 60 * 1000
 _COUNTED: Final = "second-factor"
 
 
@@ -223,7 +222,7 @@ class SecondFactors:
         return IssuedChallenge(identifier, [member_of(name) for name in begun], expires_at, shown)
 
     def _count_daily_try(self, connection: Connection, user_id: str) -> None:
-        count = self._counters.add_within(connection, _COUNTED, user_id, window=_DAY)
+        count = self._counters.add_within(connection, _COUNTED, user_id, window=DAY)
         if count.events > DAILY_TRIES:
             # Undo both counts: a try that is not evaluated is none.
             connection.rollback()

@@ -7,15 +7,13 @@ from typing import Final, Protocol
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.clock import Clock, next_revision
+from strongroom.clock import DAY, Clock, next_revision
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.errors import Forbidden, NotFound
 from strongroom.identity import Identity, Origin, Override
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import Role, tenant_members, tenants
-
-_DAY: Final = 24 * 60 * 60 * 1000
 
 _OF_TENANT: Final = tenants.c.id == bindparam("tenant_id")
 _RESTORABLE: Final = tenants.c.deleted_at > bindparam("purged_before")
@@ -92,7 +90,7 @@ class TenantDeletion:
         self._clock = clock
         self._memberships = memberships
         self._audit = audit
-        self._grace = grace_days * _DAY
+        self._grace = grace_days * DAY
         self._guard = guard
         self._erasers = erasers
 

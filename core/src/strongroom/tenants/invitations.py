@@ -19,7 +19,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, and_, bindparam, delete, func, insert, select, update
 
 from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.pruning import prune
@@ -51,7 +51,6 @@ from strongroom.users.credentials import CredentialService
 from strongroom.users.service import UserService
 
 TEMPLATE: Final = "invitation"
-_DAY: Final = 86_400_000
 _SHOWN_NAME: Final = 64
 
 _IS_ONE: Final = and_(
@@ -529,7 +528,7 @@ class InvitationService:
         parameters = {
             "tenant": shown(sent.tenant_name),
             "inviter": shown(inviter.name),
-            "days": str(self._policy.lifetime // _DAY),
+            "days": str(self._policy.lifetime // DAY),
             "code": sent.secret or "",
         }
         recipient = Credential(sent.invitation.kind, sent.invitation.recipient)

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from strongroom.addresses import network_of
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.config.rates import Rate
 from strongroom.database import Database
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
@@ -58,7 +58,6 @@ ATTEMPTS: Final = 5
 """Wrong guesses per code. A new code for the same device shares the count, so it does not reset it."""
 
 _DIGITS: Final = 6
-_DAY: Final = 86_400_000
 _BY_CODE: Final = "code-attempts"
 _BY_RECIPIENT: Final = "code-recipient-attempts"
 _BY_ADDRESS: Final = "code-unknown"
@@ -283,7 +282,7 @@ class CodeService:
         name = f"{recipient.kind}:{recipient.value}"
         subject = f"{name}:{attempts}"
         by_code = self._counters.add_within(connection, _BY_CODE, subject, window=LIFETIME)
-        by_recipient = self._counters.add_within(connection, _BY_RECIPIENT, name, window=_DAY)
+        by_recipient = self._counters.add_within(connection, _BY_RECIPIENT, name, window=DAY)
         self._refuse_spent(connection, by_code, ATTEMPTS)
         self._refuse_spent(connection, by_recipient, self._limits.per_recipient)
         is_spent = self._consume(connection, code)

@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.commit_signal import mark_topic
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
@@ -127,7 +127,6 @@ def _append() -> Insert:
 
 _RECORD: Final = Statement(insert(file_events))
 _APPEND: Final = Statement(_append())
-_DAY: Final = 24 * 60 * 60 * 1000
 _INTERVAL: Final = 1.0
 _MAX_WAITING: Final = 10_000
 
@@ -266,8 +265,8 @@ class FileEvents:
             return 0
         at, now = file_events.c.at, self._clock.now()
         is_passed = file_events.c.sequence < _newest_of_same_tenant()
-        is_old_change = (at < now - self._change_days * _DAY) & is_passed
-        old = (at < now - self._days * _DAY) & (file_events.c.sequence.is_(None) | is_old_change)
+        is_old_change = (at < now - self._change_days * DAY) & is_passed
+        old = (at < now - self._days * DAY) & (file_events.c.sequence.is_(None) | is_old_change)
         return prune(self._database, file_events.c.id, old)
 
     def remove_all(self, tenant_id: str) -> int:

@@ -5,10 +5,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
 
+from strongroom.clock import DAY
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
-
-DAY: Final = 24 * 60 * 60 * 1000
 
 
 class RetentionMode(StrEnum):

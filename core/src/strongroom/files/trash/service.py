@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
 from strongroom.errors import FileHeld, FileRetained, Forbidden, NotFound, ParentGone
@@ -15,7 +15,7 @@ from strongroom.files.expiry import ExpiryRules
 from strongroom.files.file_writer import FileWriter, OnConflict
 from strongroom.files.moving import MovingService
 from strongroom.files.retention.guard import RemovalGuard
-from strongroom.files.retention.models import DAY, RetentionSettings
+from strongroom.files.retention.models import RetentionSettings
 from strongroom.files.trash.entries import Trash, TrashedNode, TrashEntry
 from strongroom.identity import AnyCaller, Override
 from strongroom.storage.service import BlobService

@@ -16,13 +16,12 @@ from sqlalchemy import (
     update,
 )
 
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.rows import RowMapper
 from strongroom.database.statements import Statement
 from strongroom.files.models import Node, node_versions
 
-_DAY: Final = 24 * 60 * 60 * 1000
 _DAYS_OF_DAYS: Final = 30
 """Days during which one version of each day is kept; before, one of each week."""
 
@@ -186,7 +185,7 @@ class VersionRepository:
         versions = contents_of(connection, node_ids)
         versions.sort(key=lambda version: (version.node_id, -version.number))
         of_files = (list(group) for _, group in groupby(versions, lambda each: each.node_id))
-        due = (self._due(group, days_of(group[0].tenant_id) * _DAY) for group in of_files)
+        due = (self._due(group, days_of(group[0].tenant_id) * DAY) for group in of_files)
         return (node_ids[-1] if node_ids else ""), [version for group in due for version in group]
 
     def _due(self, newest_first: Sequence[Version], kept_for: int) -> Iterator[Version]:
@@ -204,10 +203,10 @@ class VersionRepository:
 
 def _period(archived_at: int, age: int) -> tuple[str, int] | None:
     """Return the day or week that keeps one version; ``None`` for the last day, which keeps all."""
-    if age < _DAY:
+    if age < DAY:
         return None
-    day = archived_at // _DAY
-    return ("day", day) if age < _DAYS_OF_DAYS * _DAY else ("week", day // 7)
+    day = archived_at // DAY
+    return ("day", day) if age < _DAYS_OF_DAYS * DAY else ("week", day // 7)
 
 
 def _key(version: Version) -> dict[str, Any]:
