@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from strongroom.cli.database import require_served_schema
+from strongroom.cli.database_checks import require_served_schema
 from strongroom.config import ConfigurationError, load
 from strongroom.database import Database
 from strongroom.plugins.selection import load_plugins

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option
-from strongroom.cli.database import open_database
+from strongroom.cli.database_checks import open_database
 from strongroom.cli.progress import progress_bar
 from strongroom.clock import SystemClock
 from strongroom.config import Configuration

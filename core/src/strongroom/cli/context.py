@@ -58,7 +58,7 @@ class CommandContext:
         Args:
             any_secret: accept a secret key that does not match the database.
         """
-        from strongroom.cli.database import require_own_secret, require_served_schema
+        from strongroom.cli.database_checks import require_own_secret, require_served_schema
         from strongroom.container.services import build
 
         container = build(self.configuration, patient=True)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from strongroom.cli.context import require_ownership
-from strongroom.cli.database import require_own_secret, require_served_schema
+from strongroom.cli.database_checks import require_own_secret, require_served_schema
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugins.selection import select
