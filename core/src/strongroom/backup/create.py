@@ -110,6 +110,8 @@ class BackupService:
         }
         manifest.plugins = {name: tables.revision for name, tables in self._tables.items()}
         try:
+            # The lease begins before the rows are read, so that no blob in them is deleted; see
+            # storage/gc.py.
             with writing(path, manifest) as writer, self._blobs.holds.hold() as lease:
                 self._add_keys(writer)
                 self._add_rows(writer, lease, progress)
@@ -146,6 +148,7 @@ class BackupService:
         self, writer: ArchiveWriter, lease: DeletionLease, progress: Callable[[int], None]
     ) -> None:
         with TemporaryFile() as wanted:
+            # One snapshot of all tables, so that the rows of one refer to rows of the others.
             with self._database.snapshot() as connection:
                 writer.manifest.left_out = tables_left_out(connection, self._tables)
                 for table in kept_tables(connection, self._tables):

@@ -258,7 +258,7 @@ def _checked(
             unread = unread[1:]
             continue
         if len(hits) * _SHARE < batch:
-            # Most candidates are outside the scope, so reading the scope costs less.
+            # Most candidates are outside the scope, so the statements filter them from here on.
             return _scan(connection, every, used, parameters, scope.shape)
         batch, before = _BATCH, found[-1].number
     return hits[:MAX_HITS]

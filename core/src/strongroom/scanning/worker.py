@@ -117,9 +117,11 @@ class ScanWorker:
 
     def run_one(self) -> bool:
         """Scan the content that is due for the longest time; return ``False`` if there is none."""
+        # Read first, because an idle worker must not take the write lock at each poll.
         with self._database.read_one() as connection:
             if not self._repository.any_due(connection):
                 return False
+        # Non-durable: a claim that is lost in a power failure is made again, and the scan repeated.
         with self._database.write(durable=False) as connection:
             scan = self._repository.claim(connection)
         if scan is None:

@@ -136,6 +136,7 @@ SENT: Final = (200, 206, 307)
 _Key = tuple[str, str, str | None]
 EventRow = dict[str, Any]
 
+# Of a context, so that concurrent requests do not collect the changes of each other.
 _collected: Final[ContextVar[list[EventRow] | None]] = ContextVar("collected_events", default=None)
 
 
@@ -232,6 +233,7 @@ class FileEvents:
             yield rows
         finally:
             _collected.reset(token)
+        # Not after an error, because the transaction of the changes is rolled back then.
         if rows:
             _APPEND.execute(connection, rows)
 
