@@ -36,6 +36,17 @@ _TRACEPARENT = re.compile(
 )
 
 
+class _HashedResource(Resource):
+    """A resource whose hash is computed once: the encoder needs it per span, and makes JSON for it."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(resource.attributes, resource.schema_url)
+        self._hash = super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 class _Pipeline:
     """Gives spans that have ended to the SDK."""
 
@@ -117,7 +128,7 @@ class OpenTelemetrySpan(TraceSpan):
         self._name = name
 
     def set(self, attributes: Attributes) -> None:
-        self._attributes = {**self._attributes, **attributes}
+        self._attributes = {**self._attributes, **attributes} if self._attributes else attributes
 
     def end(self, error: BaseException | str | None = None) -> None:
         times = (self._began, time.time_ns())
@@ -139,7 +150,7 @@ class OpenTelemetryTracer(Tracer):
             {"service.name": settings.service_name, "service.version": service_version}
         )
         self._processor = BatchSpanProcessor(_exporter(settings))
-        self._pipeline = _Pipeline(self._processor, resource, service_version)
+        self._pipeline = _Pipeline(self._processor, _HashedResource(resource), service_version)
         self._ratio = settings.sample_ratio
 
     def start(

@@ -15,7 +15,7 @@ of clients.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from enum import Enum, auto
 from typing import Final, TypeVar
@@ -188,26 +188,35 @@ def root_span(name: str, *, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[Trac
 @contextmanager
 def within(begun: TraceSpan) -> Iterator[None]:
     """Make a span the current one during the block, and end it with the block."""
-    token = _CURRENT.set(begun)
     failure: BaseException | None = None
     try:
-        yield
+        with attached(begun):
+            yield
     except BaseException as error:
         failure = error
         raise
     finally:
-        _CURRENT.reset(token)
         begun.end(failure)
 
 
-@contextmanager
-def attached(begun: TraceSpan) -> Iterator[None]:
+class _Attached:
+    """The context manager of :func:`attached`. Not a generator, which costs three times as much."""
+
+    __slots__ = ("_begun", "_token")
+
+    def __init__(self, begun: TraceSpan) -> None:
+        self._begun = begun
+
+    def __enter__(self) -> None:
+        self._token = _CURRENT.set(self._begun)
+
+    def __exit__(self, *_failure: object) -> None:
+        _CURRENT.reset(self._token)
+
+
+def attached(begun: TraceSpan) -> AbstractContextManager[None]:
     """Make a span the current one during the block, without ending it."""
-    token = _CURRENT.set(begun)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return _Attached(begun)
 
 
 def carry(function: Callable[..., T]) -> Callable[..., T]:
