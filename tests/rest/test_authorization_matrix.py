@@ -5,6 +5,7 @@ An endpoint is a row of ``ENDPOINTS``: its required permission, and its call. Al
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import pytest
@@ -23,6 +24,7 @@ from tests.support.actors import (
 )
 from tests.support.api import PASSWORD, Answer, Api, Json, Person
 from tests.support.config import lifted, write_api_config
+from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from strongroom.clock import iso_format
 from strongroom.files.models import Permission
@@ -31,9 +33,11 @@ PICTURE = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 UNAUTHENTICATED, FORBIDDEN, WRONG_KIND = 401, 403, 409
+MOST_TARGETS = 40
 
 
 Call = Callable[[Target, Person], Answer]
+Databases = SqliteDatabases | PostgresqlDatabases
 
 
 @dataclass(frozen=True)
@@ -189,14 +193,36 @@ def expected_status(actor: Actor, needs: Permission) -> int | None:
     return FORBIDDEN if actor in OUTSIDERS or LEVELS[actor] < needs else None
 
 
+class Worlds:
+    """The world of the next test: a new one when it has many rows, because each test reads them all."""
+
+    def __init__(self, databases: Databases, folders: pytest.TempPathFactory) -> None:
+        self._databases, self._folders = databases, folders
+        self._resources = ExitStack()
+        self._world: World | None = None
+
+    def current(self) -> World:
+        if self._world is None or self._world.made > MOST_TARGETS:
+            self.close()
+            url = self._resources.enter_context(self._databases.create())
+            config = write_api_config(self._folders.mktemp("matrix"), url, lifted())
+            self._world = make_world(self._resources.enter_context(Api.running(config)))
+        return self._world
+
+    def close(self) -> None:
+        self._resources.close()
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    databases = request.getfixturevalue(f"{request.param}_databases")
-    with (
-        databases.create() as url,
-        Api.running(write_api_config(tmp_path_factory.mktemp("matrix"), url, lifted())) as api,
-    ):
-        yield make_world(api)
+def worlds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
+    worlds = Worlds(request.getfixturevalue(f"{request.param}_databases"), tmp_path_factory)
+    yield worlds
+    worlds.close()
+
+
+@pytest.fixture
+def world(worlds: Worlds) -> World:
+    return worlds.current()
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "nested file", "nested folder"])
@@ -278,14 +304,29 @@ SCOPES = {READ: "files:read", WRITE: "files:write", MANAGE: "files:share"}
 REVOKED, EXPIRED = "a revoked key", "an expired key"
 
 
+Keys = dict[str, tuple[Person, Permission | None]]
+"""Access keys by name, with the permission that each has on all nodes; ``None``: it is invalid."""
+
+
 @pytest.fixture(scope="module")
-def keys(world: World) -> dict[str, tuple[Person, Permission | None]]:
-    """Return access keys with the permission that each has on all nodes; ``None``: it is invalid."""
+def keys_of_worlds() -> list[tuple[World, Keys]]:
+    """The world that has keys, with its keys."""
+    return []
+
+
+@pytest.fixture
+def keys(world: World, keys_of_worlds: list[tuple[World, Keys]]) -> Keys:
+    if not keys_of_worlds or keys_of_worlds[-1][0] is not world:
+        keys_of_worlds.append((world, make_keys(world)))
+    return keys_of_worlds[-1][1]
+
+
+def make_keys(world: World) -> Keys:
     admin, reader = world.people[Actor.TENANT_ADMIN], world.people[Actor.READER]
     other = world.api.get("/api/v1/tenants", by=world.people[Actor.OTHER_ADMIN]).json["data"][0]["id"]
     world.api.join(f"/api/v1/tenants/{other}", world.people[Actor.OTHER_ADMIN], admin, "admin")
     tenant: Json = {"tenantId": world.path.rpartition("/")[2]}
-    found: dict[str, tuple[Person, Permission | None]] = {
+    found: Keys = {
         f"{level.name} of {user.name}": (
             make_key(world, world.people[user], scope, **tenant),
             min(level, most),
@@ -322,10 +363,7 @@ def make_key(world: World, user: Person, scope: str, **limits: str) -> Person:
     ids=lambda endpoint: endpoint.name,
 )
 def test_each_key_has_the_permissions_of_its_user_within_its_limits(
-    world: World,
-    keys: dict[str, tuple[Person, Permission | None]],
-    endpoint: Endpoint,
-    kind: str,
+    world: World, keys: Keys, endpoint: Endpoint, kind: str
 ) -> None:
     target, wrong = world.target(kind), {}
     fits = endpoint.kind is None or kind.endswith(endpoint.kind)
