@@ -70,9 +70,10 @@ serve: $(SERVING) ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
 # The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
+# tests/conftest.py orders the modules.
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(COMPILE)
-	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope
+	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope --no-loadscope-reorder
 
 QUICK := users login tokens files uploads downloads grants moves tenants conventions
 SLOW := cli storage webhooks files/bundles

@@ -1,6 +1,7 @@
 """Fixtures of all tests."""
 
 import gc
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,37 @@ pytest_plugins = ["tests.support.databases"]
 # With the default thresholds, garbage collection takes a third of the processor time: each test makes an
 # application, and each collection examines all imported modules.
 gc.set_threshold(100_000, 20, 20)
+
+LONGEST = (
+    "tests/docs/test_pages.py",
+    "tests/e2e/test_distributions.py",
+    "tests/e2e/test_plugin_kit.py",
+    "tests/bench/test_bench.py",
+    "tests/e2e/test_storage_migration.py",
+    "tests/e2e/test_upgrade_in_place.py",
+    "tests/e2e/test_typescript_client.py",
+    "tests/rest/test_schema_fuzz.py",
+    "tests/e2e/test_release.py",
+    "tests/e2e/test_drain.py",
+    "tests/e2e/test_cluster.py",
+    "tests/docs/test_site.py",
+    "tests/e2e/test_directory_listing.py",
+)
+"""Modules whose few tests take minutes. A worker that began with one of them last would end alone."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give workers the longest modules first, then those with the most tests."""
+    if not hasattr(config, "workerinput"):
+        return
+    scopes = [item.nodeid.rpartition("::")[0] for item in items]
+    sizes = Counter(scopes)
+    ranks = {module: rank for rank, module in enumerate(LONGEST)}
+    order = {
+        scope: (ranks.get(scope.partition("::")[0], len(ranks)), -size) for scope, size in sizes.items()
+    }
+    ordered = sorted(zip(scopes, items, strict=True), key=lambda pair: order[pair[0]])
+    items[:] = [item for _, item in ordered]
 
 
 def pytest_collection_finish() -> None:
