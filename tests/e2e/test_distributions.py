@@ -29,6 +29,8 @@ PLUGINS = sorted(folder.name for folder in (ROOT / "plugins").iterdir() if folde
 SERVER, CLIENT = "strongroom", "strongroom_client"
 FIRST_STEPS = ROOT / "examples/first-steps/first-steps.sh"
 DOCKERFILE = ROOT / "examples/production/Dockerfile"
+KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+"""The variables of commands of a new environment, so that only the first one compiles all packages."""
 OF_IMAGE = ("LICENSE", "README.md", "pyproject.toml", "requirements.lock", "requirements-dev.lock")
 
 pytestmark = pytest.mark.skipif(not UV.exists(), reason="uv is not in .venv: make install")
@@ -106,7 +108,7 @@ def served(program: Path, folder: Path) -> Iterator[str]:
         process = subprocess.Popen(
             [program, "serve"],
             cwd=folder,
-            env={**os.environ, "STRONGROOM__SERVER__PORT": str(port)},
+            env={**os.environ, **KEEPS_BYTECODE, "STRONGROOM__SERVER__PORT": str(port)},
             stdout=output,
             stderr=output,
         )
@@ -149,7 +151,7 @@ def test_the_first_steps_succeed_with_the_wheel_of_the_core(
     program.write_text(f'#!/bin/sh\nexec {uvx} --python {python_of(version)} strongroom "$@"\n')
     program.chmod(0o700)
     with served(program, tmp_path) as url:
-        said = run(FIRST_STEPS, cwd=tmp_path, BASE=url, STRONGROOM=str(program))
+        said = run(FIRST_STEPS, cwd=tmp_path, BASE=url, STRONGROOM=str(program), **KEEPS_BYTECODE)
     assert said.endswith("All is well.\n")
     assert (tmp_path / "strongroom-data/strongroom.sqlite3").exists()
 
