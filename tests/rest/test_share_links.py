@@ -8,6 +8,8 @@ import pytest
 from sqlalchemy import select
 from tests.support.api import Api, error_code
 from tests.support.config import Table
+from tests.support.databases import on_postgresql
+from tests.support.interleaving import Action, Interleaving
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
 
 from strongroom.plugin_api.events import Event
@@ -353,6 +355,18 @@ def test_a_change_needs_the_present_revision(shared: Shared) -> None:
     changed = shared.change(visitor.share, maxDownloads=3, password=PASSWORD, notify=True).json
     assert (changed["maxDownloads"], changed["hasPassword"]) == (3, True)
     assert shared.change(visitor.share, password=None).json["hasPassword"] is False
+
+
+@on_postgresql
+def test_changes_without_a_revision_are_made_one_after_the_other(shared: Shared) -> None:
+    def prepare() -> tuple[Action, Action]:
+        share = shared.share().share
+        return (
+            lambda: shared.change(share, label="one").status_code,
+            lambda: shared.change(share, notify=True).status_code,
+        )
+
+    assert set(Interleaving(shared.api.container.database).every(prepare)) == {(200, 200)}
 
 
 def test_each_change_is_audited_without_secrets(shared: Shared) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Select, delete, func, insert, or_, select, update
 
 from strongroom.plugin_api.files import Delegation, FileInfo, Level
 from strongroom.plugin_api.host import HostAPI
@@ -129,17 +129,19 @@ class Links:
         Raises:
             ApiError: there is none, the policy forbids it, or it has another revision.
         """
-        before = self._managed(tenant_id, link_id)
+        self._managed(tenant_id, link_id)
         with self._host.database.read() as transaction:
             policy = self._policies.find(transaction, tenant_id)
-        after = self._changed(before, policy, wanted)
-        _require_allowed(policy, after)
-        values = {name: getattr(after, name) for name in Link.__slots__ if name not in _COUNTED}
-        values["allowed_types"] = list(after.allowed_types)
-        known = and_(links.c.id == link_id, links.c.revision == wanted.get("revision", before.revision))
+        # Outside of the transaction, because a password is hashed.
+        changes, known = self._changes(policy, wanted), links.c.id == link_id
         with self._host.database.write() as transaction:
-            if not transaction.execute(update(links).where(known).values(values)):
-                raise ApiError(OUTDATED)
+            # Locked: without a revision, a concurrent change must not refuse this one.
+            row = transaction.first(select(links).where(known).with_for_update())
+            after = _changed(row, wanted, changes)
+            _require_allowed(policy, after)
+            values = {name: getattr(after, name) for name in Link.__slots__ if name not in _COUNTED}
+            values["allowed_types"] = list(after.allowed_types)
+            transaction.execute(update(links).where(known).values(values))
             if "audience" in wanted:
                 _put_people(transaction, link_id, wanted["audience"][1])
         self._audit("update", after)
@@ -285,7 +287,8 @@ class Links:
             updated_at=now,
         )
 
-    def _changed(self, link: Link, policy: Policy, wanted: Json) -> Link:
+    def _changes(self, policy: Policy, wanted: Json) -> Json:
+        """Return the fields that a change has, without the revision."""
         values: dict[str, Any] = {
             field: wanted[name] for name, field in _CHANGEABLE.items() if name in wanted
         }
@@ -296,7 +299,7 @@ class Links:
             values["expires_at"] = self._end(policy, wanted["expiresAt"])
         if "audience" in wanted:
             values["audience"] = wanted["audience"][0]
-        return replace(link, **values, revision=link.revision + 1, updated_at=self._host.clock.now())
+        return values | {"updated_at": self._host.clock.now()}
 
     def _end(self, policy: Policy, wanted: int | None) -> int | None:
         """Return when a share ends: as wanted, or the latest that the policy allows.
@@ -369,6 +372,20 @@ def _ordered(condition: Any) -> Select[Any]:
 def _slice(found: Sequence[SharedLink], query: Json) -> list[SharedLink]:
     start = (query["pageNumber"] - 1) * query["pageSize"]
     return list(found[start : start + query["pageSize"]])
+
+
+def _changed(row: Any, wanted: Json, changes: Json) -> Link:
+    """Return the share of a row with changes.
+
+    Raises:
+        ApiError: the share was deleted concurrently, or has another revision.
+    """
+    if row is None:
+        raise ApiError(UNKNOWN)
+    link = Link.of(row)
+    if wanted.get("revision", link.revision) != link.revision:
+        raise ApiError(OUTDATED)
+    return replace(link, **changes, revision=link.revision + 1)
 
 
 def _require_allowed(policy: Policy, link: Link) -> None:
