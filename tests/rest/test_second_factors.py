@@ -261,6 +261,30 @@ def test_parallel_answers_have_one_success(api: Api) -> None:
     assert set(statuses) <= {200, 401}
 
 
+def test_a_code_that_counts_during_its_check_does_not_count_again(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = api.person()
+    app = enrol(api, person)
+    pending = [challenged(api.log_in(person.email)) for _ in range(2)]
+    code, verify, statuses = app.next_code(), plugin.Totp.verify, []
+
+    def answer() -> None:
+        statuses.append(meet(api, pending.pop(), totp=code).status_code)
+
+    def verify_slowly(*arguments: Any) -> Any:
+        proof = verify(*arguments)
+        if pending:
+            # A thread has one transaction at a time.
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(answer).result()
+        return proof
+
+    monkeypatch.setattr(plugin.Totp, "verify", verify_slowly)
+    answer()
+    assert statuses == [200, 401]
+
+
 def test_recovery_codes_are_ten_and_each_counts_once(api: Api) -> None:
     person = api.person()
     app = enrol(api, person)

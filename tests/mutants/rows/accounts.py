@@ -175,7 +175,7 @@ ROWS: Final = (
         "users/factors.py",
         '.where(_OF_USER, _OF_ID, second_factors.c.revision == bindparam("checked"))',
         '.where(_OF_USER, _OF_ID, bindparam("checked") > 0)',
-        "rest/test_second_factors.py::test_parallel_answers_have_one_success",
+        "rest/test_second_factors.py::test_a_code_that_counts_during_its_check_does_not_count_again",
     ),
     core(
         "second-factor-daily-tries",
