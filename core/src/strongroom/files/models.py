@@ -270,7 +270,7 @@ def subtree(top: ColumnElement[bool] | None = None) -> CTE:
     """Return a CTE with the ids of the selected nodes, and of all nodes below them.
 
     Args:
-        top: selects nodes of which none is below another; by default, the node ``node_id``.
+        top: selects nodes, none of them below another; by default, the node ``node_id``.
     """
     of_node = nodes.c.id == bindparam("node_id")
     below = select(nodes.c.id).where(of_node if top is None else top).cte(recursive=True)
