@@ -150,7 +150,9 @@ class Compiled:
         execute: Callable[..., Any]
         # A dict is tested first, because isinstance of an abstract class takes longer.
         if type(parameters) is dict or isinstance(parameters, Mapping):
-            execute, (text, values) = _once, self.render(parameters)
+            execute = _once
+            # Most statements need no rendering, and a call would be noticeable.
+            text, values = (self._text, parameters) if self._is_final else self.render(parameters)
         else:
             execute, (text, values) = _for_each, self._render_each(parameters)
         if UNOBSERVED not in connection.get_execution_options() and is_observed(connection.engine):

@@ -146,6 +146,13 @@ class Circuit:
             # This call probes the storage; the others are refused until it ends or takes too long.
             self._probe_at = self._clock.now() + OPEN_MILLISECONDS
 
+    def leave(self, error: BaseException | None) -> None:
+        """End a call, which may have raised an error; :meth:`guard` describes which ones count."""
+        if isinstance(error, StorageUnavailable):
+            self.failed()
+        elif error is None or isinstance(error, StorageError):
+            self.succeeded()
+
     def succeeded(self) -> None:
         """Count a response of the storage."""
         if self._failures == 0:
@@ -168,10 +175,7 @@ class _Guard:
         self._circuit.enter()
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, StorageUnavailable):
-            self._circuit.failed()
-        elif error is None or isinstance(error, StorageError):
-            self._circuit.succeeded()
+        self._circuit.leave(error)
 
 
 StorageObserver = Callable[[str, str, float, BaseException | None], None]
@@ -179,22 +183,21 @@ StorageObserver = Callable[[str, str, float, BaseException | None], None]
 
 
 class _Call:
-    """A call of a store, within the guard of its circuit."""
+    """A call of a store, which its circuit guards."""
 
-    __slots__ = ("_began", "_guard", "_store", "_verb")
+    __slots__ = ("_began", "_store", "_verb")
 
     def __init__(self, store: "Store", verb: str) -> None:
         self._store = store
         self._verb = verb
-        self._guard = store.circuit.guard()
         self._began = 0.0
 
     def __enter__(self) -> None:
-        self._guard.__enter__()
+        self._store.circuit.enter()
         self._began = perf_counter()
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._guard.__exit__(kind, error, trace)
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._store.circuit.leave(error)
         if (observe := self._store.observe) is not None:
             observe(self._store.name, self._verb, perf_counter() - self._began, error)
 
