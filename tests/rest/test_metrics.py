@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from tests.support.api import Api
+from tests.support.databases import make_unavailable
 
 from strongroom.container.commands import assemble_backups
 from strongroom.database.statements import Statement
@@ -144,5 +145,5 @@ def test_while_the_database_is_away_there_are_no_totals(
 ) -> None:
     container = api.container
     totals = Totals(container.database, container.job_leases, container.events.positions)
-    monkeypatch.setattr(type(container.database), "is_hanging", True)
+    make_unavailable(monkeypatch)
     assert read(totals) == {}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.support.api import Api, Person
 from tests.support.collector import CollectedSpan, Collector, collecting
+from tests.support.databases import make_unavailable
 
 from strongroom.config.server import LoggingSettings, TracingSettings
-from strongroom.database import Database
 from strongroom.http.request import current_request_id
 from strongroom.logs import JsonFormatter, configure
 from strongroom.observability.tracing import OpenTelemetryTracer, start_tracing
@@ -134,7 +134,7 @@ def test_unknown_methods_and_paths_have_one_name(traced: Traced) -> None:
 def test_a_failed_request_is_marked_without_its_text(
     traced: Traced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Database, "is_hanging", True)
+    make_unavailable(monkeypatch)
     assert traced.api.get(f"{traced.tenant}/owners/me/files", by=traced.alice).status_code == 503
     (span,) = [
         span for span in traced.spans() if span.attributes.get("http.response.status_code") == 503

