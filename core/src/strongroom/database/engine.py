@@ -104,7 +104,7 @@ class Database:
         Raises:
             Unavailable: the database does not respond.
         """
-        if self.is_hanging:
+        if self._connector is not None:
             self._require_response()
         return Read(self.engine, self._readers, self._guard, in_transaction=True)
 
@@ -114,7 +114,7 @@ class Database:
         Raises:
             Unavailable: the database does not respond.
         """
-        if self.is_hanging:
+        if self._connector is not None:
             self._require_response()
         return Read(self.engine, self._readers, self._guard, in_transaction=False)
 
