@@ -22,7 +22,7 @@ from tests.e2e.client import PASSWORD, Client
 from tests.e2e.hostile import Attack, attacking, attacks, half_sent, p95
 from tests.e2e.processes import MemoryWatch
 from tests.support.campaign import campaign_size
-from tests.support.config import lifted
+from tests.support.config import ONE_WORKER, Table, lifted
 from tests.support.nginx import nginx_before
 from tests.support.server import Server, serving, write_config
 from tests.support.waiting import SLACK_SECONDS, wait_until
@@ -60,7 +60,7 @@ class Scene:
 
 
 @contextlib.contextmanager
-def serving_scene(folder: Path, grace_seconds: int) -> Iterator[Scene]:
+def serving_scene(folder: Path, grace_seconds: int, *more: Table) -> Iterator[Scene]:
     """Run a server with a user and a large file."""
     changes = {
         "server": {"threads": THREADS, "transfer_grace_seconds": grace_seconds},
@@ -68,7 +68,7 @@ def serving_scene(folder: Path, grace_seconds: int) -> Iterator[Scene]:
         # Bodies that never arrive count as logins of this address, which all clients share here.
         **lifted("login_per_address"),
     }
-    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3", changes)
+    config = write_config(folder, f"sqlite:///{folder}/strongroom.sqlite3", changes, *more)
     with serving(config) as server:
         server.create_user("alice@example.com")
         alice = Client.logged_in(server.url, "alice@example.com")
@@ -127,12 +127,13 @@ def test_slow_bodies_take_no_more_memory_than_has_arrived(scene: Scene) -> None:
 
 
 def test_uploads_and_downloads_beyond_their_share_get_a_retry_after(tmp_path: Path) -> None:
-    # The uploads must outlast the test, or the server has room again.
-    with serving_scene(tmp_path, grace_seconds=60) as scene:
+    # The uploads must outlast the test, or the server has room again. Of two processes, one may accept
+    # all connections of the attack, and the other the requests of the test.
+    with serving_scene(tmp_path, 60, ONE_WORKER) as scene:
         attack = scene.attack("a trickling upload with a token")
         tenant = scene.large_file.rpartition("/files/")[0]
         send = functools.partial(scene.alice.send, tenant, "b.bin", b"x" * 70_000, 70_000)
-        with attacking(attack, scene.port, 2 * 2 * THREADS):
+        with attacking(attack, scene.port, 2 * THREADS):
             # The server may still be accepting the others.
             wait_until(lambda: send().status == 503, 40)
         # Either the file is stored now, or its name was taken before the threads were.
