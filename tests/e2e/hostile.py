@@ -1,5 +1,6 @@
 """Connections whose only purpose is to occupy limited resources of the server."""
 
+import select
 import socket
 import ssl
 import threading
@@ -75,6 +76,10 @@ class Hostile:
         """
         ours = {connection.getsockname()[1] for connection in self._connections}
         return len(ours & held_remote_ports())
+
+    def answered_count(self) -> int:
+        """Return how many the server has answered or closed."""
+        return len(select.select(self._connections, [], [], 0)[0])
 
     def trickle(self, stopped: threading.Event) -> None:
         """Send a byte on each, again and again."""

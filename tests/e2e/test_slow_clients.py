@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from strongroom.gateway.limits import Admission
 from tests.e2e.client import PASSWORD, Client
 from tests.e2e.hostile import Attack, attacking, attacks, half_sent, p95
 from tests.e2e.processes import MemoryWatch
@@ -133,11 +134,14 @@ def test_uploads_and_downloads_beyond_their_share_get_a_retry_after(tmp_path: Pa
         attack = scene.attack("a trickling upload with a token")
         tenant = scene.large_file.rpartition("/files/")[0]
         send = functools.partial(scene.alice.send, tenant, "b.bin", b"x" * 70_000, 70_000)
-        with attacking(attack, scene.port, 2 * THREADS):
-            # The server may still be accepting the others.
-            wait_until(lambda: send().status == 503, 40)
-        # Either the file is stored now, or its name was taken before the threads were.
-        wait_until(lambda: send().status in {201, 409})
+        attack_again = functools.partial(attacking, attack, scene.port, THREADS)
+        # The second time, the thread of the scene's own upload is free for certain.
+        with attack_again() as some, attack_again() as others:
+            # A request before the last of them is refused would take the place of one.
+            refused = 2 * THREADS - Admission(THREADS).transfers_limit
+            wait_until(lambda: some.answered_count() + others.answered_count() == refused)
+            assert send().status == 503
+        wait_until(lambda: send().status == 201)
 
 
 @pytest.mark.skipif(not IS_CAMPAIGN, reason="takes minutes; see the module")
