@@ -3,7 +3,7 @@
 An endpoint is a row of ``ENDPOINTS``: its required permission, and its call. All else follows.
 """
 
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from tests.support.actors import (
     World,
     make_world,
 )
-from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers
 from tests.support.config import lifted, write_api_config
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
@@ -140,8 +140,7 @@ def begin_upload_into(target: Target, caller: Person) -> Answer:
 
 def begin_upload(api: Api, path: str, caller: Person, **metadata: str) -> Answer:
     """Begin a resumable upload, which takes up room and shows nothing until its last byte."""
-    pairs = (f"{key} {b64encode(value.encode()).decode()}" for key, value in metadata.items())
-    headers = {"Tus-Resumable": "1.0.0", "Upload-Length": "3", "Upload-Metadata": ",".join(pairs)}
+    headers = creation_headers(3, **metadata)
     return api.request("POST", f"{path}/uploads", by=caller, headers=headers)
 
 

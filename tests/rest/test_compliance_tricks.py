@@ -6,7 +6,6 @@ all contents must still be in the store, and a file or a version must still refe
 
 import os
 import time
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, union
-from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers, error_code
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config, lifted, write_api_config, write_toml
 from tests.support.config import read_toml as read_config
@@ -202,13 +201,7 @@ def by_an_upload(world: World) -> None:
 
 def by_a_resumable_upload(world: World) -> None:
     values = {"filename": "evidence.txt", "parentId": world.nodes["case"]["id"], "onConflict": "replace"}
-    pairs = (f"{key} {b64encode(value.encode()).decode()}" for key, value in values.items())
-    headers = {
-        "Tus-Resumable": "1.0.0",
-        "Upload-Length": "4",
-        "Upload-Metadata": ",".join(pairs),
-        "Content-Type": "application/offset+octet-stream",
-    }
+    headers = {**creation_headers(4, **values), "Content-Type": "application/offset+octet-stream"}
     path = f"{world.path}/uploads"
     answer = world.api.request("POST", path, by=world.admin, headers=headers, data=b"tus!")
     assert answer.status_code == 201, answer.text

@@ -1,6 +1,5 @@
 """Bodies, queries and headers that break parsers are refused, and never an error of the server."""
 
-import base64
 import json
 import logging
 from collections.abc import Iterator
@@ -8,7 +7,7 @@ from itertools import product
 from typing import Any, cast
 
 import pytest
-from tests.support.api import Answer, Api, Json, Person, error_code
+from tests.support.api import Answer, Api, Json, Person, creation_headers, error_code
 
 DEEP = b"[" * 200_000
 LONG_NUMBER = b"9" * 4301
@@ -182,10 +181,7 @@ def test_a_nul_in_the_metadata_of_an_upload_is_refused(
     api: Api, admin: Person, places: dict[str, str], key: str
 ) -> None:
     values = {"filename": "a.txt", key: "a\0b"}
-    metadata = ",".join(
-        f"{name} {base64.b64encode(value.encode()).decode()}" for name, value in values.items()
-    )
-    headers = {"Tus-Resumable": "1.0.0", "Upload-Length": "1", "Upload-Metadata": metadata}
+    headers = creation_headers(1, **values)
     answer = api.post(f"/api/v1/tenants/{places['tenant_id']}/uploads", by=admin, headers=headers)
     assert (answer.status_code, error_code(answer)) == (400, "error.validation-failed")
     assert answer.json["error"]["details"][0]["field"] == "Upload-Metadata"

@@ -9,8 +9,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from tests.rest.test_resumable_uploads import metadata
-from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers
 from tests.support.config import Table, lifted
 from tests.support.databases import on_postgresql
 from tests.support.interleaving import Action, Interleaving
@@ -45,9 +44,7 @@ class Stage(Scene):
 
     def tus(self, path: str) -> Action:
         headers = {
-            "Tus-Resumable": "1.0.0",
-            "Upload-Length": "1",
-            "Upload-Metadata": metadata(filename=path.rpartition("/")[2], relativePath=path),
+            **creation_headers(1, filename=path.rpartition("/")[2], relativePath=path),
             "Content-Type": "application/offset+octet-stream",
         }
         return self.request("POST", f"{self.path}/uploads", headers=headers, data=b"x")

@@ -7,7 +7,6 @@ tenants, and of uploads and bundles that the same user has begun with a login.
 
 import json
 import logging
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
-from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted
 
@@ -140,7 +139,7 @@ def key_of_folder(api: Api, user: Person, tenant_id: str, folder: str) -> Person
 
 def begun(api: Api, tenant: str, user: Person, name: str, parent: str | None = None) -> str:
     metadata = {"filename": name} | ({"parentId": parent} if parent else {})
-    headers = upload_headers("6", metadata)
+    headers = creation_headers(6, **metadata)
     upload: str = api.request("POST", f"{tenant}/uploads", by=user, headers=headers).json["id"]
     return upload
 
@@ -148,11 +147,6 @@ def begun(api: Api, tenant: str, user: Person, name: str, parent: str | None = N
 def bundled(api: Api, tenant: str, user: Person, wanted: list[str]) -> str:
     answer = api.post(f"{tenant}/multi-files-download", {"fileIds": wanted}, by=user)
     return answer.headers["Content-Location"].rpartition("/")[2]
-
-
-def upload_headers(length: str, metadata: Mapping[str, str]) -> dict[str, str]:
-    pairs = (f"{name} {b64encode(value.encode()).decode()}" for name, value in metadata.items())
-    return {"Tus-Resumable": "1.0.0", "Upload-Length": length, "Upload-Metadata": ",".join(pairs)}
 
 
 @dataclass
@@ -190,7 +184,7 @@ class Caller:
             return {}
         metadata = {"filename": self.pick("name"), "parentId": self.pick("folder")}
         headers = {
-            **upload_headers("3", metadata if self.random.random() < 0.9 else {"filename": "x"}),
+            **creation_headers(3, **(metadata if self.random.random() < 0.9 else {"filename": "x"})),
             "Upload-Offset": "0",
             "X-HTTP-Method-Override": self.random.choice(["PATCH", "DELETE"]),
             "Content-Disposition": f'attachment; filename="{self.pick("name")}"',

@@ -1,6 +1,5 @@
 """Uploads with a relative path create the missing folders of the path."""
 
-import base64
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
@@ -9,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import event
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Answer, Api, Json, Person, creation_headers
 from tests.support.scene import Scene
 
 PATCH = {"Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream"}
@@ -55,12 +54,7 @@ def upload(
 
 
 def begin(scene: Scene, by: Person, length: int = 1, **metadata: str) -> Answer:
-    pairs = (f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items())
-    headers = {
-        "Tus-Resumable": "1.0.0",
-        "Upload-Length": str(length),
-        "Upload-Metadata": ",".join(pairs),
-    }
+    headers = creation_headers(length, **metadata)
     return scene.api.request("POST", f"{scene.path}/uploads", by=by, headers=headers)
 
 

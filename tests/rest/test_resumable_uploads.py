@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select
-from tests.support.api import Answer, Api, Person, error_code
+from tests.support.api import Answer, Api, Person, creation_headers, error_code, upload_metadata
 from werkzeug.http import parse_date
 
 from strongroom.storage.gc import ABANDONED_AFTER
@@ -22,11 +22,6 @@ UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 VERSION = {"Tus-Resumable": "1.0.0"}
 MEDIA_TYPE = "application/offset+octet-stream"
 CONTENT = bytes(range(256)) * 40
-
-
-def metadata(**values: str) -> str:
-    """Return an Upload-Metadata header."""
-    return ",".join(f"{key} {base64.b64encode(text.encode()).decode()}" for key, text in values.items())
 
 
 def checksum(algorithm: str, content: bytes) -> str:
@@ -52,9 +47,7 @@ class Site:
         **values: str,
     ) -> Answer:
         sent = {
-            **VERSION,
-            "Upload-Length": str(size),
-            "Upload-Metadata": metadata(**{"filename": "a.bin", **values}),
+            **creation_headers(size, **{"filename": "a.bin", **values}),
             **({} if body is None else {"Content-Type": MEDIA_TYPE}),
             **(headers or {}),
         }
@@ -201,7 +194,7 @@ class TestProtocol:
         headers = response.headers
         assert headers["Upload-Offset"] == "5"
         assert headers["Upload-Length"] == str(len(CONTENT))
-        assert headers["Upload-Metadata"] == metadata(filename="a", filetype="text/html")
+        assert headers["Upload-Metadata"] == upload_metadata(filename="a", filetype="text/html")
         assert headers["Cache-Control"] == "no-store"
         assert headers["Tus-Resumable"] == "1.0.0"
 
@@ -324,8 +317,8 @@ class TestProtocol:
             ({"Upload-Metadata": ""}, "Upload-Metadata"),
             ({"Upload-Metadata": "filename !"}, "Upload-Metadata"),
             ({"Upload-Metadata": "x " * 5000}, "Upload-Metadata"),
-            ({"Upload-Metadata": metadata(filename="a", onConflict="x")}, "Upload-Metadata"),
-            ({"Upload-Metadata": metadata(filename="a/b")}, "name"),
+            ({"Upload-Metadata": upload_metadata(filename="a", onConflict="x")}, "Upload-Metadata"),
+            ({"Upload-Metadata": upload_metadata(filename="a/b")}, "name"),
         ],
     )
     def test_what_makes_no_sense_is_400(self, site: Site, headers: dict[str, str], field: str) -> None:

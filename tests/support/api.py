@@ -190,6 +190,20 @@ class Api:
         return self.request("POST", path + query, by=by, headers=headers, data=content)
 
 
+def upload_metadata(**values: str) -> str:
+    """Return the header ``Upload-Metadata`` of a resumable upload."""
+    return ",".join(f"{key} {base64.b64encode(text.encode()).decode()}" for key, text in values.items())
+
+
+def creation_headers(length: int, **metadata: str) -> dict[str, str]:
+    """Return the headers of a request that creates a resumable upload of some bytes."""
+    return {
+        "Tus-Resumable": "1.0.0",
+        "Upload-Length": str(length),
+        "Upload-Metadata": upload_metadata(**metadata),
+    }
+
+
 def error_code(response: Answer) -> str:
     """Return the stable code of an error answer."""
     code: str = response.json["error"]["code"]

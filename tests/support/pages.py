@@ -15,7 +15,7 @@ from tests.support.environment import Environment
 
 PORT = "8000"
 MISSING = 75
-TIMEOUT = 300
+TIMEOUT = 600
 
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NOTES = re.compile(r"((?:^<!-- .* -->\n)+)\Z", re.MULTILINE)

@@ -1,10 +1,8 @@
 """A tenant with its administrator and two members, and their actions on its files."""
 
-from base64 import b64encode
-
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Answer, Api, Json, Person, creation_headers
 
 
 class Scene:
@@ -55,14 +53,8 @@ class Scene:
 
     def upload_by_tus(self, user: Person, folder: Json) -> str:
         """Upload a file into a folder by a resumable upload of one part; return its id."""
-        metadata = ",".join(
-            f"{key} {b64encode(value.encode()).decode()}"
-            for key, value in (("filename", "made"), ("parentId", folder["id"]))
-        )
         headers = {
-            "Tus-Resumable": "1.0.0",
-            "Upload-Length": "1",
-            "Upload-Metadata": metadata,
+            **creation_headers(1, filename="made", parentId=folder["id"]),
             "Content-Type": "application/offset+octet-stream",
         }
         answer = self.api.request("POST", f"{self.path}/uploads", by=user, headers=headers, data=b"x")
