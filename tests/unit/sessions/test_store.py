@@ -138,7 +138,9 @@ def test_a_last_seen_that_cannot_be_written_fails_no_request(
     clock.advance(SEEN_INTERVAL - 1)
     with caplog.at_level(logging.WARNING):
         sessions.note_seen(database, begun.id, begun.last_seen_at)
-        assert caplog.records == []
+        assert [
+            record for record in caplog.records if record.name == AuthorizationStore.__module__
+        ] == []
         clock.advance(1)
         sessions.note_seen(database, begun.id, begun.last_seen_at)
         assert "last seen" in caplog.text
