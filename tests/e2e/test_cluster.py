@@ -1,11 +1,9 @@
 """Several nodes are one server; the database, Redis and the store may fail and recover."""
 
 import json
-import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 
 from tests.e2e.client import PASSWORD, Client
 from tests.e2e.cluster import EMAIL, NGINX, Cluster, Load, running
-from tests.support.server import Server
+from tests.support.http import at_once
 from tests.support.waiting import wait_until
 
 RECOVERY_SECONDS = 5.0
@@ -53,11 +51,6 @@ def assert_nothing_acknowledged_is_lost(cluster: Cluster, load: Load) -> None:
     assert load.acknowledged
     for node, content in load.acknowledged.items():
         assert client.download(load.tenant, node) == content
-
-
-def is_renewed(node: Server, old: set[int]) -> bool:
-    """Return whether every process of a node was replaced."""
-    return bool(node.workers()) and not old & set(node.workers())
 
 
 def outbox(cluster: Cluster) -> list[dict[str, Any]]:
@@ -108,11 +101,7 @@ def test_a_node_that_is_killed_takes_only_its_open_requests_with_it(
 def test_reloading_every_node_under_load_drops_no_request(cluster: Cluster, load: Load) -> None:
     with load.on():
         load.await_outcomes()
-        before = [set(node.workers()) for node in cluster.nodes]
-        for node in cluster.nodes:
-            node.process.send_signal(signal.SIGHUP)
-        for node, old in zip(cluster.nodes, before, strict=True):
-            wait_until(partial(is_renewed, node, old))
+        at_once([node.reload for node in cluster.nodes])
         load.await_outcomes()
     assert load.failed() == []
 

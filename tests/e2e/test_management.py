@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -114,8 +113,7 @@ def test_requests_of_all_processes_add_up_and_survive_a_process(
         {"Content-Type": "application/json"},
     )
     assert operator.metric('strongroom_logins_total{outcome="error.invalid-credentials"}') == 1
-    server.process.send_signal(signal.SIGHUP)
-    wait_for_other_workers(server, set(server.workers()))
+    server.reload()
     assert operator.metric(series) == REQUESTS
     client.expect(200, "GET", ME)
     wait_until(lambda: operator.metric(series) == REQUESTS + 1)
@@ -131,8 +129,7 @@ def test_metrics_of_plugins_are_those_of_all_processes(
     assert operator.metric(seen) == REQUESTS
     assert operator.metric('strongroom_tally_requests_total{kind="other"}') == REQUESTS
     assert operator.metric('strongroom_tally_time_seconds_bucket{le="10.0"}') == REQUESTS
-    server.process.send_signal(signal.SIGHUP)
-    wait_for_other_workers(server, set(server.workers()))
+    server.reload()
     assert operator.metric(seen) == REQUESTS
     page = operator.get("/metrics")[1]
     assert 'strongroom_tally_requests_total{kind="none"} 0.0' in page
@@ -203,13 +200,3 @@ def test_each_request_is_a_line_of_json_without_its_path(client: Client, server:
     assert (line["method"], line["route"], line["status"]) == ("GET", "/users/<user_id>", 200)
     assert client.token is not None
     assert client.token not in "".join(lines)
-
-
-def wait_for_other_workers(server: Server, before: set[int]) -> None:
-    """Wait until every process that serves was replaced; the operators' is none of them."""
-
-    def are_replaced() -> bool:
-        now = set(server.workers())
-        return len(before & now) <= 1 and len(now) == len(before)
-
-    wait_until(are_replaced)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any, TypeAlias
 from strongroom.testing.server import free_port
 from tests.support.commands import CommandProcess, run_command
 from tests.support.config import Table, base_config, read_toml, write_toml
+from tests.support.waiting import wait_until
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 120
@@ -63,6 +65,22 @@ class Server:
         """Return the ids of the processes that serve."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in children.read_text().split()]
+
+    def reload(self) -> None:
+        """Reload the configuration; return once all workers are replaced.
+
+        The process of the management interface stays.
+        """
+        # Read before the signal: the first new worker may be there as soon as it is sent.
+        before = set(self.workers())
+        staying = 1 if "management" in read_toml(self.config) else 0
+        self.process.send_signal(signal.SIGHUP)
+
+        def are_replaced() -> bool:
+            now = set(self.workers())
+            return len(before & now) == staying and len(now) == len(before)
+
+        wait_until(are_replaced)
 
     def kill(self) -> None:
         """Kill all of the server's processes together, like a power failure."""
