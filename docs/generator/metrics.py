@@ -13,7 +13,7 @@ from strongroom.observability.plugin_metrics import CORE_FAMILIES
 from strongroom.plugin_api.metrics import Counter, Histogram
 from strongroom.plugin_api.metrics import Metric as PluginMetric
 from strongroom.plugin_host.hosts import offline_hosts
-from strongroom.plugin_host.metrics import registered_metrics
+from strongroom.plugin_host.registrations import registered_metrics
 
 INTRODUCTION = (
     "# Metrics\n\n"

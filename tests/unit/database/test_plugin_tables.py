@@ -29,7 +29,7 @@ from strongroom.database.plugin_tables import (
 )
 from strongroom.database.upgrade import NewerSchema, upgrade
 from strongroom.plugin_api.state import PluginTables, Transaction
-from strongroom.plugin_host.database import HostDatabase
+from strongroom.plugin_host.state import HostDatabase
 
 FIRST = """
 import sqlalchemy as sa

@@ -12,8 +12,8 @@ from strongroom.database import Database
 from strongroom.database.upgrade import alembic_config, upgrade
 from strongroom.files import name_index
 from strongroom.files.reindexing import NameReindexing
+from strongroom.observability.checks import NameIndexCheck
 from strongroom.observability.doctor import CheckState
-from strongroom.observability.name_index_check import NameIndexCheck
 
 
 @pytest.fixture

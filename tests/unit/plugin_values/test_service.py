@@ -11,7 +11,7 @@ from sqlalchemy import text, update
 from strongroom.clock import SystemClock
 from strongroom.database import Database
 from strongroom.plugin_api.state import MAX_VALUE_BYTES, UnknownUser, UserStore
-from strongroom.plugin_host.store import HostStore
+from strongroom.plugin_host.state import HostStore
 from strongroom.plugin_values.models import plugin_values
 from strongroom.plugin_values.service import PluginValues
 from strongroom.secret_keys import SecretKeys

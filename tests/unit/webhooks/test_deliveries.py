@@ -25,7 +25,7 @@ from strongroom.database.upgrade import upgrade
 from strongroom.plugin_api.events import Event
 from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_host.database import HostDatabase
+from strongroom.plugin_host.state import HostDatabase
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.metrics import RecordedMetrics
 from strongroom.testing.outbound import forbidden_urls, listening

@@ -7,11 +7,14 @@ from strongroom.audit.export import AuditExport
 from strongroom.backup.create import BackupService
 from strongroom.container.infrastructure import Infrastructure
 from strongroom.container.services import Container
+from strongroom.observability.checks import (
+    EventsCheck,
+    JobsCheck,
+    NameIndexCheck,
+    PluginTablesCheck,
+    ScannersCheck,
+)
 from strongroom.observability.doctor import Doctor
-from strongroom.observability.event_checks import EventsCheck
-from strongroom.observability.name_index_check import NameIndexCheck
-from strongroom.observability.plugin_checks import JobsCheck, PluginTablesCheck
-from strongroom.observability.scan_check import ScannersCheck
 from strongroom.plugin_api.storage import LocalPaths
 from strongroom.sessions.checkpoints import sign_checkpoint
 from strongroom.sessions.keys import load_keys

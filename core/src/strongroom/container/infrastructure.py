@@ -18,7 +18,7 @@ from strongroom.identity import Origin
 from strongroom.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.limits.service import Counters, RateLimits
 from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
-from strongroom.observability.statements import StatementObserver
+from strongroom.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
 from strongroom.plugin_api.storage import (

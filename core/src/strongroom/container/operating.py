@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from strongroom.container.files import FileServices
 from strongroom.container.infrastructure import Infrastructure
+from strongroom.observability.observers import StorageCallObserver
 from strongroom.observability.readiness import Readiness, probes
-from strongroom.observability.storages import StorageCallObserver
 
 if TYPE_CHECKING:
     from strongroom.observability.metrics import Metrics

@@ -17,11 +17,8 @@ from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
-from strongroom.plugin_host.event_sinks import registered_sinks
-from strongroom.plugin_host.hosts import PluginHosts
-from strongroom.plugin_host.jobs import registered_jobs
-from strongroom.plugin_host.life_cycle import PluginLifeCycle
-from strongroom.plugin_host.metrics import registered_metrics
+from strongroom.plugin_host.hosts import PluginHosts, PluginLifeCycle
+from strongroom.plugin_host.registrations import registered_jobs, registered_metrics, registered_sinks
 from strongroom.plugins.manager import PluginError
 from strongroom.plugins.selection import Selection, select
 from strongroom.production import refuse_unsafe

@@ -32,17 +32,15 @@ from strongroom.http.routing import Blueprint
 from strongroom.identity import ANY_TENANT
 from strongroom.limits.service import Allowance
 from strongroom.plugin_api.authentication import Scope
-from strongroom.plugin_api.events import EventLog
+from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
 from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.plugin_host.acting import ActingUser
-from strongroom.plugin_host.database import HostDatabase
-from strongroom.plugin_host.events import HostEvents
 from strongroom.plugin_host.files import HostFiles
-from strongroom.plugin_host.store import HostStore
+from strongroom.plugin_host.state import HostDatabase, HostStore
 from strongroom.plugin_host.tenants import HostTenants, HostUsers
 from strongroom.plugin_host.uploads import HostUploads
 from strongroom.sessions.login import LoginService
@@ -371,6 +369,22 @@ class PluginHost(HostAPI):
             samesite="Lax",
         )
         return response
+
+
+class HostEvents(EventLog):
+    """The log of a process, opened when it is first read."""
+
+    def __init__(self, services: Callable[[], "Container"]) -> None:
+        self._services = services
+
+    def types(self) -> Mapping[str, EventType]:
+        return self._services().events.log.types()
+
+    def read(self, stream: str, after: int, limit: int = 100) -> Sequence[Event]:
+        return self._services().events.log.read(stream, after, limit)
+
+    def newest(self, stream: str) -> int:
+        return self._services().events.log.newest(stream)
 
 
 def _code_of_header() -> VerificationCode | None:

@@ -1,5 +1,6 @@
-"""The hosts of all plugins of a process, and the calls of hooks that receive them."""
+"""The hosts of all plugins of a process, the calls of hooks that receive them, and the life cycle."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,6 +13,8 @@ from strongroom.plugins.manager import Plugin, PluginError, PluginManager, hooks
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
+
+logger = logging.getLogger(__name__)
 
 
 class PluginHosts:
@@ -75,6 +78,40 @@ class PluginHosts:
             PluginError: the plugin raised.
         """
         self.plugins.run_with_host(plugin, hook, self.of(plugin.name))
+
+
+class PluginLifeCycle:
+    """Runs the hooks ``start`` and ``stop`` of all plugins, once each.
+
+    Plugins start in the order of ``plugins.enabled`` and stop in the reverse order. Only a plugin that
+    has started is stopped.
+    """
+
+    def __init__(self, hosts: PluginHosts) -> None:
+        self._hosts = hosts
+        self._started: list[Plugin] = []
+
+    def start(self) -> None:
+        """Start all plugins.
+
+        Raises:
+            PluginError: a plugin raised; those before it have been stopped again.
+        """
+        for plugin in self._hosts.plugins.plugins:
+            try:
+                self._hosts.run(plugin, "start")
+            except PluginError:
+                self.stop()
+                raise
+            self._started.append(plugin)
+
+    def stop(self) -> None:
+        """Stop the plugins that have started; failures are logged and do not propagate."""
+        while self._started:
+            try:
+                self._hosts.run(self._started.pop(), "stop")
+            except PluginError as error:
+                logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
 
 
 class _OfflineHost(PluginHost):

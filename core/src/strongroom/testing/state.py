@@ -84,7 +84,7 @@ class OpenedPlugin:
 
     def life_cycle(self) -> Any:
         """Return an object whose ``start()`` and ``stop()`` call the hooks."""
-        module = import_module("strongroom.plugin_host.life_cycle")
+        module = import_module("strongroom.plugin_host.hosts")
         return module.PluginLifeCycle(self.services.hosts)
 
 

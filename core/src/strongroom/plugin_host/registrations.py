@@ -1,12 +1,14 @@
-"""The event sinks of plugins: collected from the hooks, and checked."""
+"""The event sinks, jobs and metrics of plugins: collected from the hooks, and checked."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.events.delivery import SubscriberSink
 from strongroom.plugin_api.events import EventSink, EventSubscriber, matches
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_host.hosts import PluginHosts
 from strongroom.plugins.manager import Plugin, PluginError
 
@@ -54,3 +56,37 @@ def _check_types(plugin: Plugin, types: Sequence[str], known: Sequence[str]) -> 
     for pattern in types:
         if not any(matches([pattern], name) for name in known):
             raise PluginError(f'{plugin}: there are no events "{pattern}"; see the reference of events')
+
+
+def registered_jobs(hosts: PluginHosts, core: Mapping[str, Job]) -> dict[str, Job]:
+    """Return the jobs of the core and of all plugins by their names, such as ``acme.prune``.
+
+    Raises:
+        PluginError: a plugin raised, or returned something else, or two jobs of the same name.
+    """
+    jobs = dict(core)
+    for plugin, item in hosts.call("register_jobs"):
+        if not isinstance(item, Job):
+            raise PluginError(f"{plugin} returned {item!r} from register_jobs; expected a Job")
+        name = f"{plugin.name}.{item.name}"
+        if name in jobs:
+            raise PluginError(f'{plugin} has a second job of the name "{name}"')
+        jobs[name] = item
+    return jobs
+
+
+def registered_metrics(hosts: PluginHosts) -> Mapping[str, Metric]:
+    """Return the metrics of all plugins by their names, such as ``strongroom_acme_imports``.
+
+    Raises:
+        PluginError: a plugin raised, or returned something else, or two metrics have the same name.
+    """
+    metrics: dict[str, Metric] = {}
+    for plugin, item in hosts.call("register_metrics"):
+        if not isinstance(item, Metric):
+            raise PluginError(f"{plugin} returned {item!r} from register_metrics; expected a Metric")
+        name = f"strongroom_{plugin.name}_{item.name}"
+        if name in metrics:
+            raise PluginError(f"{plugin}: another metric has the name {name}")
+        metrics[name] = item
+    return metrics

@@ -1,4 +1,4 @@
-"""Observes the statements of a database: metrics, traces and the log of slow statements."""
+"""Observes the statements of a database and the calls of storages: metrics, traces, slow statements."""
 
 import logging
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Final, Protocol
 
 from strongroom.database.statements import Named
+from strongroom.plugin_api.storage import ObjectNotFound
 from strongroom.plugin_api.tracing import Attributes, current_span
 
 logger: Final = logging.getLogger(__name__)
@@ -49,3 +50,30 @@ class StatementObserver:
         milliseconds = round(seconds * 1000)
         members = {"statement": name, "milliseconds": milliseconds}
         logger.warning("Slow statement %s: %d ms", name, milliseconds, extra={"members": members})
+
+
+class StorageMeter(Protocol):
+    """Records the durations of calls."""
+
+    def storage_call(self, storage: str, verb: str, seconds: float, *, failed: bool) -> None:
+        """Count a call of a storage."""
+
+
+class StorageCallObserver:
+    """Receives each call of a storage; see :attr:`strongroom.storage.stores.Store.observe`.
+
+    Args:
+        meter: records metrics, if there are any.
+    """
+
+    def __init__(self, meter: StorageMeter | None) -> None:
+        self._meter = meter
+
+    def __call__(self, storage: str, verb: str, seconds: float, error: BaseException | None) -> None:
+        """Record a call that has ended."""
+        # An object that does not exist is an answer and no failure.
+        failure = None if isinstance(error, ObjectNotFound) else error
+        if self._meter is not None:
+            self._meter.storage_call(storage, verb, seconds, failed=failure is not None)
+        if (span := current_span()) is not None:
+            span.record(f"storage {verb}", seconds, {"strongroom.storage": storage}, failure)
