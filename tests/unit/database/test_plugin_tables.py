@@ -1,6 +1,7 @@
 """The tables of plugins: rules, upgrades that keep data, and transactions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,15 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    delete,
     insert,
     inspect,
     select,
     text,
     update,
 )
+from tests.support.databases import on_postgresql
+from tests.support.interleaving import Interleaving
 
 from strongroom.database import Database
 from strongroom.database.plugin_tables import (
@@ -91,7 +95,7 @@ def test_an_upgrade_from_one_version_to_the_next_keeps_data(
     database: Database, first: PluginTables, second: PluginTables
 ) -> None:
     notes = first.metadata.tables["acme_notes"]
-    own = HostDatabase(lambda: database)
+    own = HostDatabase("acme", lambda: database)
     upgrade(database.engine, {"acme": first})
     with own.write() as transaction:
         transaction.execute(insert(notes), [{"id": 1, "body": "one"}, {"id": 2, "body": "two"}])
@@ -126,7 +130,7 @@ def test_a_transaction_executes_statements_and_rolls_back(
 ) -> None:
     notes = first.metadata.tables["acme_notes"]
     upgrade(database.engine, {"acme": first})
-    own = HostDatabase(lambda: database)
+    own = HostDatabase("acme", lambda: database)
     with pytest.raises(ZeroDivisionError), own.write() as transaction:
         _insert_and_raise(transaction, notes)
     with own.write() as transaction:
@@ -139,6 +143,28 @@ def test_a_transaction_executes_statements_and_rolls_back(
         assert transaction.scalar(select(notes.c.body)) == "changed"
         assert transaction.first(select(notes)).body == "changed"
         assert transaction.first(select(notes).where(notes.c.id == 2)) is None
+
+
+@on_postgresql
+@pytest.mark.parametrize(("lock", "counts"), [("notes", {1}), (None, {1, 2})])
+def test_of_transactions_with_the_same_lock_one_runs_at_a_time(
+    database: Database, first: PluginTables, lock: str | None, counts: set[int]
+) -> None:
+    notes = first.metadata.tables["acme_notes"]
+    upgrade(database.engine, {"acme": first})
+    own, ids = HostDatabase("acme", lambda: database), count(1)
+
+    def add_one() -> bool:
+        with own.write(lock=lock) as transaction:
+            is_first = transaction.first(select(notes)) is None
+            return is_first and transaction.execute(insert(notes), {"id": next(ids), "body": ""}) == 1
+
+    def prepare() -> tuple[Callable[[], bool], Callable[[], bool]]:
+        with own.write() as transaction:
+            transaction.execute(delete(notes))
+        return add_one, add_one
+
+    assert {sum(outcomes) for outcomes in Interleaving(database).every(prepare)} == counts
 
 
 def _insert_and_raise(transaction: Transaction, notes: Table) -> None:

@@ -60,7 +60,7 @@ class World:
         self.clock = ManualClock(round(time.time() * 1000))
         self.receiver = receiver
         self.disabled: list[tuple[str, str]] = []
-        self.database = HostDatabase(lambda: database)
+        self.database = HostDatabase("webhooks", lambda: database)
         self.queue = DeliveryQueue(
             self.database,
             self.clock,

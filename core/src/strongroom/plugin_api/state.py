@@ -104,11 +104,16 @@ class PluginDatabase(ABC):
         """
 
     @abstractmethod
-    def write(self) -> AbstractContextManager[Transaction]:
+    def write(self, *, lock: str | None = None) -> AbstractContextManager[Transaction]:
         """Open a transaction that commits when the block ends, and rolls back if the block raises.
 
         On SQLite there is one such transaction at a time. On PostgreSQL concurrent transactions wait for
         rows that another has changed or locked; ``with_for_update(skip_locked=True)`` skips such rows.
+        Rows that do not exist yet cannot be locked, so a limit on their number needs ``lock``.
+
+        Args:
+            lock: a name, such as a tenant's id. Of the transactions with the same name, one runs at a
+                time on all servers, and sees what those before it committed. Since 1.1.
         """
 
 

@@ -125,7 +125,7 @@ class PluginHost(HostAPI):
 
     @cached_property
     def database(self) -> PluginDatabase:
-        return HostDatabase(lambda: self._services().database)
+        return HostDatabase(self.plugin, lambda: self._services().database)
 
     @cached_property
     def files(self) -> HostFiles:

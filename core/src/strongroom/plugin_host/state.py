@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam, func
 
 from strongroom.database import Database
+from strongroom.database.changes import AdvisoryLock
 from strongroom.database.statements import dynamic
 from strongroom.plugin_api.state import (
     MAX_KEY_LENGTH,
@@ -17,6 +18,10 @@ from strongroom.plugin_api.state import (
     UserStore,
 )
 from strongroom.plugin_values.service import PluginValues
+
+# The namespace of the advisory locks on PostgreSQL: "PLUG" in ASCII. Two names with the same hash only
+# wait for each other.
+_LOCK: Final = AdvisoryLock(0x504C5547, func.hashtext(bindparam("name")))
 
 
 class HostTransaction(Transaction):
@@ -52,7 +57,8 @@ class HostTransaction(Transaction):
 class HostDatabase(PluginDatabase):
     """Implements :class:`strongroom.plugin_api.state.PluginDatabase`."""
 
-    def __init__(self, database: Callable[[], Database]) -> None:
+    def __init__(self, plugin: str, database: Callable[[], Database]) -> None:
+        self._plugin = plugin
         self._database = database
 
     @contextmanager
@@ -61,8 +67,12 @@ class HostDatabase(PluginDatabase):
             yield HostTransaction(connection)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, lock: str | None = None) -> Iterator[Transaction]:
         with self._database().write() as connection:
+            if lock is not None:
+                # Before the first read: at READ COMMITTED, later statements see what the former holder
+                # of the lock committed.
+                _LOCK.acquire(connection, name=f"{self._plugin}:{lock}")
             yield HostTransaction(connection)
 
 

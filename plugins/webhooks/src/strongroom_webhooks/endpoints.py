@@ -74,7 +74,8 @@ class Endpoints:
             **_columns(body),
         }
         is_same = endpoints.c.tenant_id == tenant_id if tenant_id else endpoints.c.tenant_id.is_(None)
-        with self._host.database.write() as tx:
+        # Locked, so that concurrent requests cannot exceed the limit.
+        with self._host.database.write(lock=f"endpoints of {tenant_id or SERVER}") as tx:
             if _count(tx, endpoints, is_same) >= self._host.options.endpoints_per_tenant:
                 raise ApiError(TOO_MANY)
             tx.execute(insert(endpoints), [row])
@@ -120,7 +121,8 @@ class Endpoints:
         """Delete an endpoint with its deliveries."""
         self.get(endpoint_id)
         with self._host.database.write() as tx:
-            tx.execute(delete(endpoints).where(endpoints.c.id == endpoint_id))
+            if not tx.execute(delete(endpoints).where(endpoints.c.id == endpoint_id)):
+                raise ApiError(UNKNOWN)
             tx.execute(delete(deliveries).where(deliveries.c.endpoint_id == endpoint_id))
 
     def rotate(self, endpoint_id: str, overlap: int) -> SigningKeys:
