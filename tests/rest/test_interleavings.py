@@ -4,21 +4,14 @@ Each pair of requests runs one after the other in both orders, which gives the o
 and then with the second at each statement of the first.
 """
 
-from collections.abc import Callable
-from itertools import count
-from typing import Any
-
 import pytest
-from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers
+from tests.support.api import PASSWORD, Api
 from tests.support.config import Table, lifted
 from tests.support.databases import on_postgresql
-from tests.support.interleaving import Action, Interleaving
-from tests.support.scene import Scene
+from tests.support.interleaving import Interleaving
+from tests.support.stage import Pair, Preparation, Stage, search
 
 pytestmark = on_postgresql
-
-PROOF = {"X-Current-Password": PASSWORD}
-Pair = tuple[Action, Action]
 
 
 @pytest.fixture
@@ -26,82 +19,7 @@ def config_changes() -> Table:
     return lifted()
 
 
-class Stage(Scene):
-    """A scene with requests that tests combine; each returns its status, and the code of an error."""
-
-    def __init__(self, api: Api) -> None:
-        super().__init__(api)
-        self.root = api.person(admin=True)
-        self._numbers = count()
-
-    def name(self) -> str:
-        """Return a new name."""
-        return f"name{next(self._numbers)}"
-
-    def upload(self, name: str, rule: str = "fail", path: str = "") -> Action:
-        query = f"?onConflict={rule}" + (f"&relativePath={path}" if path else "")
-        return lambda: ended(self.api.send(self.path, self.admin, name, b"x", query=query))
-
-    def tus(self, path: str) -> Action:
-        headers = {
-            **creation_headers(1, filename=path.rpartition("/")[2], relativePath=path),
-            "Content-Type": "application/offset+octet-stream",
-        }
-        return self.request("POST", f"{self.path}/uploads", headers=headers, data=b"x")
-
-    def request(self, method: str, path: str, by: Person | None = None, **options: Any) -> Action:
-        return lambda: ended(self.api.request(method, path, by=by or self.admin, **options))
-
-    def change(self, node: Json, **values: Any) -> Action:
-        return self.request("PUT", f"{self.path}/files/{node['id']}/directory", json=values)
-
-    def delete(self, node: Json) -> Action:
-        return self.request("DELETE", f"{self.path}/files/{node['id']}")
-
-    def trashed(self, name: str) -> Json:
-        node = self.file(name)
-        assert self.delete(node)() == 200
-        return node
-
-    def restore(self, node: Json) -> Action:
-        body = {"onConflict": "rename"}
-        return self.request("POST", f"{self.path}/trash/{node['id']}/restore", json=body)
-
-    def invited(self, email: str) -> str:
-        """Invite an address, and return the path of the invitation."""
-        answer = self.api.post(f"{self.path}/invitations", {"email": email}, by=self.admin)
-        assert answer.status_code == 201
-        return f"invitations/{answer.json['id']}"
-
-    def register(self, **values: Any) -> Action:
-        body = {"name": "New", "password": PASSWORD, **values}
-        return lambda: ended(self.api.post("/users", body))
-
-    def proven(self, email: str) -> Json:
-        """Return the members of a registration with an address."""
-        return {"email": email, "verificationCodes": [self.api.code(email, "register")]}
-
-    def bind(self, user: Person, email: str) -> Action:
-        body = {
-            "email": email,
-            "verificationCode": self.api.code(email, "bind"),
-            "heldCode": self.api.code(user.email, "bind"),
-        }
-        return self.request("POST", "/users/me/emails", user, json=body)
-
-    def leave(self, user: Person) -> Action:
-        """Delete the account of a user."""
-        return self.request("DELETE", f"/users/{user.id}", user, headers=PROOF)
-
-
-def ended(answer: Answer) -> int | str:
-    """Return the status of an answer, or the code of its error."""
-    if answer.status_code < 400:
-        return answer.status_code
-    return str(answer.json["error"]["code"])
-
-
-def uploads_of_a_name(rule: str) -> Callable[[Stage], Pair]:
+def uploads_of_a_name(rule: str) -> Preparation:
     def prepare(stage: Stage) -> Pair:
         name = stage.name()
         return stage.upload(name, rule), stage.upload(name, rule)
@@ -178,7 +96,7 @@ def a_suspension_of_a_user_who_is_changed(stage: Stage) -> Pair:
     return stage.request("POST", f"/users/{user.id}/suspension", stage.root), rename
 
 
-PAIRS: list[Callable[[Stage], Pair]] = [
+PAIRS: list[Preparation] = [
     *map(uploads_of_a_name, ("fail", "rename", "replace")),
     uploads_into_a_new_folder,
     resumable_uploads_into_a_new_folder,
@@ -200,16 +118,8 @@ def stage(api: Api) -> Stage:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.__qualname__.partition(".")[0])
-def test_the_outcomes_are_those_of_one_after_the_other(
-    stage: Stage, pair: Callable[[Stage], Pair]
-) -> None:
-    first, second = pair(stage)
-    right = {(first(), second())}
-    first, second = pair(stage)
-    outcome = second()
-    right.add((first(), outcome))
-    found = set(Interleaving(stage.api.container.database).every(lambda: pair(stage)))
-    assert found <= right
+def test_the_outcomes_are_those_of_one_after_the_other(stage: Stage, pair: Preparation) -> None:
+    search(stage, pair)
 
 
 def test_two_bindings_of_a_user_are_in_order(stage: Stage) -> None:

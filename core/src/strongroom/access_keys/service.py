@@ -241,7 +241,9 @@ class AccessKeyService:
         """Do as :meth:`revoke`, for callers who have checked that the actor may."""
         with self._database.write() as connection:
             key = self._find(connection, user_id, key_id)
-            self._keys.remove(connection, key_id)
+            if not self._keys.remove(connection, key_id):
+                # A concurrent request has just deleted it.
+                raise NotFound
             self._record(connection, "access-key.revoke", key, actor_id, origin)
 
     def owner_of(self, key_id: str) -> str:
@@ -264,9 +266,10 @@ class AccessKeyService:
         """Revoke leaked keys, and notify their users; return the number of keys."""
         presented = {key.id: key for key in map(parse_key, texts) if key is not None}
         with self._database.write() as connection:
-            leaked = [key for text in presented.values() if (key := self._leaked(connection, text))]
+            found = [key for text in presented.values() if (key := self._leaked(connection, text))]
+            # Not those that a concurrent request has just deleted.
+            leaked = [key for key in found if self._keys.remove(connection, key.id)]
             for key in leaked:
-                self._keys.remove(connection, key.id)
                 self._record(connection, "access-key.leaked", key, None, origin)
         # After the commit: the key is refused before anyone reads the message.
         self._notify(leaked, "access-key-leaked")

@@ -31,7 +31,7 @@ from strongroom.users.credentials import CredentialService
 from strongroom.users.factor_policy import FactorPolicy, FactorState
 from strongroom.users.factors import EnrolledFactors
 from strongroom.users.models import SINGLE_KINDS, USERNAME, FactorRow
-from strongroom.users.service import UserService
+from strongroom.users.service import UserService, lock_logins
 from strongroom.verification.codes import Purpose
 
 Summary = Mapping[str, Mapping[str, Any]]
@@ -248,6 +248,9 @@ class FactorService:
             identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN, fields=fields
         )
         with self._database.write() as connection:
+            # Before the first read: two concurrent removals must not leave a user without any factor
+            # who must have one.
+            lock_logins(connection, user_id)
             removed = self._enrolments.remove(connection, user_id, factor_id)
             if removed is None:
                 raise errors.NotFound

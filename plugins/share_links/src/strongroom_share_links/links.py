@@ -155,7 +155,8 @@ class Links:
         """
         link = self._managed(tenant_id, link_id)
         with self._host.database.write() as transaction:
-            remove(transaction, [link_id])
+            if not remove(transaction, [link_id]):
+                raise ApiError(UNKNOWN)
         self._audit("delete", link)
 
     def of_file(self, tenant_id: str, file_id: str, query: Json) -> tuple[list[SharedLink], int]:
@@ -415,9 +416,9 @@ def _put_people(transaction: Transaction, link_id: str, user_ids: Sequence[str])
         transaction.execute(insert(people), rows)
 
 
-def remove(transaction: Transaction, link_ids: Sequence[str]) -> None:
-    """Delete shares with all their records."""
+def remove(transaction: Transaction, link_ids: Sequence[str]) -> int:
+    """Delete shares with all their records; return how many shares existed."""
     for name in ("people", "openings", "downloads", "uploads", "folders"):
         table = metadata.tables[f"share_links_{name}"]
         transaction.execute(delete(table).where(table.c.link_id.in_(link_ids)))
-    transaction.execute(delete(links).where(links.c.id.in_(link_ids)))
+    return transaction.execute(delete(links).where(links.c.id.in_(link_ids)))
