@@ -170,6 +170,12 @@ class TestCriteria:
     def test_each_narrows_or_sorts(self, search: Search, criteria: str, names: list[str]) -> None:
         assert search.names("a", search.scene.admin, criteria) == names
 
+    @pytest.mark.parametrize("size", [2**63, 10**60])
+    def test_a_size_beyond_all_files_is_refused(self, search: Search, size: int) -> None:
+        scene = search.scene
+        answer = scene.api.get(f"{scene.path}/search?query=a&minSize={size}", by=scene.admin)
+        assert (answer.status_code, answer.json["error"]["details"][0]["field"]) == (400, "minSize")
+
     def test_a_folder_that_the_caller_cannot_see_is_refused(self, search: Search, nodes: Json) -> None:
         scene = search.scene
         path = f"{scene.path}/search?query=a&parentId="

@@ -225,8 +225,9 @@ def test_changes_need_the_revision(scene: Scene) -> None:
     assert changed.status_code == 200
     assert (changed.json["revision"], changed.json["description"]) == (2, "new")
     assert (changed.json["eventTypes"], changed.json["ordered"]) == (["*"], False)
-    again = scene.api.patch(path, change, by=scene.admin)
-    assert (again.status_code, again.json["error"]["code"]) == (409, "error.webhook-endpoint-conflict")
+    for revision in (1, 2**31, 2**63, -(10**60)):
+        again = scene.api.patch(path, {**change, "revision": revision}, by=scene.admin)
+        assert (again.status_code, error_code(again)) == (409, "error.webhook-endpoint-conflict")
 
 
 def test_a_rotated_secret_overlaps_with_the_former_one(scene: Scene) -> None:

@@ -12,7 +12,7 @@ from strongroom.http.pages import PagingQuery, ReferenceSchema
 from strongroom.http.parsing import Timestamp, text
 from strongroom.scanning.states import STATES
 from strongroom.tenants.models import Role
-from strongroom.tenants.schemas import OverrideQuery
+from strongroom.tenants.schemas import MAX_BYTES, OverrideQuery
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
@@ -227,7 +227,7 @@ class SearchQuery(PagingQuery):
     contentType = _content_type()
     modifiedAfter = Timestamp(load_default=None)
     minSize = fields.Integer(
-        load_default=None, validate=validate.Range(0), metadata={"description": "In bytes"}
+        load_default=None, validate=validate.Range(0, MAX_BYTES), metadata={"description": "In bytes"}
     )
     sort = _sort()
 

@@ -102,8 +102,11 @@ class Endpoints:
 
     def update(self, endpoint_id: str, body: Mapping[str, Any]) -> Endpoint:
         """Change an endpoint. A status ``enabled`` also ends its back-off."""
-        self.get(endpoint_id)
+        known = self.get(endpoint_id)
         self._check(body)
+        # Before the statement, because no database takes a number of any size.
+        if known.revision != body["revision"]:
+            raise ApiError(OUTDATED)
         now = self._host.clock.now()
         values = {**_columns(body), "revision": body["revision"] + 1, "updated_at": now}
         if "status" in body:
