@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench.servers import HOST, Server, free_port, running
+from bench.servers import HOST, Server, running
+from strongroom.testing.server import free_port
 
 NAME: Final = "nginx"
 

@@ -10,7 +10,8 @@ from typing import BinaryIO, Final
 from bench.client import EMAIL, PASSWORD, HttpClient
 from bench.forms import FORM_HEADERS, FORM_TAIL, form_head
 from bench.harness import MEBIBYTE
-from bench.servers import HOST, START_SECONDS, Server, free_port, running
+from bench.servers import HOST, START_SECONDS, Server, running
+from strongroom.testing.server import free_port
 
 NAME: Final = "PocketBase"
 LOGIN: Final = "/api/collections/users/auth-with-password"

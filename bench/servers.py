@@ -3,9 +3,7 @@
 import http.client
 import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from bench.usage import processes
+from strongroom.testing.server import free_port
 
 HOST: Final = "127.0.0.1"
 START_SECONDS: Final = 30
-PORTS = (20_000, 32_000)
 STOP_SECONDS: Final = 5
 ROOT: Final = Path(__file__).parents[1]
 STRONGROOM: Final = str(Path(sys.executable).with_name("strongroom"))
@@ -127,15 +125,6 @@ def _write_config(path: Path, port: int, **values: object) -> Path:
     alike = {"host": HOST, "port": port, "folder": path.parent, "bcrypt_cost": BCRYPT_COST}
     path.write_text(CONFIG.format(**alike, **values))
     return path
-
-
-def free_port() -> int:
-    """Return a free port below the ephemeral range, which other processes may use concurrently."""
-    while True:
-        port = random.SystemRandom().randrange(*PORTS)
-        with suppress(OSError), socket.socket() as probe:
-            probe.bind((HOST, port))
-            return port
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.support.api import Api, error_code
 from tests.support.config import Table, merged
 from tests.support.http import at_once
+from tests.support.logs import own_records
 from tests.support.wechat import Browser, Logins, WeChat
 
 import strongroom
@@ -337,7 +338,7 @@ class TestSameAsOtherLogins:
         platform.platform.failures.plan("/sns/jscode2session", errcode, message=said)
         response = api.post(MINI_PROGRAM, {"code": "planted-code"})
         assert (response.status_code, error_code(response)) == (503, "error.unavailable")
-        (line,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+        (line,) = [record for record in own_records(caplog) if record.levelno == logging.ERROR]
         assert "[login.wechat.apps.mini]" in line.getMessage()
         assert "planted" not in caplog.text + response.text
 

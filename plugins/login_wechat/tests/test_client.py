@@ -101,13 +101,14 @@ def test_no_cookie_is_kept_from_one_persons_answer_to_anothers_request(
 
 
 def test_a_platform_that_is_away_is_unavailable(options: WeChatOptions) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    client = PlatformClient(replace(options, api_url=f"http://127.0.0.1:{port}"))
-    with pytest.raises(PlatformUnavailable, match="ConnectionError"):
-        client.get(PATH)
-    client.close()
+    # Bound, so that no other process takes it meanwhile.
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        client = PlatformClient(replace(options, api_url=url))
+        with pytest.raises(PlatformUnavailable, match="ConnectionError"):
+            client.get(PATH)
+        client.close()
 
 
 def test_a_platform_that_does_not_respond_in_time_is_called_once(

@@ -60,12 +60,12 @@ def test_no_log_contains_the_parameters_of_a_login(
 def test_no_exception_contains_the_parameters_of_a_refused_request(
     site: Website, platform: Platform, site_app: PlatformApp
 ) -> None:
-    message = f"invalid appsecret {site_app.secret} of code abc123"
+    message = f"invalid appsecret {site_app.secret} of code planted-code"
     platform.failures.plan("/sns/oauth2/access_token", 40125, message=message)
     with pytest.raises(WeChatError, match="40125: invalid appsecret") as caught:
-        site.exchange("abc123")
+        site.exchange("planted-code")
     assert site_app.secret not in _everything(caught.value)
-    assert "abc123" not in _everything(caught.value)
+    assert "planted-code" not in _everything(caught.value)
 
 
 def test_no_exception_contains_the_body_of_a_refusal(client: PlatformClient, platform: Platform) -> None:

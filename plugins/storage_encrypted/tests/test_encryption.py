@@ -75,7 +75,7 @@ def test_no_content_and_no_tenant_is_in_the_store(
 CONTENT = Random(7).randbytes(3 * PIECE + 1000)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[*HealthCheck])
 @given(
     size=st.sampled_from([0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE, 3 * PIECE + 1000]),
     start=st.one_of(

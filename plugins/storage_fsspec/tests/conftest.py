@@ -15,16 +15,12 @@ from typing import Any
 import asyncssh
 import pytest
 
+from strongroom.testing.server import free_port
 from strongroom_storage_fsspec.options import FsspecOptions
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 WEBDAV = Path(__file__).with_name("webdav_server.py")
-PATIENCE = 20
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+PATIENCE = 120
 
 
 def await_port(port: int) -> None:

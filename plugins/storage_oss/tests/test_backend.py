@@ -179,12 +179,13 @@ class TestErrors:
             assert not isinstance(caught.value, (ObjectNotFound, StorageUnavailable))
 
     def test_a_store_that_is_not_there_is_unavailable(self, make_backend: MakeBackend, key: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-        backend = make_backend(endpoint=f"http://127.0.0.1:{port}")
-        for attempt in each_operation(backend, key):
-            with pytest.raises(StorageUnavailable):
-                attempt()
+        # Bound, so that no other process takes it meanwhile.
+        with socket.socket() as bound:
+            bound.bind(("127.0.0.1", 0))
+            backend = make_backend(endpoint=f"http://127.0.0.1:{bound.getsockname()[1]}")
+            for attempt in each_operation(backend, key):
+                with pytest.raises(StorageUnavailable):
+                    attempt()
 
     def test_a_silent_store_times_out(self, make_backend: MakeBackend, key: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:

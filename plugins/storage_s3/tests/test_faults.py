@@ -178,12 +178,12 @@ def test_the_store_says_when_to_come_again(proxy: FaultyProxy, backend: S3Backen
 def test_a_closed_port_is_unavailable(
     make_backend: Callable[..., S3Backend], operation: Callable[[S3Backend], object]
 ) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    backend = make_backend(endpoint_url=f"http://127.0.0.1:{port}", max_attempts=1)
-    with pytest.raises(StorageUnavailable):
-        operation(backend)
+    # Bound, so that no other process takes it meanwhile.
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        with pytest.raises(StorageUnavailable):
+            operation(make_backend(endpoint_url=url, max_attempts=1))
 
 
 def test_a_silent_store_is_unavailable_after_the_read_timeout(

@@ -13,22 +13,39 @@ from tests.support.config import base_config, write_toml
 STRONGROOM = str(Path(sys.executable).with_name("strongroom"))
 
 WORK = """
-import sys, time
-from strongroom.cli.progress import progress_bar
-length, hidden = {length}, {hidden}
-with progress_bar("Counting", length, hidden=hidden, interval=0.05) as progress:
+import sys, threading
+from types import SimpleNamespace
+from strongroom.cli import progress as module
+
+class Lines:
+    "Standard error, which counts its lines."
+    def __init__(self, stream):
+        self.stream, self.written = stream, threading.Semaphore(0)
+    def write(self, text):
+        self.stream.write(text)
+        self.written.release()
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+length, hidden, lines, now = {length}, {hidden}, {lines}, [0]
+module.time = SimpleNamespace(monotonic=lambda: now[0])
+sys.stderr = Lines(sys.stderr)
+with module.progress_bar("Counting", length, hidden=hidden, interval=0.05 if lines else 600) as progress:
     progress(1)
-    # Until at least one line is due; a terminal without a length has one every half second.
-    deadline = time.monotonic() + {seconds}
-    while time.monotonic() < deadline:
-        time.sleep(0.01)
+    now[0] = 1
+    for _ in range(lines):
+        assert sys.stderr.written.acquire(timeout=60)
     progress(1)
 print("result")
 """
 
 
-def command(length: int | None = 2, *, hidden: bool = False, seconds: float = 0.4) -> list[str]:
-    return [sys.executable, "-c", WORK.format(length=length, hidden=hidden, seconds=seconds)]
+def command(length: int | None = 2, *, hidden: bool = False, lines: int = 0) -> list[str]:
+    """Return a command that waits in the middle of its work until there are so many lines.
+
+    The first of them may be from before the first step. A second passes on the clock of the command.
+    """
+    return [sys.executable, "-c", WORK.format(length=length, hidden=hidden, lines=lines)]
 
 
 def create_user(program: list[str]) -> None:
@@ -67,23 +84,23 @@ def test_a_terminal_shows_a_bar() -> None:
 
 
 def test_a_terminal_without_a_length_shows_the_time() -> None:
-    shown = on_terminal(command(None, seconds=1.2))
+    shown = on_terminal(command(None, lines=2))
     assert "\rCounting: 1, 1 s" in shown
     assert "Counting: done after 1 s" in shown
 
 
 def test_a_pipe_gets_lines_and_no_control_characters() -> None:
-    result = subprocess.run(command(), capture_output=True, text=True, check=True)
+    result = subprocess.run(command(lines=2), capture_output=True, text=True, check=True)
     assert result.stdout == "result\n"
-    first, *_, last = result.stderr.splitlines()
-    assert first == "Counting: 1 of 2 (50%), 0 s"
-    assert last == "Counting: done after 0 s"
+    *lines, last = result.stderr.splitlines()
+    assert "Counting: 1 of 2 (50%), 1 s" in lines
+    assert last == "Counting: done after 1 s"
     assert "\x1b" not in result.stderr
     assert "\r" not in result.stderr
 
 
 def test_a_pipe_gets_nothing_from_short_work() -> None:
-    result = subprocess.run(command(seconds=0), capture_output=True, text=True, check=True)
+    result = subprocess.run(command(), capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("result\n", "")
 
 

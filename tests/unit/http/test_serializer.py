@@ -88,7 +88,7 @@ def test_all_schemas_are_compiled_but_a_few() -> None:
 def test_a_serializer_does_the_same_as_dump(schema: type[Schema]) -> None:
     instance, serialize = schema(), serializer(schema)
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(records(instance))
     def check(record: Any) -> None:
         assert serialize(record) == instance.dump(record)

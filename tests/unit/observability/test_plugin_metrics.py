@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from tests.support.waiting import STALL_SECONDS, wait_until
 
 from strongroom import config
 from strongroom.container.services import build
@@ -86,22 +87,24 @@ def test_a_gauge_that_hangs_is_missing_and_is_not_called_again(caplog: pytest.Lo
 
     def hang() -> float:
         calls.append(True)
-        answer.wait(10)
+        answer.wait(STALL_SECONDS)
         return 1
 
     gauges = PluginGauges(
         {"slow": Gauge("slow", "Slow.", hang), "good": Gauge("good", "Good.", lambda: 2)}, patience=0.05
     )
-    for reading in range(1, 4):
-        text = text_of(gauges)
-        assert f'strongroom_gauge_read_errors_total{{gauge="slow"}} {reading}.0' in text
-        assert "good 2.0" in text
+    readings = [text_of(gauges) for _ in range(3)]
+    # On a busy machine, the good one may be late, too.
+    while "good 2.0" not in readings[-1]:
+        readings.append(text_of(gauges))
+    for number, text in enumerate(readings, 1):
+        late = sum("good 2.0" not in earlier for earlier in readings[:number])
+        assert f'strongroom_gauge_read_errors_total{{gauge="slow"}} {number}.0' in text
+        assert f'strongroom_gauge_read_errors_total{{gauge="good"}} {late}.0' in text
     assert len(calls) == 1
     assert caplog.text.count("The gauge slow cannot be read") == 1
     answer.set()
-    while "slow 1.0" not in (text := text_of(gauges)):
-        pass
-    assert 'strongroom_gauge_read_errors_total{gauge="good"} 0.0' in text
+    wait_until(lambda: "slow 1.0" in text_of(gauges))
 
 
 def test_a_gauge_that_fails_again_is_logged_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -112,7 +115,7 @@ def test_a_gauge_that_fails_again_is_logged_again(caplog: pytest.LogCaptureFixtu
             raise faults[0]
         return 1
 
-    gauges = PluginGauges({"unsteady": Gauge("unsteady", "Unsteady.", read)})
+    gauges = PluginGauges({"unsteady": Gauge("unsteady", "Unsteady.", read)}, patience=60)
     for count in (1, 2):
         faults.append(OSError("away"))
         assert "unsteady 1.0" not in text_of(gauges) + text_of(gauges)

@@ -1,6 +1,5 @@
 """Metrics of processes are those of the kernel, for a master and its children together."""
 
-import os
 import subprocess
 import sys
 import time
@@ -17,25 +16,41 @@ from strongroom.observability.process_metrics import (
     ProcessMetrics,
 )
 
-BUSY = "import time\nwhile time.process_time() < 0.3: pass\nprint('ready', flush=True)\ninput()"
+MASTER = """
+import subprocess, sys
+print(flush=True)
+input()
+busy = "import time\\nwhile time.process_time() < 0.3: pass\\nprint(flush=True)\\ninput()"
+streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+with subprocess.Popen([sys.executable, "-c", busy], **streams) as child:
+    child.stdout.readline()
+    print(flush=True)
+    input()
+    child.communicate(b"\\n")
+print(flush=True)
+input()
+"""
+"""A process that has a busy child after the first line of its input, and none after the second one."""
 
 
-def read() -> dict[str, float]:
-    found = {family.name: samples[0][1] for family, samples in ProcessMetrics(os.getpid())()}
+def read(pid: int) -> dict[str, float]:
+    found = {family.name: samples[0][1] for family, samples in ProcessMetrics(pid)()}
     assert found.keys() == {family.name for family in PROCESS_FAMILIES}
     return found
 
 
 def test_a_child_counts_and_its_processor_time_stays() -> None:
-    before = read()
     with subprocess.Popen(
-        [sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as child:
-        assert child.stdout is not None
-        child.stdout.readline()
-        during = read()
-        child.communicate(b"\n")
-    after = read()
+        [sys.executable, "-c", MASTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as master:
+        assert master.stdin is not None
+        assert master.stdout is not None
+        found = []
+        for _ in range(3):
+            assert master.stdout.readline() == b"\n"
+            found.append(read(master.pid))
+            master.stdin.write(b"\n")
+    before, during, after = found
     assert during[PROCESSES.name] == before[PROCESSES.name] + 1
     assert during[RESIDENT.name] > before[RESIDENT.name]
     assert during[OPEN_FDS.name] > before[OPEN_FDS.name]

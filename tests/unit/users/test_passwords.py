@@ -2,11 +2,10 @@
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 
 import bcrypt
 import pytest
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 from strongroom.errors import Unavailable
 from strongroom.users import passwords
@@ -86,28 +85,29 @@ def test_a_wrong_password_costs_as_many_rounds_with_any_hash(
 
 def test_concurrent_hashes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     hasher = PasswordHasher(b"k" * 32, cost=COST, max_concurrent=2)
-    running, most, lock = 0, 0, threading.Lock()
-    third = threading.Barrier(3)
+    running: list[int] = []
+    most: list[int] = []
+    released = threading.Event()
 
     def check(_password: bytes, _stored: bytes) -> bool:
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        # Holds the first two until a third comes, or half a second has passed without one.
-        with suppress(threading.BrokenBarrierError):
-            third.wait(timeout=0.5)
-        with lock:
-            running -= 1
+        running.append(1)
+        most.append(len(running))
+        assert released.wait(PATIENCE_SECONDS)
+        running.pop()
         return True
 
     monkeypatch.setattr("strongroom.users.passwords.bcrypt.checkpw", check)
     threads = [threading.Thread(target=hasher.verify, args=("x", "$2b$04$x")) for _ in range(8)]
     for thread in threads:
         thread.start()
+    wait_until(lambda: len(running) == 2 and hasher._logins._places._value == 2 + 16 - 8)
+    # A third would start now.
+    released.wait(0.5)
+    released.set()
     for thread in threads:
-        thread.join(timeout=30)
-    assert most == 2
+        thread.join(timeout=PATIENCE_SECONDS)
+    assert len(most) == 8
+    assert max(most) == 2
 
 
 class BusyHasher:

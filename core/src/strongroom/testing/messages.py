@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -31,6 +32,14 @@ class Arrival:
 
 
 Delivered = Callable[[], Sequence[Arrival]]
+
+
+def shows_code(text: str, code: str) -> bool:
+    """Return whether a text contains a code as a word, also in a URL.
+
+    A port, an address of an object or a random id may contain its digits by chance.
+    """
+    return re.search(rf"\b{code}\b", unquote(text)) is not None
 
 
 def new_message(channel: str, *, recipient: str | None = None, template: str = "login") -> Message:
@@ -152,7 +161,7 @@ class MessageSenderContract:
         assert str(failure.value)
         shown = trace_of(failure.value)
         assert message.text not in shown
-        assert message.parameters["code"] not in shown
+        assert not shows_code(shown, message.parameters["code"])
 
     def test_sending_does_not_log_the_message(
         self,
@@ -166,4 +175,4 @@ class MessageSenderContract:
         with pytest.raises(MessageNotSent):
             unreachable_sender.send(message)
         assert message.text not in caplog.text
-        assert message.parameters["code"] not in caplog.text
+        assert not shows_code(caplog.text, message.parameters["code"])

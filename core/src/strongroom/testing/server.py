@@ -15,6 +15,7 @@ The server has a SQLite database, unless ``database_url`` names an empty Postgre
 plugin ``storage_local``, logins by password, cheap password hashes, and limits that tests do not reach.
 """
 
+import fcntl
 import json
 import os
 import random
@@ -22,10 +23,12 @@ import secrets
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +43,7 @@ STOP_SECONDS: Final = 60
 REQUEST_SECONDS: Final = 60
 
 _PORTS: Final = (20_000, 32_000)
+_reserved: set[int] = set()
 _OVERRIDES: Final = "STRONGROOM__"
 _PAUSE_SECONDS: Final = 0.05
 
@@ -268,12 +272,37 @@ def live_server(
 
 
 def free_port() -> int:
-    """Return a free port, below the range from which the system assigns ports to connections."""
+    """Return a free port, below the range from which the system assigns ports to connections.
+
+    As long as this process runs, neither it nor another process of this user gets the port again, so a
+    server that starts slowly or is stopped for a while keeps it.
+    """
     while True:
         port = random.SystemRandom().randrange(*_PORTS)
         with suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
-            return port
+            if _reserve(port):
+                return port
+
+
+def _reserve(port: int) -> bool:
+    """Reserve a port, and return whether it was not reserved."""
+    if port in _reserved:
+        # A process can lock again what it has locked.
+        return False
+    with suppress(BlockingIOError):
+        # The system releases the lock, on the byte at the position of the port, when the process ends.
+        fcntl.lockf(_reservations(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+        _reserved.add(port)
+        return True
+    return False
+
+
+@cache
+def _reservations() -> int:
+    """Open the file whose locks are reservations. It stays open, because to close it releases them."""
+    path = Path(tempfile.gettempdir(), f"strongroom-ports-{os.getuid()}")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
 def to_toml(table: Table, *parents: str) -> str:
