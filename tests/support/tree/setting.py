@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 
-from strongroom.container.files import FileServices
+from strongroom.assembly.files import FileServices
 from strongroom.database.paging import Paging
 from strongroom.files.access import NodeView
 from strongroom.files.file_writer import OnConflict

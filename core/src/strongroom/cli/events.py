@@ -13,7 +13,7 @@ from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.plugin_api.events import SERVER, Event, matches
 
 if TYPE_CHECKING:
-    from strongroom.container.events import EventServices
+    from strongroom.assembly.events import EventServices
 
 _POLL_SECONDS = 0.5
 _PAGE = 500

@@ -67,8 +67,8 @@ def require_offline(configuration: Configuration) -> None:
     Raises:
         ConfigurationError: a check failed.
     """
+    from strongroom.assembly.infrastructure import message_texts
     from strongroom.cli.plugin_commands import commands_of
-    from strongroom.container.infrastructure import message_texts
     from strongroom.plugin_host.hosts import offline_hosts, registration_fault
     from strongroom.production import refuse_unsafe
 

@@ -1,1 +1,1 @@
-"""Creates all services of the domain and their dependencies, independent of HTTP."""
+"""All services of one process with its plugins: started and closed together."""

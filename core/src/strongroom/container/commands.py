@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.audit.export import AuditExport
 from strongroom.backup.create import BackupService
-from strongroom.container.infrastructure import Infrastructure
 from strongroom.container.services import Container
 from strongroom.observability.checks import (
     EventsCheck,

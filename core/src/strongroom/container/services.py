@@ -1,62 +1,34 @@
 """The container: all services of one process."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
+from strongroom.assembly.infrastructure import Infrastructure, PruneJob
+from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
-from strongroom.config import Configuration, Settings
-from strongroom.container.events import EventServices, assemble_events, prune_event_steps
-from strongroom.container.files import FileServices, assemble_files, prune_steps
-from strongroom.container.identity import IdentityServices, assemble_identity
-from strongroom.container.infrastructure import Infrastructure
-from strongroom.container.jobs import core_jobs
-from strongroom.container.operating import OperatingServices, assemble_operating
-from strongroom.database import Database
+from strongroom.config import Configuration
 from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
-from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_host.hosts import PluginHosts, PluginLifeCycle
 from strongroom.plugin_host.registrations import registered_jobs, registered_metrics, registered_sinks
 from strongroom.plugins.manager import PluginError
-from strongroom.plugins.selection import Selection, select
+from strongroom.plugins.selection import select
 from strongroom.production import refuse_unsafe
-from strongroom.tenants.memberships import Memberships
+
+PREFIX: Final = "core"
+"""What the names of the core's jobs begin with, as those of a plugin begin with its name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
-    """The services of one process, and their resources."""
+class Container(Services):
+    """The services of one process, with the hosts of its plugins; starts and closes both."""
 
-    base: Infrastructure
-    identity: IdentityServices
-    keeping: FileServices
-    operating: OperatingServices
-    events: EventServices
     hosts: PluginHosts
-
-    @property
-    def settings(self) -> Settings:
-        """The settings the process runs with."""
-        return self.base.settings
-
-    @property
-    def selection(self) -> Selection:
-        """The plugins the process runs with."""
-        return self.base.selection
-
-    @property
-    def database(self) -> Database:
-        """The database of all services."""
-        return self.base.database
-
-    def services(self) -> Iterator[object]:
-        """Iterate over the services that routes can use."""
-        yield self.base.rates
-        for group in (self.identity, self.keeping, self.operating, self.events):
-            for field in fields(group):
-                yield getattr(group, field.name)
 
     def register_event_sinks(self) -> None:
         """Add the event sinks and subscribers of plugins.
@@ -94,7 +66,7 @@ class Container:
         Raises:
             PluginError: a plugin cannot register its jobs.
         """
-        return registered_jobs(self.hosts, core_jobs(self.identity, self.keeping))
+        return registered_jobs(self.hosts, core_jobs(self))
 
     def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
         """Return a runner of jobs in this process."""
@@ -129,6 +101,23 @@ class Container:
         self.base.resources.close()
 
 
+def core_jobs(services: Services) -> dict[str, Job]:
+    """Return the recurring jobs of the core by their names, such as ``core.prune``."""
+    identity, keeping = services.identity, services.keeping
+    jobs = (
+        Job("prune", timedelta(days=1), lambda run: _prune(identity.prune_job, run)),
+        Job("advance_retention_clock", timedelta(minutes=1), lambda _: keeping.retention_clock.tick()),
+        Job("warn_of_ending_keys", timedelta(hours=1), lambda _: identity.access_keys.warn()),
+    )
+    return {f"{PREFIX}.{job.name}": job for job in jobs}
+
+
+def _prune(steps: PruneJob, run: JobRun) -> None:
+    for _ in steps.run():
+        if run.should_stop:
+            return
+
+
 def build(
     configuration: Configuration, clock: Clock | None = None, *, patient: bool = False
 ) -> Container:
@@ -150,17 +139,12 @@ def build(
         base = Infrastructure(
             configuration, selection, clock or SystemClock(), resources, patient=patient
         )
-        identity = assemble_identity(base)
-        keeping = assemble_files(base, identity)
-        identity.prune_job.add(prune_steps(keeping))
-        # Identity does not depend on tenants, so the rule about memberships is registered here.
-        identity.deletion.guard(Memberships(base.clock).require_dispensable)
+        services = assemble(base)
         hosts = PluginHosts(
-            base.settings, selection.plugins, selection.options, base.clock, lambda: container
+            base.settings, selection.plugins, selection.options, base.clock, lambda: services
         )
-        events = assemble_events(base)
-        identity.prune_job.add(prune_event_steps(base, events))
-        operating = assemble_operating(base, keeping)
-        container = Container(base, identity, keeping, operating, events, hosts)
+        container = Container(
+            base, services.identity, services.keeping, services.events, services.readiness, hosts
+        )
         base.resources = resources.pop_all()
         return container

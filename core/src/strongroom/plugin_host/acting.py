@@ -17,7 +17,7 @@ from strongroom.plugin_api.files import Delegation
 from strongroom.users.models import UserStatus, UserType
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.services import Services
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
     level.name.lower(): level for level in Permission if level is not Permission.NONE
@@ -38,7 +38,7 @@ class ActingUser:
         services: returns the services of the process.
     """
 
-    def __init__(self, plugin: str, services: Callable[[], "Container"]) -> None:
+    def __init__(self, plugin: str, services: Callable[[], "Services"]) -> None:
         self._plugin = plugin
         self.services = services
 
@@ -109,9 +109,9 @@ class ActingUser:
             NotFound: there is no such user, or the user was deleted.
             UserSuspended: the user is suspended.
         """
-        container = self.services()
-        with container.database.write() as connection:
-            user = container.base.users.get(connection, user_id)
+        services = self.services()
+        with services.database.write() as connection:
+            user = services.base.users.get(connection, user_id)
             if user.status != UserStatus.ACTIVE:
                 raise UserSuspended
             event = AuditEvent(
@@ -122,7 +122,7 @@ class ActingUser:
                 origin=self.origin(),
                 details={"plugin": self._plugin},
             )
-            container.base.audit.record(connection, event)
+            services.base.audit.record(connection, event)
         token = _acting.set(Identity(user_id, user.type, ""))
         try:
             yield

@@ -12,7 +12,7 @@ from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_host.acting import ActingUser
 
 if TYPE_CHECKING:
-    from strongroom.container.files import FileServices
+    from strongroom.assembly.files import FileServices
 
 A = TypeVar("A")
 B = TypeVar("B")

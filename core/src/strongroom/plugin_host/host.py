@@ -50,7 +50,7 @@ from strongroom.sessions.views import token_headers
 from strongroom.verification.captchas import CaptchaAnswer
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.services import Services
 
 _COOKIE: Final = "strongroom-browser"
 _COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -101,7 +101,7 @@ class PluginHost(HostAPI):
         options: Any,
         settings: Settings,
         clock: Clock,
-        services: Callable[[], "Container"],
+        services: Callable[[], "Services"],
     ) -> None:
         self._plugin = plugin
         self._options = options
@@ -374,7 +374,7 @@ class PluginHost(HostAPI):
 class HostEvents(EventLog):
     """The log of a process, opened when it is first read."""
 
-    def __init__(self, services: Callable[[], "Container"]) -> None:
+    def __init__(self, services: Callable[[], "Services"]) -> None:
         self._services = services
 
     def types(self) -> Mapping[str, EventType]:

@@ -12,7 +12,7 @@ from strongroom.plugin_host.host import PluginHost
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.services import Services
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class PluginHosts:
         plugins: PluginManager,
         options: Mapping[str, Any],
         clock: Clock,
-        services: Callable[[], "Container"],
+        services: Callable[[], "Services"],
         kind: type[PluginHost] = PluginHost,
     ) -> None:
         self.plugins = plugins

@@ -12,7 +12,6 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from strongroom.audit.service import AuditService
 from strongroom.clock import Clock
 from strongroom.config import Configuration, ConfigurationError, Settings
-from strongroom.config.files import StorageSettings
 from strongroom.database import Database
 from strongroom.identity import Origin
 from strongroom.limits.backends import LimitBackend, in_database, in_redis
@@ -22,19 +21,11 @@ from strongroom.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
 from strongroom.plugin_api.storage import (
-    Capability,
-    InnerStorage,
-    LocalPaths,
-    SignedDownloads,
-    SignedUploads,
-    StorageBackend,
     StorageError,
 )
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
-from strongroom.storage.delivery import Route
-from strongroom.storage.namespaces import Namespace
 from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
@@ -69,6 +60,41 @@ class PruneJob:
         """Run every step, and yield its name and how many rows it deleted."""
         for name, step in self._steps.items():
             yield name, step()
+
+
+class ServiceGroup:
+    """Services that depend on each other: each is a ``cached_property``, and private if routes use none.
+
+    A service creates those that it names, so the dependencies determine the order of creation. Resources
+    close in the reverse order, each after the services that use it.
+
+    Args:
+        base: the infrastructure.
+    """
+
+    def __init__(self, base: "Infrastructure") -> None:
+        self._base = base
+        self._database = base.database
+        self._clock = base.clock
+        self._settings = base.settings
+        self._users = base.users
+        self._audit = base.audit
+
+    def services(self) -> Iterator[object]:
+        """Iterate over the services that routes can use, in the order of the classes."""
+        for kind in reversed(type(self).__mro__):
+            for name, member in vars(kind).items():
+                if isinstance(member, cached_property) and not name.startswith("_"):
+                    yield getattr(self, name)
+
+    def create(self) -> None:
+        """Create all services now, so that a fault of the configuration prevents the start.
+
+        Raises:
+            ConfigurationError: a key has a value that cannot be used.
+        """
+        for _ in self.services():
+            pass
 
 
 def message_texts(configuration: Configuration) -> Texts:
@@ -254,52 +280,3 @@ def _close(extension: Extension[Any]) -> None:
         extension.close()
     except Exception:
         logger.exception("The extension %s failed to close", extension.name)
-
-
-def open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
-    """Open all configured storages.
-
-    Raises:
-        ConfigurationError: a storage cannot be opened, or lacks a capability that its configuration
-            requires.
-    """
-    storages: dict[str, StorageBackend[Any]] = {}
-    for name, choice in base.selection.storages.items():
-        settings, services = base.settings.storages[name], []
-        if settings.over is not None:
-            inner = Namespace(storages[settings.over], name)
-            services.append(InnerStorage(name, inner, lambda: base.key_provider))
-        storages[name] = base.construct(choice, ("storages", name), *services)
-        _require_capabilities(base, name, storages[name], settings)
-    return storages
-
-
-def routes(base: Infrastructure) -> dict[str, Route]:
-    """Return the download routes of the storages whose downloads the server does not send itself."""
-    return {
-        name: Route(
-            storage.x_accel_location.rstrip("/") if storage.downloads == "x_accel" else "",
-            storage.signed_url_seconds,
-        )
-        for name, storage in base.settings.storages.items()
-        if storage.downloads != "server"
-    }
-
-
-def _require_capabilities(
-    base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
-) -> None:
-    capabilities: dict[str, type[Capability]] = {"redirect": SignedDownloads, "x_accel": LocalPaths}
-    wanted = capabilities.get(storage.downloads)
-    path = ("storages", name)
-    if wanted is not None and backend.capability(wanted) is None:
-        message = f'{storage.backend} does not support "{storage.downloads}"; use "server"'
-        base.refuse((*path, "downloads"), message)
-    if not storage.direct_uploads:
-        return
-    if (signing := backend.capability(SignedUploads)) is None:
-        base.refuse((*path, "direct_uploads"), f"is not supported by {storage.backend}")
-    # Otherwise a client could replace a file by its signed URL after the server has checked it.
-    if not signing.write_once:
-        message = "needs a store that refuses to replace an object; see its option write_once"
-        base.refuse((*path, "direct_uploads"), message)

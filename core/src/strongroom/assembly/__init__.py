@@ -1,0 +1,1 @@
+"""Creates all services of the domain and their dependencies, independent of HTTP."""
