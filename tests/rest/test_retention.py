@@ -316,6 +316,35 @@ class TestGovernance:
         archive.hold(file)
         assert not is_stored(b"12345678")
 
+    @pytest.mark.parametrize("replaced_by", ["content", "name"])
+    @pytest.mark.parametrize("rule", ["none", "hold", "retention"])
+    def test_content_may_take_the_place_of_the_version_that_it_displaces(
+        self, archive: Archive, scene: Scene, replaced_by: str, rule: str
+    ) -> None:
+        """Unless that version must be kept."""
+        api, file = archive.api, scene.api.upload(scene.path, scene.admin, "file", b"12345")
+
+        def store(data: bytes) -> int:
+            if replaced_by == "content":
+                path = f"{scene.path}/files/{file['id']}/content"
+                return api.request("PUT", path, by=scene.admin, data=data).status_code
+            query = "?onConflict=replace"
+            return api.send(scene.path, scene.admin, "file", data, query=query).status_code
+
+        archive.retain(keepVersions=1)
+        assert store(b"678") < 300
+        # 3 bytes become the version, in place of 5.
+        api.patch(scene.path, {"quotaBytes": 8}, by=api.person(admin=True))
+        assert store(b"123456") == 507
+        if rule == "hold":
+            archive.hold(file)
+        elif rule == "retention":
+            archive.retain(keepVersions=1, minimumDays=10)
+        assert (store(b"12345") < 300) == (rule == "none")
+        # A quota below the usage admits content that does not increase it: 3 bytes displace 3.
+        api.patch(scene.path, {"quotaBytes": 1}, by=api.person(admin=True))
+        assert (store(b"123") < 300) == (rule == "none")
+
     def test_content_that_cannot_fit_is_not_received(self, archive: Archive, scene: Scene) -> None:
         api, file = archive.api, scene.api.upload(scene.path, scene.admin, "file", b"12345")
         api.patch(scene.path, {"quotaBytes": MAX_JSON_BYTES + 1}, by=api.person(admin=True))

@@ -57,8 +57,8 @@ ROWS: Final = (
         "retention-excess",
         "No replacement removes retained versions.",
         "files/file_writer.py",
-        "self.remove_versions(connection, self._guard.removable_versions(connection, excess))",
-        "self.remove_versions(connection, excess)",
+        "self._remove_rows(connection, self._guard.removable_versions(connection, excess))",
+        "self._remove_rows(connection, excess)",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",
     ),
     core(

@@ -414,21 +414,26 @@ class FileWriter:
         rules = self._guard.rules(connection, existing.tenant_id)
         archives = self._guard.archives(connection, rules, existing)
         node = self._tree.replace_content(connection, existing, content, archives=archives)
-        growth = content.size if archives else content.size - existing.size
-        self._space.use(connection, existing.tenant_id, growth, reserved=reserved)
+        freed, blob_keys = existing.size, [existing.blob_key]
         if archives:
             keep = rules.settings.keep_versions
             excess = self._versions.add(connection, caller.user_id, existing, keep)
-            self.remove_versions(connection, self._guard.removable_versions(connection, excess))
-        else:
-            self._blobs.release(connection, [existing.blob_key])
+            removed = self._remove_rows(connection, self._guard.removable_versions(connection, excess))
+            freed, blob_keys = sum(each.size for each in removed), [each.blob_key for each in removed]
+        # One change, because content may only fit in the place of what it replaces; see _freed().
+        self._space.use(connection, existing.tenant_id, content.size - freed, reserved=reserved)
+        self._blobs.release(connection, blob_keys)
         self.events.record(connection, FileAction.REPLACED, caller, node)
         return NodeView(node, view.permission)
 
     def _freed(self, connection: Connection, replaced: Node) -> int:
         """Return how many bytes of the quota the replacement of a file's content frees."""
         rules = self._guard.rules(connection, replaced.tenant_id)
-        return 0 if self._guard.archives(connection, rules, replaced) else replaced.size
+        if not self._guard.archives(connection, rules, replaced):
+            return replaced.size
+        # The replaced content becomes the newest of the versions that are kept.
+        excess = self._versions.excess(connection, replaced, rules.settings.keep_versions - 1)
+        return sum(each.size for each in self._guard.removable_versions(connection, excess))
 
     def _freed_by_name(self, connection: Connection, target: Target) -> int:
         replaced = self._tree.find_child(connection, target.folder_id, target.name)
@@ -448,13 +453,16 @@ class FileWriter:
 
     def remove_versions(self, connection: Connection, versions: Sequence[Version]) -> list[Released]:
         """Remove versions that the guard permits to remove; return the unreferenced blobs."""
-        removed = [each for each in versions if self._versions.remove(connection, each)]
+        removed = self._remove_rows(connection, versions)
         sizes: Counter[str] = Counter()
         for version in removed:
             sizes[version.tenant_id] += version.size
         for tenant_id, size in sizes.items():
             self._space.use(connection, tenant_id, -size)
         return self._blobs.release(connection, [version.blob_key for version in removed])
+
+    def _remove_rows(self, connection: Connection, versions: Sequence[Version]) -> list[Version]:
+        return [each for each in versions if self._versions.remove(connection, each)]
 
     def discard(self, connection: Connection, caller: AnyCaller, node: Node) -> list[Released]:
         """Move a node with its subtree to the trash, or :meth:`remove` it if deletions are final.

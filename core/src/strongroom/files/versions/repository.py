@@ -138,7 +138,11 @@ class VersionRepository:
             False,
         )
         _ADD.execute(connection, VERSION.values(version))
-        wanted = {"of_node": replaced.id, "keep": keep, "at_most": _BATCH}
+        return self.excess(connection, replaced, keep)
+
+    def excess(self, connection: Connection, file: Node, keep: int) -> list[Version]:
+        """Return the versions of a file beyond a limit; a negative one is 0."""
+        wanted = {"of_node": file.id, "keep": max(keep, 0), "at_most": _BATCH}
         return _EXCESS.all(connection, wanted)
 
     def find(self, connection: Connection, node_id: str, number: int) -> Version | None:
