@@ -111,7 +111,9 @@ def test_its_limits_hold(shared: Shared) -> None:
     limits = {"maxFiles": 2, "maxBytes": 100, "allowedTypes": ["image/*"], "requireName": True}
     visitor = shared.share(kind="drop", drop=limits)
     assert visitor.share["drop"] == {**limits, "layout": "flat"}
-    assert error_code(visitor.drop("a.png", PNG)) == "error.share-name-required"
+    unnamed = visitor.drop("a.png", PNG)
+    assert error_code(unnamed) == "error.share-name-required"
+    assert [item["field"] for item in unnamed.json["error"]["details"]] == ["uploadedBy"]
     assert error_code(visitor.drop("a.png", PNG, "?uploadedBy=%20")) == "error.share-name-required"
     named = "?uploadedBy=Anna"
     assert error_code(visitor.drop("a.png", b"text", named)) == "error.unsupported-media-type"
@@ -125,6 +127,24 @@ def test_its_limits_hold(shared: Shared) -> None:
     headers = {"Content-Disposition": 'attachment; filename="c"', "Transfer-Encoding": "chunked"}
     reply = visitor.send("POST", f"/files{named}", headers=headers, **chunked)
     assert error_code(reply) in ("error.share-length-required", "error.length-required")
+
+
+def test_a_form_may_fill_its_room_but_not_exceed_it(shared: Shared) -> None:
+    visitor = shared.share(kind="drop", drop={"maxBytes": 10})
+
+    def send(content: bytes) -> int:
+        form = {"file": (BytesIO(content), "a.txt")}
+        return visitor.send("POST", "/files", data=form).status_code
+
+    assert send(bytes(11)) == 413
+    assert send(bytes(6)) == 201
+    assert visitor.get().json["remainingBytes"] == 4
+    assert send(bytes(5)) == 413
+    assert visitor.get().json["remainingBytes"] == 4
+    assert send(bytes(4)) == 201
+    assert visitor.get().json["remainingBytes"] == 0
+    assert send(b"x") == 413
+    assert send(bytes(20_000)) == 413
 
 
 def test_the_last_file_closes_it(shared: Shared) -> None:

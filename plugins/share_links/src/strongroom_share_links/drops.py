@@ -14,7 +14,7 @@ from sqlalchemy import case, delete, insert, or_, select, update
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.uploads import UploadInfo
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_share_links.errors import (
     LENGTH_REQUIRED,
     NAME_REQUIRED,
@@ -28,6 +28,8 @@ from strongroom_share_links.visits import Visit, Visits
 
 _UNNAMED: Final = "?"
 _MAX_NAME: Final = 100
+# More than a form adds to the file in it. How much it adds is known only at its end.
+_FORM_BYTES: Final = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +61,14 @@ class Drops:
         if length is None and visit.link.max_bytes is not None:
             raise ApiError(LENGTH_REQUIRED)
         reserved = length or 0
-        self._reserve(visit.link, reserved)
+        room = self._reserve(visit.link, reserved, _excess())
         try:
             with self._visits.acting(visit, "write"):
                 file = self._host.files.receive(
                     visit.link.tenant_id,
                     self._folder(visit.link, parent_id, sender),
                     on_conflict="rename",
-                    max_bytes=None if visit.link.max_bytes is None else reserved,
+                    max_bytes=room,
                     relative_path=path,
                 )
         except BaseException:
@@ -147,22 +149,31 @@ class Drops:
             return True
         return False
 
-    def _reserve(self, link: Link, size: int) -> None:
-        """Reserve room for one file.
+    def _reserve(self, link: Link, size: int, excess: int = 0) -> int | None:
+        """Reserve room for one file, and return the maximum size of the file; None: unlimited.
+
+        Args:
+            link: the share.
+            size: bytes to reserve.
+            excess: how many of them may be beyond the room of the drop box.
 
         Raises:
             ApiError: 404 if all files are used up, 413 if the size does not fit.
         """
         files = or_(links.c.max_files.is_(None), links.c.dropped_files < links.c.max_files)
-        room = or_(links.c.max_bytes.is_(None), links.c.dropped_bytes + size <= links.c.max_bytes)
+        end = links.c.dropped_bytes + size
+        room = or_(links.c.max_bytes.is_(None), end <= links.c.max_bytes + excess)
         values = {
             "dropped_files": links.c.dropped_files + 1,
-            "dropped_bytes": links.c.dropped_bytes + size,
+            "dropped_bytes": end,
         }
         is_link = links.c.id == link.id
         with self._host.database.write() as transaction:
             if transaction.execute(update(links).where(is_link & files & room).values(values)):
-                return
+                # The row is locked until the end of the transaction.
+                left = links.c.max_bytes - links.c.dropped_bytes + size
+                most: int | None = transaction.scalar(select(left).where(is_link))
+                return None if most is None else max(0, min(size, most))
             has_files = transaction.first(select(links.c.id).where(is_link & files)) is not None
         raise ApiError(TOO_LARGE if has_files else UNAVAILABLE)
 
@@ -234,10 +245,16 @@ class Drops:
         return made.id
 
 
+def _excess() -> int:
+    """Return how much longer than the file in it the body of the request may be."""
+    return _FORM_BYTES if request.mimetype == "multipart/form-data" else 0
+
+
 def _sender(link: Link, uploaded_by: str | None) -> str | None:
     name = (uploaded_by or "").strip()[:_MAX_NAME] or None
     if name is None and link.require_name:
-        raise ApiError(NAME_REQUIRED)
+        missing = FieldError("uploadedBy", "required", "The name of the sender is required.")
+        raise ApiError(NAME_REQUIRED, details=[missing])
     return name
 
 
