@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from strongroom.testing.clock import ManualClock
 from tests.support.api import Api
 from tests.support.config import Table, write_api_config
+from tests.support.server import OUTPUTS, last_lines
 
 pytest_plugins = ["tests.support.databases"]
 
@@ -47,6 +48,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     }
     ordered = sorted(zip(scopes, items, strict=True), key=lambda pair: order[pair[0]])
     items[:] = [item for _, item in ordered]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the end of the output of all running servers to the report of a failed test."""
+    report = yield
+    if report.failed:
+        report.sections += [(f"Server {output.name}", last_lines(output)) for output in OUTPUTS]
+    return report
 
 
 def pytest_collection_finish() -> None:

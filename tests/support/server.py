@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,10 +21,15 @@ from tests.support.waiting import wait_until
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
 START_SECONDS = 120
-STOP_SECONDS = 60
+STOP_SECONDS = 120
 
 EMAIL = "alice@example.com"
 """The user of servers that the fixtures start."""
+
+LAST_LINES = 40
+
+OUTPUTS: list[Path] = []
+"""Where the output of the servers goes that run now."""
 
 NODE: Table = {"server": {"workers": 1, "public_url": "https://files.example.com"}}
 """A node with one process, whose tokens are valid on all nodes."""
@@ -84,9 +88,14 @@ class Server:
 
     def kill(self) -> None:
         """Kill all of the server's processes together, like a power failure."""
-        for pid in (self.process.pid, *self.workers()):
-            os.kill(pid, 9)
+        pids = (self.process.pid, *self.workers())
+        for pid in pids:
+            # A worker that notices the end of its parent ends as well.
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.process.wait(timeout=STOP_SECONDS)
+        # One that still waits for the disk keeps its socket, and would get connections of the next one.
+        wait_until(lambda: all(map(has_ended, pids)))
 
 
 def write_config(folder: Path, database_url: str, *changes: Table) -> Path:
@@ -124,10 +133,15 @@ def serving(
     output = output or config.with_suffix(".log")
     process = _start(config, output, program)
     server = Server(f"http://127.0.0.1:{read_toml(config)['server']['port']}", config, process)
+    OUTPUTS.append(output)
     try:
         wait_until_answering(server, output)
         yield server
+    except Exception:
+        sys.stderr.write(last_lines(output))
+        raise
     finally:
+        OUTPUTS.remove(output)
         process.terminate()
         process.wait(timeout=STOP_SECONDS)
 
@@ -147,12 +161,26 @@ def wait_until_answering(server: Server, output: Path) -> None:
     while time.monotonic() < deadline:
         if server.process.poll() is not None:
             raise AssertionError(f"the server ended: {output.read_text()}")
-        try:
-            with urllib.request.urlopen(f"{server.url}/livez", timeout=5):
-                return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.02)
-    raise AssertionError("the server does not answer")
+        # Also a time limit, which is no URLError.
+        with suppress(OSError), urllib.request.urlopen(f"{server.url}/livez", timeout=5):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"the server does not answer: {output.read_text()}")
+
+
+def last_lines(output: Path) -> str:
+    """Return the end of a server's output, for the report of a failed test."""
+    lines = output.read_text(errors="replace").splitlines() if output.exists() else []
+    return "\n".join([f"The end of {output}:", *lines[-LAST_LINES:], ""])
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended, although its parent may not know yet."""
+    try:
+        # The state follows the name in parentheses, which may contain any character.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def is_listening(port: int) -> bool:

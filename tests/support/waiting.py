@@ -1,5 +1,6 @@
 """Waiting for what other processes do in their own time."""
 
+import inspect
 import time
 from collections.abc import Callable
 
@@ -10,16 +11,35 @@ SLACK_SECONDS = 20
 STALL_SECONDS = 300
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
+def wait_until(
+    condition: Callable[[], bool],
+    seconds: float = PATIENCE_SECONDS,
+    *,
+    seen: Callable[[], object] | None = None,
+) -> None:
     """Return once something holds.
 
+    Args:
+        condition: whether it holds.
+        seconds: how long to wait.
+        seen: returns the state that the condition is about, for the message of a failure.
+
     Raises:
-        AssertionError: it does not within so many seconds.
+        AssertionError: it does not hold within so many seconds.
     """
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it does not come about"
+        if time.monotonic() > deadline:
+            state = f"; seen at last: {seen()!r}" if seen else ""
+            raise AssertionError(f"not within {seconds:g} s: {_source_of(condition)}{state}")
         time.sleep(0.02)
+
+
+def _source_of(condition: Callable[[], bool]) -> str:
+    try:
+        return " ".join(inspect.getsource(condition).split())
+    except (OSError, TypeError):
+        return repr(condition)
 
 
 def wait_for_progress(
