@@ -21,7 +21,7 @@ from bench.harness import Limit, Plan, Row, interleave
 from bench.servers import HOST, Server
 from bench.usage import processor_seconds
 
-SILENCE_SECONDS: Final = 30
+SILENCE_SECONDS: Final = 120
 """Timeout of a response."""
 
 MakeRequest = Callable[[], bytes]

@@ -17,7 +17,7 @@ from bench.usage import processes
 from strongroom.testing.server import free_port
 
 HOST: Final = "127.0.0.1"
-START_SECONDS: Final = 30
+START_SECONDS: Final = 120
 STOP_SECONDS: Final = 5
 ROOT: Final = Path(__file__).parents[1]
 STRONGROOM: Final = str(Path(sys.executable).with_name("strongroom"))

@@ -310,6 +310,6 @@ def test_usage_counts_all_processes_of_a_server(tmp_path: Path) -> None:
 def _has_ended(handle: int) -> bool:
     """Return whether a process has ended, or does so soon."""
     try:
-        return bool(select.select([handle], [], [], 10)[0])
+        return bool(select.select([handle], [], [], 60)[0])
     finally:
         os.close(handle)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from tests.e2e.client import TIMEOUT
 from tests.e2e.processes import held_remote_ports
 
 TRICKLE_SECONDS = 1.0
@@ -124,17 +125,17 @@ def _connect(attack: Attack, port: int, address: str, context: ssl.SSLContext | 
     connection = socket.socket()
     if attack.receive_bytes is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, attack.receive_bytes)
-    connection.settimeout(10)
+    connection.settimeout(TIMEOUT)
     connection.bind((address, 0))
     connection.connect(("127.0.0.1", port))
     return connection if context is None else context.wrap_socket(connection)
 
 
-def p95(act: Callable[[], object], times: int) -> float:
-    """Return the seconds within which 95 of 100 calls end."""
+def percentile(act: Callable[[], object], times: int, percent: int) -> float:
+    """Return the seconds within which so many of 100 calls end."""
     taken = []
     for _ in range(times):
         started = time.perf_counter()
         act()
         taken.append(time.perf_counter() - started)
-    return sorted(taken)[max(0, round(times * 0.95) - 1)]
+    return sorted(taken)[max(0, round(times * percent / 100) - 1)]

@@ -32,6 +32,11 @@ def collect_abandoned(config: Path) -> int:
         return container.keeping.blobs.collect()
 
 
+def number_of_incomplete(config: Path) -> int:
+    """Return how many objects are being written, or were when a server died."""
+    return len(list((config.parent / "files").rglob(".[0-9a-f]*")))
+
+
 def files_below(root: Path) -> set[str]:
     return {path.relative_to(root).as_posix() for path in stored_files(root)}
 

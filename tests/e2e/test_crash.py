@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.e2e.offline import collect_abandoned, files_below, stored_keys
+from tests.e2e.offline import collect_abandoned, files_below, number_of_incomplete, stored_keys
 from tests.support.campaign import campaign_size
 from tests.support.config import Table
 from tests.support.server import Server, serving
@@ -21,7 +21,7 @@ from tests.support.waiting import wait_until
 UPLOADS = campaign_size("CRASH_UPLOADS", 12)
 STALLED = UPLOADS // 4
 PIECE = 64 * 1024
-PATIENCE = 60
+PATIENCE = 120
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +116,6 @@ def survive(config: Path, *, kill_after: int) -> Storm:
         storm = Storm(client, client.make_tenant("Acme"))
         storm.rage(server, kill_after=kill_after)
     return storm
-
-
-def number_of_incomplete(config: Path) -> int:
-    """Return how many objects are being written, or were when a server died."""
-    return len(list((config.parent / "files").rglob(".[0-9a-f]*")))
 
 
 def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(config: Path) -> None:

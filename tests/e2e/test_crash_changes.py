@@ -17,7 +17,7 @@ from tests.support.server import Server, serving
 
 CHANGES = campaign_size("CRASH_CHANGES", 40)
 WORKERS = 6
-PATIENCE = 60
+PATIENCE = 120
 
 State = tuple[str | None, str] | None
 """The folder and the name of a file; ``None``: it is gone."""

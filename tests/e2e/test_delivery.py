@@ -15,6 +15,7 @@ from tests.support.databases import SqliteDatabases
 from tests.support.http import Caller
 from tests.support.mail import MailServer, code_in
 from tests.support.server import serving, write_config
+from tests.support.waiting import wait_until
 
 EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
 
@@ -67,7 +68,9 @@ class Site:
         engine = create_engine(self.database_url)
         with engine.connect() as connection:
             rows = connection.execute(text("SELECT channel, sender, outcome FROM sent_messages"))
-            return [tuple(row) for row in rows]
+            found = [tuple(row) for row in rows]
+        engine.dispose()
+        return found
 
 
 @pytest.fixture
@@ -188,4 +191,6 @@ class TestFailOver:
         code = site.texted("login")
         assert site.log_in(username=MOBILE, verificationCode=code) == 200
         assert len(site.shown_texts()) == 1
-        assert site.records() == [("sms", "aliyun_sms", "sent")]
+        # Recorded after the gateway has answered.
+        sent = [("sms", "aliyun_sms", "sent")]
+        wait_until(lambda: site.records() == sent, seen=site.records)

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import threading
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def keep_uploading(url: str, tenants: list[str], token: str, prefix: str) -> int
         while True:
             client.upload(tenants[done % len(tenants)], f"{prefix}-{done}", b"x")
             done += 1
-    except (OSError, AssertionError):
+    except (OSError, HTTPException, AssertionError):
         return done
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch, worker_behind
 from tests.support.server import STRONGROOM, Server
+from tests.support.waiting import wait_until
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "first-steps" / "first-steps.sh"
 UPLOAD_MIB = int(os.environ.get("STRONGROOM_TEST_UPLOAD_MIB", "32"))
 MEBIBYTE = 1024 * 1024
 ALLOWED_RISE = 32 * MEBIBYTE
-MOST_CONNECTIONS = 200
+WORKERS = 2
 
 
 def take_first_steps(server: Server, size_mib: int, **env: str) -> "subprocess.CompletedProcess[str]":
@@ -30,15 +31,18 @@ def take_first_steps(server: Server, size_mib: int, **env: str) -> "subprocess.C
 
 def answers_of_every_worker(server: Server, client: Client) -> dict[int, set[int]]:
     """Return the statuses of each worker, sending requests until all workers have answered."""
+    wait_until(lambda: len(server.workers()) == WORKERS)
     statuses: dict[int, set[int]] = {pid: set() for pid in server.workers()}
-    for _ in range(MOST_CONNECTIONS):
+
+    def have_answered() -> bool:
         with closing(client.connect()) as connection:
             connection.request("GET", "/api/v1/tenants", headers=client.headers())
             response = connection.getresponse()
             statuses[worker_behind(server, connection)].add(response.status)
             response.read()
-        if all(statuses.values()):
-            break
+        return all(statuses.values())
+
+    wait_until(have_answered, seen=lambda: statuses)
     return statuses
 
 

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from tests.e2e.client import PASSWORD, Client
+from tests.e2e.client import PASSWORD, TIMEOUT, Client
 from tests.support.config import Table
 from tests.support.server import Server
 
@@ -28,7 +28,7 @@ def answer(server: Server, *lines: str, body: bytes = b"") -> tuple[int, bytes]:
 
 def exchange(server: Server, content: bytes) -> bytes:
     port = int(server.url.rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
         connection.sendall(content)
         return b"".join(iter(lambda: connection.recv(65536), b""))
 

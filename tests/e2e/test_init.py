@@ -3,11 +3,9 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -18,9 +16,9 @@ from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.server import STOP_SECONDS, STRONGROOM, Server, serving, wait_until_answering
+from tests.support.waiting import wait_until
 
 DOMAIN = "box.example.org"
-START_SECONDS = 60
 
 
 def init(kind: str, folder: Path, *options: str) -> str:
@@ -118,12 +116,12 @@ def caddy_before(folder: Path) -> Iterator[str]:
 
 
 def _wait(url: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        with suppress(URLError, ConnectionError), urlopen(url, timeout=5):
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{url} does not answer")
+    def answers() -> bool:
+        with suppress(OSError), urlopen(url, timeout=5):
+            return True
+        return False
+
+    wait_until(answers)
 
 
 def test_a_small_server_starts_behind_caddy(small: Path) -> None:

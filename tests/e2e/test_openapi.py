@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.e2e.client import Client
+from tests.support.browsers import CHROMIUM, chromium
 from tests.support.commands import run_command
 from tests.support.server import Server
 
 Json = dict[str, Any]
 
-CHROMIUM = Path("/usr/bin/chromium")
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 PACKAGE = "acme_client"
 TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
@@ -199,14 +199,12 @@ def test_a_browser_shows_the_page_within_its_content_security_policy(shared_serv
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser at {CHROMIUM}")
     complaints: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    with chromium() as browser:
         page = browser.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text))
         page.goto(f"{shared_server.url}/docs")
         # The page renders only the operations in view.
         path = page.locator("[data-path='/users']")
-        expect(path.first).to_be_visible(timeout=30_000)
-        browser.close()
+        expect(path.first).to_be_visible()
     assert complaints == []

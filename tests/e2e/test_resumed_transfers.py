@@ -20,7 +20,7 @@ SIZE = int(os.environ.get("STRONGROOM_TEST_RESUME_MIB", "12")) * MEBIBYTE
 CUTS = [2 * MEBIBYTE, 3 * MEBIBYTE, 1 * MEBIBYTE]
 TUS_CLIENT = "tus-js-client@4.3.1"
 SCRIPT = Path(__file__).parent / "tus" / "upload.mjs"
-PATIENCE = 90
+PATIENCE = 600
 CURL_PARTIAL_FILE, CURL_RECEIVE_ERROR = 18, 56
 
 

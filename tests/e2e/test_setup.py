@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
+from tests.support.browsers import CHROMIUM, chromium
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.databases import on_sqlite
 from tests.support.http import Caller, at_once
 from tests.support.server import Server, serving
 
-CHROMIUM = Path("/usr/bin/chromium")
 EMAIL, PASSWORD = "root@example.com", "Correct1Horse"
 WAYS = 32
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/setup#([\w-]{43})\b")
@@ -80,10 +80,8 @@ def test_a_server_with_an_administrator_prints_none(config: Path) -> None:
 def page() -> Iterator[Page]:
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser at {CHROMIUM}")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    with chromium() as browser:
         yield browser.new_page()
-        browser.close()
 
 
 def submit(page: Page, password: str) -> None:

@@ -293,7 +293,7 @@ def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) ->
     other = FilePayload(name="no.bin", mimeType="text/plain", buffer=bytes(9))
     page.get_by_label("File").set_input_files([big, other])
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("big.txt: Arrived")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("big.txt: Arrived")).to_be_visible()
     expect(page.get_by_text("no.bin: Files of this type are not accepted.")).to_be_visible()
     assert "big.txt" in site.names()
     assert "no.bin" not in site.names()
@@ -314,7 +314,7 @@ def test_a_browser_drops_a_folder(site: Site, browser: Browser, tmp_path: Path) 
     page.get_by_label("Or a folder").set_input_files(tmp_path / "dropped")
     page.get_by_role("button", name="Upload").click()
     for path in ("dropped/one.txt", "dropped/sub/two.txt"):
-        expect(page.get_by_text(f"{path}: Arrived").last).to_be_visible(timeout=30_000)
+        expect(page.get_by_text(f"{path}: Arrived").last).to_be_visible()
     assert "dropped" in site.names()
     page.close()
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.config import Table
+from tests.support.http import TIMEOUT_SECONDS
 from tests.support.server import NODE, Server, serving, serving_nodes
 
 SPENDERS = 32
@@ -48,7 +49,7 @@ class Node:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.server.url + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
                 return Answer(response.status, json.load(response))
         except urllib.error.HTTPError as error:
             with error:
@@ -89,7 +90,7 @@ def refresh_at_once(nodes: tuple[Node, Node], token: str) -> list[Answer]:
     start = threading.Barrier(SPENDERS)
 
     def refresh(number: int) -> Answer:
-        start.wait(timeout=30)
+        start.wait(timeout=TIMEOUT_SECONDS)
         return nodes[number % len(nodes)].refresh(token)
 
     with ThreadPoolExecutor(SPENDERS) as pool:

@@ -14,7 +14,7 @@ from tests.support.config import ONE_WORKER, Table, main_storage
 from tests.support.databases import on_postgresql
 from tests.support.nginx import Nginx, nginx_before
 from tests.support.receiver import Receiver, receiving
-from tests.support.server import EMAIL, Server, serving, write_config
+from tests.support.server import EMAIL, STOP_SECONDS, Server, serving, write_config
 from tests.support.stores import s3_store
 from tests.support.waiting import wait_until
 
@@ -104,11 +104,12 @@ def test_a_request_is_one_trace_from_nginx_to_the_webhook(tmp_path: Path, databa
         (message,) = running.receiver.of("/secret-path")
         # Stopped, so that all of its spans are exported.
         running.server.process.terminate()
-        running.server.process.wait(timeout=60)
+        running.server.process.wait(timeout=STOP_SECONDS)
         trace_id = uploaded["requestId"]
         spans = running.collector.of_trace(trace_id)
         check_trace(spans, trace_id, message.headers["traceparent"])
-        assert trace_id in running.nginx.access_log()
+        # Written after the response has gone.
+        wait_until(lambda: trace_id in running.nginx.access_log(), seen=running.nginx.access_log)
         assert {headers["authorization"] for headers in running.collector.headers} == {
             "Bearer of-the-collector"
         }

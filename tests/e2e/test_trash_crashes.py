@@ -31,7 +31,7 @@ from tests.support.incoming import IncomingBytes
 from tests.support.waiting import wait_until
 
 KILLS = campaign_size("TRASH_KILLS", 12)
-PATIENCE = 60
+PATIENCE = 120
 FILES = 3
 """Files in the folder of a round."""
 

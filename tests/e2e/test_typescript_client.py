@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
@@ -155,14 +156,9 @@ def checksum(path: Path) -> str:
 
 
 def killed(command: list[str], at: int) -> None:
-    """Run a transfer, and kill it when it has transferred so many bytes."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if int(line.split()[0]) >= at:
-                process.kill()
-                break
-    assert process.wait(PATIENCE) != 0
+    """Run a transfer that kills itself when it has transferred so many bytes."""
+    result = run([*command], Path.cwd(), HALT_AT=str(at))
+    assert result.returncode == -signal.SIGKILL, result.stdout + result.stderr
 
 
 def first_report(output: str) -> int:

@@ -22,7 +22,7 @@ from tests.support.server import serving
 from tests.support.stores import stored_files
 
 WAYS = 32
-PATIENCE = 60
+PATIENCE = 120
 WIDTHS = (320, 640)
 
 

@@ -3,20 +3,19 @@
 import re
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
 from strongroom.testing.server import free_port
+from tests.support.browsers import CHROMIUM, chromium
 from tests.support.config import Table, merged
-from tests.support.http import Caller
+from tests.support.http import TIMEOUT_SECONDS, Caller
 from tests.support.server import Server
 from tests.support.wechat import CALLBACK, WeChat, wechat
 
-CHROMIUM = Path("/usr/bin/chromium")
 SCAN = "/api/v1/wechat-authorizations/scan?app=site"
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
@@ -40,10 +39,8 @@ def config_changes(platform: WeChat) -> Table:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -196,7 +193,7 @@ def test_the_policy_allows_only_what_carries_the_nonce_of_this_answer(
 ) -> None:
     policies = []
     for _ in range(2):
-        with urllib.request.urlopen(shared_server.url + path, timeout=30) as response:
+        with urllib.request.urlopen(shared_server.url + path, timeout=TIMEOUT_SECONDS) as response:
             policies.append(response.headers["Content-Security-Policy"])
             html = response.read().decode()
             assert response.headers["Cache-Control"] == "no-store"

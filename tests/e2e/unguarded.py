@@ -27,7 +27,7 @@ API_VERSION = "1.0"
 FOLDER = Path(__file__).parent / "without"
 """Holds a file for each guard that is taken away."""
 
-WAIT_SECONDS = 5
+WAIT_SECONDS = 60
 
 _spend_code = CodeService.spend
 _spend_captcha = CaptchaService.spend

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect, sync_playwright
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 
-EXPECTED_WITHIN: Final = 30_000
+EXPECTED_WITHIN: Final = 120_000
 """Milliseconds within which a page must show what a test expects."""
 
 PLATFORM: Final[Mapping[str, Any]] = {"transport": "internal"}
@@ -24,12 +24,19 @@ SYNCED: Final[Mapping[str, Any]] = {
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Run Chromium until the block ends."""
-    # By default 5 seconds, which a busy machine exceeds.
+    # By default 5 and 30 seconds, which a busy machine exceeds.
     expect.set_options(timeout=EXPECTED_WITHIN)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=EXPECTED_WITHIN
+        )
+        browser.on("context", _be_patient)
         yield browser
         browser.close()
+
+
+def _be_patient(context: BrowserContext) -> None:
+    context.set_default_timeout(EXPECTED_WITHIN)
 
 
 class VirtualAuthenticator:

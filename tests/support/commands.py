@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.support.waiting import STALL_SECONDS
+
 _STREAMS = ("stdin", "stdout", "stderr")
 
 _context = multiprocessing.get_context("forkserver")
@@ -87,7 +89,7 @@ def run_command(
     stdin: str = "",
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    timeout: float = 60,
+    timeout: float = STALL_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command and return its output.
 

@@ -79,7 +79,7 @@ class Environment:
             env=self.variables,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             check=False,
         )
 

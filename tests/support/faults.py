@@ -11,6 +11,8 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from strongroom.testing.server import free_port
+
 TRICKLE_SECONDS = 1.0
 POLL_SECONDS = 0.02
 
@@ -35,7 +37,8 @@ class FaultProxy:
         self._fault = Fault.NONE
         self._store = urlsplit(endpoint).netloc
         self._ended = threading.Event()
-        self._port = 0
+        # Not one that the system assigns: another connection might have it while this proxy refuses.
+        self._port = free_port()
         self._listen()
         self.endpoint = f"http://127.0.0.1:{self._port}"
 
@@ -66,7 +69,6 @@ class FaultProxy:
                 proxy.exchange(self, body)
 
         self._server = _Server(("127.0.0.1", self._port), Handler)
-        self._port = self._server.server_port
         poll = {"poll_interval": POLL_SECONDS}
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs=poll)
         self._thread.start()

@@ -11,9 +11,8 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from strongroom.testing.server import free_port
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
-ARRIVAL_SECONDS = 30
 _CODE = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
 
 
@@ -63,6 +62,7 @@ class MailServer:
             authenticator=self.authenticate,
             auth_required=self.password is not None,
             auth_require_tls=False,
+            ready_timeout=PATIENCE_SECONDS,
         )
         controller.start()
         try:
@@ -78,6 +78,6 @@ class MailServer:
 
 def code_in(texts: Callable[[], Sequence[str]], count: int = 1) -> str:
     """Wait until so many texts have arrived, and return the code that the last one brings."""
-    wait_until(lambda: len(texts()) >= count, ARRIVAL_SECONDS)
+    wait_until(lambda: len(texts()) >= count, seen=texts)
     (code,) = _CODE.findall(texts()[count - 1])
     return str(code)

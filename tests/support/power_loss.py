@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 CALLS = (
     "openat,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,rmdir,link,linkat,"
@@ -63,12 +63,12 @@ def recording(pids: Sequence[int], folder: Path) -> Iterator[None]:
         yield
     finally:
         tracer.send_signal(signal.SIGINT)
-        tracer.wait(30)
+        tracer.wait(PATIENCE_SECONDS)
         log.close()
 
 
 def _wait_until_attached(tracer: "subprocess.Popen[bytes]", messages: Path, count: int) -> None:
-    wait_until(lambda: messages.read_text().count("attached") >= count or tracer.poll() is not None, 30)
+    wait_until(lambda: messages.read_text().count("attached") >= count or tracer.poll() is not None)
     if tracer.poll() is not None:
         pytest.skip(f"strace may not attach here: {messages.read_text()}")
 

@@ -111,7 +111,7 @@ def test_processes_refresh_once(alice: LiveUser, processes: "list[subprocess.Pop
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    assert [process.communicate(timeout=60)[0] for process in processes] == [alice.id] * 4
+    assert [process.communicate(timeout=120)[0] for process in processes] == [alice.id] * 4
 
 
 def test_a_login_that_was_ended_elsewhere_is_forgotten(server: LiveServer, store: FileTokens) -> None:

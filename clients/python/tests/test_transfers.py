@@ -1,7 +1,9 @@
 """Uploads and downloads that continue: after broken connections, and after kill -9."""
 
 import asyncio
+import math
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,15 +34,18 @@ MIB = 1024 * 1024
 UPLOAD_MIB = campaign_size("CLIENT_UPLOAD_MIB", 32)
 
 TRANSFER = """
-import sys
+import os, signal, sys
 from pathlib import Path
 from strongroom_client import Client, FileTokens, FolderUploads, Progress
 
+halt_at, url, state, verb, tenant, *rest = sys.argv[1:]
+
 def show(progress: Progress) -> None:
     sys.stdout.write(f"{progress.done}\\n")
-    sys.stdout.flush()
+    # By itself, because another process might come too late.
+    if progress.done >= float(halt_at):
+        os.kill(os.getpid(), signal.SIGKILL)
 
-url, state, verb, tenant, *rest = sys.argv[1:]
 folder = Path(state)
 uploads = FolderUploads(folder / "uploads")
 with Client(url, tokens=FileTokens(folder / "tokens.json"), uploads=uploads) as client:
@@ -60,25 +65,25 @@ def state(tmp_path: Path, client: Client) -> Path:
 
 
 class Killed:
-    """A transfer in another process, which is killed when it has done a part."""
+    """A transfer in another process, which kills itself when it has done a part."""
 
     def __init__(self, server: LiveServer, state: Path, *arguments: str) -> None:
-        self._command = [sys.executable, "-c", TRANSFER, server.url, str(state), *arguments]
+        self._arguments = [server.url, str(state), *arguments]
 
     def kill_after(self, done: int) -> None:
-        """Run the transfer, and kill it as soon as it has done so many bytes."""
-        with subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if int(line) >= done:
-                    process.kill()
-                    break
-        assert process.returncode == -9
+        """Run the transfer until it has done so many bytes."""
+        result = self._run(done)
+        assert result.returncode == -signal.SIGKILL, result.stderr
 
     def finish(self) -> list[int]:
         """Run the transfer to its end, and return its progress."""
-        result = subprocess.run(self._command, capture_output=True, text=True, check=True)
+        result = self._run(math.inf)
+        assert result.returncode == 0, result.stderr
         return [int(line) for line in result.stdout.splitlines()]
+
+    def _run(self, halt_at: float) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-c", TRANSFER, str(halt_at), *self._arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture

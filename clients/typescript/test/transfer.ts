@@ -5,7 +5,13 @@ import { FileSource, FileTarget, FolderUploads } from "@strongroom/client/node";
 
 const [direction, url, key, tenantId, fileId, path, folder] = process.argv.slice(2) as string[];
 const client = new Client({ url: url!, key: key!, retryDelay: 20 });
-const onProgress = ({ done, total }: Progress): void => void process.stdout.write(`${done} ${total}\n`);
+const haltAt = Number(process.env["HALT_AT"] ?? Infinity);
+
+function onProgress({ done, total }: Progress): void {
+  process.stdout.write(`${done} ${total}\n`);
+  // By itself, because another process might come too late.
+  if (done >= haltAt) process.kill(process.pid, "SIGKILL");
+}
 
 if (direction === "up") {
   const state = new FolderUploads(folder!);

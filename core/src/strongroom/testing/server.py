@@ -38,9 +38,9 @@ Table = Mapping[str, Any]
 """A table of the configuration: values and tables by key."""
 
 PASSWORD: Final = "Correct1Horse"  # noqa: S105  of users who exist in tests only
-START_SECONDS: Final = 60
-STOP_SECONDS: Final = 60
-REQUEST_SECONDS: Final = 60
+START_SECONDS: Final = 120
+STOP_SECONDS: Final = 120
+REQUEST_SECONDS: Final = 120
 
 _PORTS: Final = (20_000, 32_000)
 _reserved: set[int] = set()
