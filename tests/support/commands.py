@@ -20,7 +20,9 @@ from tests.support.waiting import STALL_SECONDS
 _STREAMS = ("stdin", "stdout", "stderr")
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["strongroom.cli.main", "strongroom.cli.server", "strongroom.app"])
+_context.set_forkserver_preload(
+    ["strongroom.cli.main", "strongroom.cli.server", "strongroom.app", "strongroom.server"]
+)
 
 
 class CommandProcess:
