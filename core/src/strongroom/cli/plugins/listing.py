@@ -2,10 +2,10 @@
 
 import inspect
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,10 +15,13 @@ from strongroom.config.describe import Section, template
 from strongroom.config.server import PluginsSettings
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_discovery import PluginFiles, installed_plugins, plugin_files
-from strongroom.plugin_host.hosts import PluginHosts, offline_hosts, registration_fault
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.plugins.seams import extension_kind
 from strongroom.plugins.selection import BUILTIN, Selection, offered_sections, select
+
+if TYPE_CHECKING:
+    # Hosts import all features of the core, which the commands that create and check plugins do not use.
+    from strongroom.plugin_host.hosts import PluginHosts
 
 _BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)
 _BROKEN: Final = "broken:  "
@@ -78,7 +81,7 @@ def _enabled_lines(enabled: Sequence[str], files: PluginFiles, selection: Select
     """Describe the plugins; if they cannot be loaded together, load each to find the fault."""
     if selection is not None:
         plugins = selection.plugins
-        hosts = offline_hosts(Settings(), plugins, selection.options)
+        hosts = _hosts(plugins, selection.options)
         return [_line(plugins, plugin, hosts) for plugin in plugins.plugins]
     try:
         manager = PluginManager(BUILTIN, enabled, files)
@@ -91,9 +94,18 @@ def _enabled_lines(enabled: Sequence[str], files: PluginFiles, selection: Select
     return [_line(manager, plugin) for plugin in manager.plugins]
 
 
-def _line(manager: PluginManager, plugin: Plugin, hosts: PluginHosts | None = None) -> str:
-    if hosts is not None and (fault := registration_fault(hosts, plugin)):
-        return _broken_line(plugin.name, plugin.version, fault)
+def _hosts(manager: PluginManager, options: Mapping[str, Any]) -> "PluginHosts":
+    from strongroom.plugin_host.hosts import offline_hosts
+
+    return offline_hosts(Settings(), manager, options)
+
+
+def _line(manager: PluginManager, plugin: Plugin, hosts: "PluginHosts | None" = None) -> str:
+    if hosts is not None:
+        from strongroom.plugin_host.hosts import registration_fault
+
+        if fault := registration_fault(hosts, plugin):
+            return _broken_line(plugin.name, plugin.version, fault)
     origin = f" ({plugin.file})" if plugin.file else ""
     return f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin)}{origin}"
 
@@ -169,7 +181,7 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
         yield from (line for line in template([section]) if line)
     if hasattr(plugin.module, "register_blueprints"):
         yield "\nroutes: see the OpenAPI document of a server that enables it"
-    hosts = offline_hosts(Settings(), manager, {})
+    hosts = _hosts(manager, {})
     for hook, attribute in (("register_errors", "code"), ("register_commands", "name")):
         names = [str(getattr(item, attribute)) for item in hosts.call_one(plugin, hook)]
         if names:
