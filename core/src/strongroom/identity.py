@@ -1,9 +1,10 @@
 """The identity of a caller, and the origin of a request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Forbidden, InsufficientScope
 
 ADMIN = "ADMIN"

@@ -1,12 +1,13 @@
 """The table of access keys."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, SmallInteger, String, Table
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.authentication import Scope
 
 

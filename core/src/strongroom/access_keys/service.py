@@ -1,7 +1,7 @@
 """Creates, lists, rotates and revokes access keys, and warns of their end."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -19,6 +19,7 @@ from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, TooManyKeys, ValidationFailed
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices

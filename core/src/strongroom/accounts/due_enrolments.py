@@ -6,13 +6,13 @@ route.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
 from strongroom.accounts.second_factors import BegunEnrolment, FactorService
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import ChallengeInvalid, ValidationFailed
 from strongroom.identity import Origin
 from strongroom.notifications.service import Notices

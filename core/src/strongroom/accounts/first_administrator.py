@@ -1,7 +1,7 @@
 """Creates the first administrator, with a one-time link that the operator issues."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from sqlalchemy import Column, Connection, Integer, String, Table, and_, bindparam, delete, select
@@ -13,6 +13,7 @@ from strongroom.database import Database
 from strongroom.database.metadata import Timestamp, metadata
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import SetupLinkInvalid
 from strongroom.identity import Origin
 from strongroom.secret_keys import SecretKeys

@@ -4,7 +4,7 @@ A stolen token must not be enough to take an account over.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from strongroom.accounts.passwords import CurrentPassword
@@ -12,6 +12,7 @@ from strongroom.assurance import Demand
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     ChallengeInvalid,
     CodeInvalid,

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlalchemy import Connection
 
 from strongroom import errors
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Credential, VerificationCode
 from strongroom.users.credentials import CredentialService

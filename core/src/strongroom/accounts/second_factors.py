@@ -3,7 +3,7 @@
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
+from strongroom.dataclasses import dataclass
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.factors import (

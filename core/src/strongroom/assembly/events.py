@@ -1,10 +1,10 @@
 """Assembles the services of events."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from strongroom.assembly.infrastructure import Infrastructure, Step
 from strongroom.clock import DAY
+from strongroom.dataclasses import dataclass
 from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.events.delivery import EventDelivery
 from strongroom.events.positions import Positions

@@ -1,7 +1,6 @@
 """Assembles the services of a process, except for those of plugins."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from strongroom.assembly.identity import IdentityServices
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.config import Settings
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.observability.observers import StorageCallObserver
 from strongroom.observability.readiness import Readiness, probes
 from strongroom.plugins.selection import Selection

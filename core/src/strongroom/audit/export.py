@@ -8,7 +8,7 @@ them and no others.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final, Self
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -26,6 +26,7 @@ from strongroom.audit.verifier import (
 from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 
 PREVIOUS: Final = "previous"
 """The only member of the first line."""

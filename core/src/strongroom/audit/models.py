@@ -1,12 +1,12 @@
 """The table of audit events: a hash chain of records."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.dataclasses import dataclass
 
 SUCCESS: Final = "success"
 FAILURE: Final = "failure"

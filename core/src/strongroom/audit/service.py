@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Self
 
 from sqlalchemy import (
@@ -31,6 +31,7 @@ from strongroom.database.changes import AdvisoryLock, Change, execute_together
 from strongroom.database.commit_signal import mark_topic
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.identity import Origin
 from strongroom.plugin_api.events import SERVER
 from strongroom.plugin_api.tracing import traceparent

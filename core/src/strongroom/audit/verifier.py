@@ -6,7 +6,6 @@ verifier accepts a chain that does not begin with record 1 only with such a link
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, ch
 from strongroom.clock import DAY, Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.identity import Origin
 
 PRUNE: Final = "audit.prune"

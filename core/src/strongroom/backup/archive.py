@@ -15,7 +15,7 @@ import secrets
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from strongroom.database import metadata
 from strongroom.database.metadata import is_derived
 from strongroom.database.plugin_tables import AllTables, left_tables, sorted_tables, version_table
 from strongroom.database.statements import dynamic
+from strongroom.dataclasses import dataclass
 
 
 class BackupError(Exception):

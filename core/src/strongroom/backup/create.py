@@ -7,7 +7,6 @@ those rows. A concurrent deletion removes rows, but the lease preserves their ob
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
@@ -37,6 +36,7 @@ from strongroom.database.installation import set_last_backup_at
 from strongroom.database.plugin_tables import AllTables, plugin_schemas
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import SCHEMA_REVISION, read_schema
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StrongroomError, Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom.storage.gc import DeletionLease, LeaseLost

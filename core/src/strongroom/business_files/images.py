@@ -5,13 +5,14 @@ The dimensions in the header are checked before any pixel is decoded.
 
 import io
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from itertools import count
 from typing import Any, Final
 
 from PIL import ExifTags, Image, ImageFile
 
+from strongroom.dataclasses import dataclass
 from strongroom.errors import PictureTooLarge, PictureUnreadable
 
 _PLUGINS: Final = {

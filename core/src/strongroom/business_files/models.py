@@ -1,11 +1,11 @@
 """Tables of business files and of scaled variants of pictures."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Timestamp, metadata
+from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from errno import EDQUOT, ENOSPC
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Any, BinaryIO, Final, cast
 
 from strongroom.business_files.requests import NO_SPACE, PictureRequest, raise_refusal
+from strongroom.dataclasses import dataclass
 from strongroom.errors import PictureTooLarge, PictureUnreadable, StorageFull, Unavailable
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.storage.streams import MeteredSource

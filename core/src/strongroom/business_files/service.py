@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final, Protocol
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
@@ -14,6 +14,7 @@ from strongroom.business_files.variants import Profile, VariantService
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, TokenRequired
 from strongroom.identity import Identity, Origin
 from strongroom.media_types import extension_of, sniff

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
@@ -15,6 +14,7 @@ from strongroom.clock import Clock
 from strongroom.config.files import BusinessFilesSettings, FilesProfile, PicturesProfile
 from strongroom.database import Database
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, Unavailable, UnsupportedMediaType, ValidationFailed
 from strongroom.storage.models import Blob
 from strongroom.storage.service import BlobService

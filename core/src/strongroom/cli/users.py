@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -13,6 +13,7 @@ from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
 from strongroom.clock import iso_format
 from strongroom.database.paging import Paging
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, StrongroomError
 from strongroom.identity import Origin
 from strongroom.plugin_api.factors import member_of

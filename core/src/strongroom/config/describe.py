@@ -3,7 +3,7 @@
 import json
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from strongroom.config.rates import Rate
 from strongroom.config.settings import Settings
 from strongroom.config.sources import KeyPath, RawConfiguration
+from strongroom.dataclasses import dataclass
 
 _HIDDEN: Final = '"..."'
 

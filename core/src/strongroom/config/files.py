@@ -1,8 +1,8 @@
 """The keys of storages, tenants, files and business files."""
 
 import re
-from dataclasses import dataclass
 
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import option
 
 _GIBIBYTE = 1024**3

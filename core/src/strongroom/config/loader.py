@@ -7,7 +7,7 @@
 import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 
@@ -29,6 +29,7 @@ from strongroom.config.sources import (
     read_file,
     suggestion,
 )
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_discovery import installed_plugins
 
 ALIASES: Final[Mapping[KeyPath, KeyPath]] = {

@@ -4,7 +4,6 @@ Keys of an extension (a storage backend, a key provider, a login method, a captc
 sender) are declared by that extension, in a table named after it.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +37,7 @@ from strongroom.config.server import (
     ServerSettings,
     TracingSettings,
 )
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import option
 
 _DRAIN_SECONDS: Final = 5

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -10,6 +9,7 @@ from strongroom.assembly.infrastructure import Infrastructure, PruneJob
 from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Configuration
+from strongroom.dataclasses import dataclass
 from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
 from strongroom.plugin_api.jobs import Job, JobRun

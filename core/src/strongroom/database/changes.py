@@ -1,12 +1,12 @@
 """Changes that a writing transaction executes together, and the locks that it holds until its end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from strongroom.database.statements import Parameters, Statement, observed
+from strongroom.dataclasses import dataclass
 
 
 class AdvisoryLock:

@@ -1,13 +1,13 @@
 """Pagination of database queries."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Select, func, tuple_
 
 from strongroom.database.rows import Row
 from strongroom.database.statements import dynamic
+from strongroom.dataclasses import dataclass
 
 T = TypeVar("T")
 

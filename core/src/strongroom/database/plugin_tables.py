@@ -6,7 +6,6 @@ table also shows, after a plugin was disabled, which tables are left from it.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from sqlalchemy import JSON, Engine, inspect, text
 from sqlalchemy.exc import InvalidRequestError
 
 from strongroom.database.metadata import metadata
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.state import PluginTables
 
 AllTables = Mapping[str, PluginTables]

@@ -8,7 +8,6 @@ and their connections are kept as they are.
 import sqlite3
 from collections import deque
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from threading import Condition, Lock, local
 from types import TracebackType
 from typing import Any, Final
@@ -17,6 +16,7 @@ from sqlalchemy import Connection, Engine
 
 from strongroom.database.failures import raise_translated
 from strongroom.database.statements import is_observed
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Unavailable
 
 _WAIT_SECONDS: Final = 0.25

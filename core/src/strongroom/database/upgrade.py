@@ -7,7 +7,6 @@ the newest such declaration, because older code does not have later migrations. 
 they write the first row that older code would not obey; see ``installation.require_code``.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +21,7 @@ from strongroom.database.plugin_tables import (
     require_free_names,
     version_table,
 )
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.state import PluginTables
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ complete the upload again. Size, digest, permission and quota are checked on com
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from sqlalchemy import (
@@ -32,6 +32,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.access import NodeView
 from strongroom.files.file_writer import FileWriter, OnConflict, Target
 from strongroom.files.names import normalize_name

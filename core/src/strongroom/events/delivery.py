@@ -12,13 +12,14 @@ that is killed in between leaves a position that is too low, so the events are d
 import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event as Flag
 from threading import Lock, Thread
 from typing import Final
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StrongroomError
 from strongroom.events.models import DeadLetter, Position
 from strongroom.events.positions import Positions

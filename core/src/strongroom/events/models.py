@@ -1,12 +1,12 @@
 """Tables of the positions of event sinks, and of the events that a sink cannot accept."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, Index, Integer, String, Table
 
 from strongroom.database.metadata import WHERE, Id, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

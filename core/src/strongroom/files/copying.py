@@ -6,13 +6,14 @@ the tenant lock orders copies and deletions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, literal, literal_column, select
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import MoveIntoItself, NameConflict, TooManyNodes
 from strongroom.files.access import AccessControl, NodeView, ceiling_of
 from strongroom.files.events.recorder import FileAction

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from fnmatch import fnmatch
 from typing import Any, Final, Protocol
@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from sqlalchemy import Connection, Select, bindparam, true
 
 from strongroom import errors
+from strongroom.dataclasses import dataclass
 from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView, ceiling_of
 from strongroom.files.events.recorder import FileAction, FileEvents
 from strongroom.files.grant_ends import Ends, with_granted_ends

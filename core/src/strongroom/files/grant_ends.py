@@ -1,6 +1,5 @@
 """When a permission on a node expires: the latest expiry of the grants of each level."""
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -20,6 +19,7 @@ from sqlalchemy import (
 
 from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.models import FOREVER, Permission, folders_around, grants, group_grants
 from strongroom.tenants.group_members import is_in_group
 from strongroom.tenants.memberships import membership

@@ -1,7 +1,7 @@
 """Grants and revokes permissions on files and folders, and reports where a permission comes from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -28,6 +28,7 @@ from strongroom.database.metadata import Id, Name
 from strongroom.database.paging import Page, Paging, seek_page
 from strongroom.database.rows import Row, RowMapper, columns_of
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotAMember, ValidationFailed
 from strongroom.files.access import AccessControl
 from strongroom.files.expiry import ExpiryRules

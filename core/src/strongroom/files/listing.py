@@ -6,7 +6,7 @@ the whole nodes are read only if one is missing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from strongroom.database import Database
 from strongroom.database.functions import greatest
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.files.child_counts import children_of, run_at, runs
 from strongroom.files.group_visibility import through_groups

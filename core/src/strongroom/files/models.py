@@ -1,6 +1,5 @@
 """Tables of nodes (files and folders), child counts and grants, and the path from a node to its root."""
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cache
 from typing import Final, NamedTuple
@@ -26,6 +25,7 @@ from sqlalchemy import (
 
 from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 
 class NodeType(StrEnum):

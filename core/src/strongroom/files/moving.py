@@ -1,10 +1,9 @@
 """Moves and renames files and folders."""
 
-from dataclasses import dataclass
-
 from sqlalchemy import Connection
 
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import MoveIntoItself
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.events.recorder import FileAction

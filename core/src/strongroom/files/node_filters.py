@@ -1,13 +1,14 @@
 """Filters and sort orders of lists and searches of nodes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, bindparam, or_
 
 from strongroom.database.metadata import Id
+from strongroom.dataclasses import dataclass
 from strongroom.files.models import Node, nodes
 
 _ESCAPE: Final = "\\"

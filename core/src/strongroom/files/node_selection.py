@@ -6,7 +6,7 @@ second half is found from the end, so that the database sorts half of the nodes 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +24,7 @@ from sqlalchemy import (
 from strongroom.database.functions import greatest
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.models import Node, nodes
 from strongroom.files.name_index import contains_text, search_names
 from strongroom.files.names import fold_name

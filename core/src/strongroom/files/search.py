@@ -9,7 +9,7 @@ Candidates come from the index of names, or from the nodes that the caller sees 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +27,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files import search_scope
 from strongroom.files.access import AccessControl, NodeAccess, NodeView
 from strongroom.files.listing import FilePage

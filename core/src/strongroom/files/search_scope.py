@@ -11,7 +11,6 @@ tenant has many fewer folders than files, and an index has the folders alone.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -31,6 +30,7 @@ from sqlalchemy import (
 
 from strongroom.database.metadata import Id
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.models import NodeType, Permission, folder_counts, nodes
 from strongroom.files.name_index import Source, contains_text, search_names
 from strongroom.files.permissions import granted_nodes, held_permission

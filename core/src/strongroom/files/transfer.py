@@ -6,7 +6,6 @@ user continues an interrupted one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, bindparam, delete, select, update
@@ -16,6 +15,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotAMember, ValidationFailed
 from strongroom.files.models import FOREVER, Permission, grants, nodes
 from strongroom.files.visibility import Visibility

@@ -1,7 +1,7 @@
 """Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from sqlalchemy.exc import IntegrityError
 from strongroom.clock import Clock, next_revision
 from strongroom.database.changes import Change
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NameConflict, NotFound, RevisionConflict
 from strongroom.files import child_counts, name_index
 from strongroom.files.models import (

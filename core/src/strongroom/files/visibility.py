@@ -8,7 +8,7 @@ would need another result (:mod:`strongroom.files.group_visibility`).
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -30,6 +30,7 @@ from sqlalchemy import (
 
 from strongroom.database.functions import greatest
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.models import FOREVER, folders_around, grants, group_grants, nodes, subtree
 from strongroom.tenants.group_members import is_in_group, members_by_group
 

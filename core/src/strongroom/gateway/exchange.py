@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from strongroom import errors
+from strongroom.dataclasses import dataclass
 from strongroom.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
 from strongroom.gateway.limits import Admission, AdmissionResult, ThreadTask, Timers, TransferRate
 from strongroom.gateway.protocol import HttpProtocol

@@ -1,7 +1,6 @@
 """The response envelope of collections, with paging."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
@@ -9,6 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from marshmallow import Schema, fields, validate
 
 from strongroom.database.paging import Page, Paging
+from strongroom.dataclasses import dataclass
 from strongroom.http.request import PublicUrl, current_environ, get_service
 
 T = TypeVar("T")

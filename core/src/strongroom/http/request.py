@@ -6,7 +6,6 @@ The composition root registers the services; views get them by their type.
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from random import getrandbits
 from typing import Any, Final, TypeVar
@@ -18,6 +17,7 @@ from flask.sessions import NullSession
 from werkzeug.routing import Rule
 
 from strongroom.addresses import canonical_address, parse_address
+from strongroom.dataclasses import dataclass
 from strongroom.errors import ValidationFailed
 from strongroom.identity import Origin
 from strongroom.plugin_api.login import Client

@@ -5,7 +5,6 @@ rate limit, authentication, parsing, the view, and the response.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from http import HTTPStatus
 from itertools import groupby
@@ -16,6 +15,7 @@ import flask_smorest
 from flask import Flask, current_app, url_for
 from marshmallow import Schema
 
+from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     InsufficientScope,
     NotImplementedHere,

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from flask import request
@@ -17,6 +17,7 @@ from werkzeug.exceptions import ClientDisconnected
 from werkzeug.http import parse_options_header
 
 from strongroom import errors
+from strongroom.dataclasses import dataclass
 from strongroom.http.multipart import read_file_part
 from strongroom.plugin_api.storage import ByteSource
 

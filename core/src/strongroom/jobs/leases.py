@@ -8,7 +8,6 @@ Every write of a run names its holder, so that a run whose lease has passed to a
 import os
 import socket
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import bindparam, case, or_, select, update
@@ -16,6 +15,7 @@ from sqlalchemy import bindparam, case, or_, select, update
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.ids import new_id
 from strongroom.jobs.models import JobState, job_state, jobs
 

@@ -1,12 +1,12 @@
 """The state of recurring jobs."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Column, String, Table
 
 from strongroom.database.metadata import Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 MAX_FAILURE: Final = 255
 

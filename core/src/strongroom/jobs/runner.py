@@ -5,12 +5,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StrongroomError
 from strongroom.jobs.leases import LEASE, JobLeases, Lease
 from strongroom.jobs.models import MAX_FAILURE, JobState

@@ -1,7 +1,6 @@
 """Where rate limits are counted: in the database or in Redis."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from limits.storage import MovingWindowSupport, Storage, storage_from_string
@@ -29,6 +28,7 @@ from strongroom.database.changes import AdvisoryLock
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.ids import new_id
 
 counters: Final = Table(

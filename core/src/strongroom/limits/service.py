@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from strongroom.database import Database
 from strongroom.database.changes import Change
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import TooManyRequests, Unavailable
 from strongroom.limits.backends import counters
 from strongroom.secret_keys import SecretKeys

@@ -1,11 +1,11 @@
 """The templates of messages, and the files that override them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Final
 
+from strongroom.dataclasses import dataclass
 from strongroom.locales import DEFAULT_LOCALE, LOCALES
 
 

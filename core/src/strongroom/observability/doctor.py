@@ -2,7 +2,6 @@
 
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from strongroom.database import Database
 from strongroom.database.installation import is_own_secret
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import current_revision, read_schema
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Unavailable
 from strongroom.ids import new_id
 from strongroom.locales import DEFAULT_LOCALE

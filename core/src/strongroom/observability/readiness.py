@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 from typing import Final, Protocol
 
@@ -14,6 +14,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import read_schema
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StorageFull, StrongroomError, Unavailable
 from strongroom.observability.bounded_calls import PATIENCE_SECONDS, BoundedCalls
 from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError

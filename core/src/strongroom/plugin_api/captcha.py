@@ -6,9 +6,10 @@ used once, also across nodes.
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 

@@ -2,8 +2,10 @@
 
 from abc import ABC
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, field
 from typing import Any, ClassVar, Generic, TypeVar
+
+from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,10 @@ audit log, the same for every factor::
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.login import Assurance
 

@@ -6,9 +6,10 @@ throttles, requires captchas, writes the audit log and issues the tokens, the sa
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Final, Protocol
 
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from io import BytesIO
 from typing import Any, Final, TypeVar
 
+from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     DigestMismatch,
     NotAFile,

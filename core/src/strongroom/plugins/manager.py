@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final, TypeVar
@@ -19,6 +19,7 @@ import pluggy
 from strongroom.config.schema import schema_for
 from strongroom.config.sources import suggestion
 from strongroom.database.plugin_tables import tables_fault
+from strongroom.dataclasses import dataclass
 from strongroom.errors import catalogue
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_api.captcha import CaptchaProvider

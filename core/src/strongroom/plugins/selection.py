@@ -1,7 +1,7 @@
 """Selects and validates the extensions that the configuration names, without creating them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from strongroom.builtin import (
@@ -20,6 +20,7 @@ from strongroom.config import Configuration
 from strongroom.config.describe import Section
 from strongroom.config.identity import FACTOR_AUDIENCES
 from strongroom.config.sources import suggestion
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import SecondFactor

@@ -5,13 +5,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import BinaryIO, Final
 
 from sqlalchemy import Connection
 
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import ContentInfected, ContentUnscannable
 from strongroom.identity import AnyCaller, Origin
 from strongroom.plugin_api.scanning import ScannerUnavailable

@@ -1,12 +1,12 @@
 """The table of scans: the last result for each scanned blob, and when it is to be scanned next."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
 
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

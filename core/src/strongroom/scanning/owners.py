@@ -1,11 +1,11 @@
 """What the features that own scanned content provide, so that scans need not know their tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from sqlalchemy import Connection
 
+from strongroom.dataclasses import dataclass
 from strongroom.identity import Identity, Origin
 from strongroom.scanning.states import ScanState
 

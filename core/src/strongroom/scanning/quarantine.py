@@ -1,6 +1,5 @@
 """The quarantine: infected and rejected files, which no user can read until an administrator decides."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, FromClause, bindparam, func, select, update
@@ -10,6 +9,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound
 from strongroom.identity import Identity, Origin
 from strongroom.scanning.models import SCAN, Scan, scans

@@ -5,9 +5,9 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.scanning import (
     HEAD_BYTES,
     ContentScanner,

@@ -8,7 +8,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -17,6 +17,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import ChallengeInvalid
 from strongroom.secret_keys import SecretKeys
 from strongroom.sessions.models import factor_challenges

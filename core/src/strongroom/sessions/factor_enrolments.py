@@ -1,12 +1,13 @@
 """Enrolments of second factors: their ceremonies, and the permission to enrol one without a login."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from strongroom.clock import iso_format
+from strongroom.dataclasses import dataclass
 from strongroom.errors import ChallengeInvalid, FactorInvalid
 from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, member_of
 from strongroom.sessions.factor_challenges import DUE, FactorChallenges, OpenChallenge

@@ -1,7 +1,7 @@
 """Logs users in by the login methods of the configuration."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import reduce
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_cha
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.changes import execute_together
+from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     CaptchaRequired,
     ChallengeInvalid,

@@ -1,12 +1,12 @@
 """Authorizations: one per login, valid until it expires or is revoked."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table, Text
 
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

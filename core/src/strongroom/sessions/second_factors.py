@@ -1,7 +1,7 @@
 """Challenges of second factors: they are issued after a first proof, or for one, and answered once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import DAY, Clock, iso_format
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import InvalidCredentials, NotImplementedHere, TooManyRequests
 from strongroom.identity import Origin
 from strongroom.limits.service import Counters

@@ -1,6 +1,6 @@
 """Verifies, refreshes and revokes tokens."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sqlalchemy import Connection
@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
+from strongroom.dataclasses import dataclass
 from strongroom.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.identity import Caller, Identity, Origin
 from strongroom.ids import is_id

@@ -3,7 +3,7 @@
 import logging
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -28,6 +28,7 @@ from strongroom.database.changes import Change
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.pruning import AmortizedPruning, prune
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StrongroomError, TokenInvalid
 from strongroom.identity import Caller
 from strongroom.ids import new_id

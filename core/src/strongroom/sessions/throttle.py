@@ -1,7 +1,6 @@
 """Limits failed logins by name and by address, and decides how their names are recorded."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -9,6 +8,7 @@ from sqlalchemy import Connection
 from strongroom.addresses import network_of
 from strongroom.database import Database
 from strongroom.database.changes import Change
+from strongroom.dataclasses import dataclass
 from strongroom.limits.service import Counters
 from strongroom.secret_keys import SecretKeys
 from strongroom.users.credentials import CredentialService

@@ -1,6 +1,6 @@
 """Signs and verifies access tokens, and issues them with refresh tokens."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Final, TypeVar
 
 from joserfc import jws, jwt
@@ -11,6 +11,7 @@ from strongroom.assurance import is_as_strong
 from strongroom.cache import Cache
 from strongroom.clock import Clock
 from strongroom.database.changes import Change, execute_together
+from strongroom.dataclasses import dataclass
 from strongroom.errors import InvalidCredentials, StepUpRequired, TokenInvalid, UserSuspended
 from strongroom.ids import is_id
 from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Client

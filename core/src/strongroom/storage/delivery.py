@@ -1,9 +1,9 @@
 """How bytes reach a client: local files, internal redirects of a proxy, or signed URLs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
 
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.storage import LocalPaths, SignedDownloads
 from strongroom.storage.models import BlobLocation
 from strongroom.storage.service import BlobService

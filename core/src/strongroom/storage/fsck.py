@@ -9,7 +9,6 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Final
@@ -19,6 +18,7 @@ from sqlalchemy import ColumnElement, bindparam, func, select
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement, dynamic
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.storage import ObjectDamaged, ObjectNotFound, ObjectStat
 from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.storage.models import (

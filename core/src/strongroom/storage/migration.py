@@ -8,7 +8,7 @@ migrations are safe, and moving back works the same way.
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
@@ -17,6 +17,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, select, update
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.storage import (
     ObjectDamaged,
     ObjectNotFound,

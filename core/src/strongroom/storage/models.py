@@ -3,7 +3,6 @@
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +25,7 @@ from sqlalchemy import (
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.rows import RowMapper, columns_of
 from strongroom.database.statements import Statement, dynamic
+from strongroom.dataclasses import dataclass
 
 _KEY: Final = re.compile(r"([0-9a-f]{2})/\1[0-9a-f]{30}")
 

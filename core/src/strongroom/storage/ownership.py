@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from io import BytesIO
 from itertools import islice
 from threading import Lock
@@ -28,6 +28,7 @@ from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.installation import database_id, restored_at
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.storage import (
     ObjectNotFound,
     ObjectStat,

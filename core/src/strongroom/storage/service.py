@@ -7,7 +7,6 @@ not ``stored``, so garbage collection finds it without listing the store.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, FromClause, and_, bindparam, delete, or_, select, update
@@ -16,6 +15,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.rows import columns_of
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, StrongroomError
 from strongroom.plugin_api.storage import (
     ByteSource,

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from threading import Lock
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,

@@ -1,7 +1,6 @@
 """Deletes tenants: hidden immediately, restorable during a grace period, then purged with all data."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sqlalchemy import Connection, bindparam, delete, select, update
@@ -10,6 +9,7 @@ from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.clock import DAY, Clock, next_revision
 from strongroom.database import Database
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Forbidden, NotFound
 from strongroom.identity import Identity, Origin, Override
 from strongroom.tenants.memberships import Memberships

@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, func, insert, select, update
@@ -24,6 +24,7 @@ from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     NotFound,
     NotImplementedHere,

@@ -1,6 +1,5 @@
 """Tables of tenants and of their members."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -19,6 +18,7 @@ from sqlalchemy import (
 from strongroom.assurance import Demand, demand_of
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 
 class Role(StrEnum):

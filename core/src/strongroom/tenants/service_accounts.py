@@ -1,7 +1,7 @@
 """Service accounts of tenants: users without a login, for machines that act by access keys."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from sqlalchemy import (
@@ -27,6 +27,7 @@ from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.rows import RowMapper
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound
 from strongroom.identity import Identity, Origin
 from strongroom.tenants.memberships import Memberships

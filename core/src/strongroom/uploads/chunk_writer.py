@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hmac import compare_digest
 from typing import Final
 
 from strongroom.clock import Clock
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import ChecksumMismatch, PayloadTooLarge, UploadIncomplete
 from strongroom.files.file_writer import FileWriter, OnConflict, Target
 from strongroom.identity import AnyCaller

@@ -2,12 +2,12 @@
 
 import base64
 import binascii
-from dataclasses import dataclass
 from typing import Final
 
 from flask import request
 
 from strongroom import errors
+from strongroom.dataclasses import dataclass
 from strongroom.files.file_writer import OnConflict, Target
 from strongroom.files.names import chosen_name, parse_path
 from strongroom.http.parsing import is_unstorable

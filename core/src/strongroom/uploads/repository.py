@@ -5,7 +5,7 @@ writer, or one that hangs on a dead connection, blocks other requests only until
 writer without the lease cannot change the upload.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -29,6 +29,7 @@ from strongroom.clock import Clock
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper, columns_of
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, UploadLocked
 from strongroom.ids import new_id
 from strongroom.storage.models import Blob

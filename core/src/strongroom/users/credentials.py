@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, cast
 
@@ -26,6 +25,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.rows import Row
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.ids import new_id
 from strongroom.plugin_api.login import Credential

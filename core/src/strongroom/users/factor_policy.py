@@ -1,7 +1,6 @@
 """Which users must have a second factor, and for how long they may still log in without one."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -21,6 +20,7 @@ from strongroom.clock import Clock
 from strongroom.config.identity import FACTOR_AUDIENCES
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.users.models import User, UserType, factor_grace, second_factors, users
 
 ALL, ADMIN, TENANT_ADMIN = FACTOR_AUDIENCES

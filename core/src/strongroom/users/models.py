@@ -1,6 +1,5 @@
 """Users and their credentials."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -8,6 +7,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Tabl
 
 from strongroom.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.database.rows import RowMapper
+from strongroom.dataclasses import dataclass
 
 MAX_LOCALE: Final = 35
 

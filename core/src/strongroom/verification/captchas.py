@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Final
 
 from sqlalchemy import Column, ColumnElement, Index, String, Table, Text, bindparam, delete, insert
@@ -12,6 +12,7 @@ from strongroom.database import Database
 from strongroom.database.metadata import Id, Timestamp, metadata
 from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import CaptchaInvalid, Unavailable
 from strongroom.ids import new_id
 from strongroom.plugin_api.captcha import CaptchaProvider, CaptchaUnavailable

@@ -3,7 +3,7 @@
 import math
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
@@ -28,6 +28,7 @@ from strongroom.database import Database
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune, prune_some
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import CodeInvalid, TooManyRequests
 from strongroom.ids import new_id
 from strongroom.limits.service import Allowance, Count, Counters, RateLimits

@@ -1,12 +1,12 @@
 """Sends verification codes: requires a captcha and enforces the rate limits."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from strongroom.addresses import network_of
 from strongroom.config.identity import LimitsSettings
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.limits.service import Allowance, RateLimits
 from strongroom.notifications.service import CHANNELS, MessageService

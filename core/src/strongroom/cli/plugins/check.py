@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from importlib.metadata import Distribution
 from importlib.util import find_spec
@@ -21,6 +21,7 @@ import click
 from pluggy import HookimplMarker
 
 from strongroom.cli.plugins.listing import load_plugin
+from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import API_VERSION, Extension
 from strongroom.plugin_discovery import installed_plugins
 from strongroom.plugins.manager import Plugin

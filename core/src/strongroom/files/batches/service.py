@@ -6,12 +6,13 @@ no permission on other nodes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StrongroomError, Unavailable
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.copying import Copy, CopyingService, NodeBudget

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, FromClause, Select, bindparam, select
 
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Forbidden, NotFound, Quarantined
 from strongroom.files.access import AccessControl
 from strongroom.files.bundles.manifest import BundleManifest, Item

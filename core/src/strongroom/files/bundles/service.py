@@ -1,7 +1,7 @@
 """Bundles files and folders into one archive; interrupted downloads can be resumed at any byte."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, Table, bindparam, delete, insert, select
@@ -10,6 +10,7 @@ from strongroom.clock import Clock
 from strongroom.database import Database
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Forbidden, NotFound
 from strongroom.files.bundles.archive import Archive
 from strongroom.files.bundles.contents import Contents, Selected

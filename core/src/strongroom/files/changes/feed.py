@@ -5,13 +5,13 @@ access. So a change never reveals more of a node than a list of files does.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
 
 from strongroom.clock import iso_format
 from strongroom.database import Database
+from strongroom.dataclasses import dataclass
 from strongroom.errors import CursorExpired
 from strongroom.files.access import AccessControl
 from strongroom.files.events.recorder import FileAction, FileEvent

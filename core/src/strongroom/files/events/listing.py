@@ -1,7 +1,6 @@
 """Lists file events, newest first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
@@ -9,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.files.events.recorder import FileEvent, file_events
 from strongroom.identity import Identity
 from strongroom.tenants.memberships import Memberships

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from threading import Lock, Timer
 from typing import Any, Final, Protocol
@@ -30,6 +30,7 @@ from strongroom.database.commit_signal import mark_topic
 from strongroom.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
+from strongroom.dataclasses import dataclass
 from strongroom.errors import StrongroomError
 from strongroom.files.models import Node
 from strongroom.identity import AnyCaller

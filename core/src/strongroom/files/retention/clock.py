@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from strongroom.database import Database
 from strongroom.database.functions import greatest
 from strongroom.database.installation import require_code
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.files.retention.models import RetentionMode, RetentionSettings, retention_clock
 
 _ROW: Final = 1

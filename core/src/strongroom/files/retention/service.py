@@ -1,6 +1,5 @@
 """Places, lists and releases holds, and sets the retention of tenants."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, func, select
@@ -10,6 +9,7 @@ from strongroom.clock import Clock, iso_format
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement, for_each_dialect
+from strongroom.dataclasses import dataclass
 from strongroom.errors import Forbidden, NotFound, RetentionLocked, ValidationFailed
 from strongroom.files.models import Node, trash
 from strongroom.files.retention.clock import RetentionClock

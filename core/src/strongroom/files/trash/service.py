@@ -1,6 +1,5 @@
 """Lists, restores and removes the contents of the trash."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -8,6 +7,7 @@ from sqlalchemy import Connection
 from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
+from strongroom.dataclasses import dataclass
 from strongroom.errors import FileHeld, FileRetained, Forbidden, NotFound, ParentGone
 from strongroom.files.access import AccessControl, NodeView
 from strongroom.files.events.recorder import Actor, FileAction
