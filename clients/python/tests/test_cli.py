@@ -172,6 +172,57 @@ def test_links_in_the_target_are_not_followed(
     assert list(outside.iterdir()) == []
 
 
+def test_names_that_one_side_does_not_take_are_skipped(
+    run: Run, client: Client, tenant: str, local: Path, tmp_path: Path
+) -> None:
+    (local / "line\nbreak").mkdir()
+    (local / "line\nbreak" / "inside").write_text("inside")
+    (local / "line\nbreak.txt").write_text("refused by the server")
+    Path(os.fsdecode(os.fsencode(local) + b"/\xff.txt")).write_text("not UTF-8")
+    taken = {"a", "a/b", "a/b/报告.txt", "empty", "top.txt", "back\\slash"}
+    (local / "back\\slash").write_text("taken")
+    up = ("--json", "sync", local, f"{tenant}:")
+    for expected in (taken, set()):
+        result = run(*up, status=1)
+        assert {path for _, path in actions(result)} == expected
+        assert "4 entries were skipped" in result.stderr
+    assert actions(run(*up, "--delete", status=1)) == []
+
+    tenant_id = next(each.id for each in client.iterate(tenants.list_tenants()) if each.name == tenant)
+    client.upload(tenant_id, local / "top.txt", name="报" * 255)
+    copy = tmp_path / "copy"
+    result = run("--json", "sync", f"{tenant}:", copy, status=1)
+    assert {path for _, path in actions(result)} == taken
+    assert "1 entries were skipped" in result.stderr
+    assert set(content(copy)) == taken
+
+
+def test_names_in_another_normalization_form_are_the_same(
+    run: Run, tenant: str, local: Path, tmp_path: Path
+) -> None:
+    decomposed, composed = "cafe\u0301", "caf\u00e9"
+    (local / decomposed).mkdir()
+    (local / decomposed / decomposed).write_text("one")
+    up = ("--json", "sync", local, f"{tenant}:", "--delete")
+    assert ("copied", f"{composed}/{composed}") in actions(run(*up))
+    assert actions(run(*up)) == []
+    assert composed in run("ls", f"{tenant}:/{decomposed}").stdout
+    down = ("--json", "sync", f"{tenant}:", local, "--delete")
+    assert actions(run(*down)) == []
+    (local / decomposed / decomposed).write_text("damaged")
+    assert actions(run(*down)) == [("copied", f"{composed}/{composed}")]
+    assert content(local / decomposed) == {decomposed: "one"}
+
+    (local / decomposed / composed).write_text("a twin of the other name")
+    assert "1 entries were skipped" in run(*up, status=1).stderr
+
+
+def test_a_name_that_is_not_utf8_is_not_uploaded(run: Run, tenant: str, tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt"))
+    path.write_text("content")
+    assert "is not UTF-8" in run("up", path, f"{tenant}:", status=2).stderr
+
+
 def test_a_share_link_is_made_listed_and_revoked(
     run: Run, tenant: str, local: Path, server: LiveServer
 ) -> None:

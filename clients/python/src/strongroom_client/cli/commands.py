@@ -27,7 +27,7 @@ from ..errors import (
 from ..models import NewShare, Node, Share
 from ..operations import UNSET
 from ..transfers import OnConflict
-from .comparison import StateFile
+from .comparison import StateFile, is_utf8
 from .output import Output, additions
 from .remote import PAGE_SIZE, RemotePath, Tree, every_tenant, is_remote
 from .stored_login import Server, StoredLogin
@@ -105,6 +105,8 @@ def login(context: Context, url: str, username: str | None, *, by_key: bool, fro
     The login is stored in the folder of the user's configuration, or in STRONGROOM_CLIENT_DIR, for the
     owner only. STRONGROOM_URL and STRONGROOM_KEY are used instead of it if both are set.
     """
+    if not url.startswith(("https://", "http://")):
+        raise click.BadParameter(f"{url} is not a URL such as https://files.example.com")
     if by_key:
         server = Server(url, _secret("Access key", from_stdin=from_stdin))
         # A key without the scope of the request is valid, too.
@@ -172,6 +174,8 @@ def up(context: Context, paths: tuple[str, ...], folder: str, on_conflict: OnCon
         tree = Tree.of(client, target.tenant)
         parent = tree.folder(target)
         for path in map(Path, paths):
+            if not is_utf8(path.name):
+                raise click.UsageError(f"The name of {click.format_filename(path)} is not UTF-8.")
             with context.output.progress(path.name, path.stat().st_size) as add:
                 node = client.upload(
                     tree.tenant_id,
@@ -211,7 +215,8 @@ def sync(context: Context, source: str, target: str, *, deletes: bool, is_full: 
     """Make the folder TARGET equal to the folder SOURCE. One of them is local, the other TENANT:/path.
 
     Files are compared by checksum. If the changes feed of the tenant reports no change, the server's
-    folders are not listed again. Files that are deleted on the server go to its trash.
+    folders are not listed again. Files that are deleted on the server go to its trash. Links are left
+    out. Files whose name the other side does not take are skipped and printed; the exit status is 1.
     """
     if is_remote(source) == is_remote(target):
         raise click.UsageError("One of SOURCE and TARGET must be local, and the other TENANT:/path.")

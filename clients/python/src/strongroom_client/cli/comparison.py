@@ -1,4 +1,8 @@
-"""Compares a local folder with one on the server: by checksums, which are kept between runs."""
+"""Compares a local folder with one on the server: by checksums, which are kept between runs.
+
+Names on the server are in Unicode normalization form C. Local ones may be in another form, which macOS
+prefers, so the paths of entries are in form C, and local entries also have their real path.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -12,8 +16,7 @@ import msgspec
 from ..api import changes
 from ..errors import ApiError
 from ..files import checksum, write_durably
-from ..models import Node
-from .remote import Tree
+from .remote import Tree, normalized
 
 _UNREADABLE: Final = frozenset({"pending", "infected", "rejected"})
 _EXPIRED: Final = "error.cursor-expired"
@@ -25,6 +28,8 @@ class Entry(msgspec.Struct, frozen=True):
     size: int
     checksum: str | None
     id: str = ""
+    local: str = ""
+    """The real relative path of a local entry."""
 
     @property
     def is_folder(self) -> bool:
@@ -37,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 Entries = dict[str, Entry]
-"""Entries by their relative path with slashes."""
+"""Entries by their relative path with slashes, in normalization form C."""
 
 
 class Hashed(msgspec.Struct, frozen=True):
@@ -53,6 +58,7 @@ class State(msgspec.Struct):
 
     cursor: int | None = None
     remote: Entries = {}
+    remote_skipped: list[str] = []
     local: dict[str, Hashed] = {}
 
 
@@ -120,24 +126,43 @@ def remote_entries(tree: Tree, folder: str | None, state: State, *, is_full: boo
         # An interrupted listing must not be taken for a complete one.
         state.cursor = None
         cursor = _cursor(tree)
-        state.remote = dict(_listed(tree, folder, ""))
+        state.remote_skipped = []
+        state.remote = dict(_listed(tree, folder, "", state.remote_skipped))
         state.cursor = cursor
     return state.remote
 
 
-def local_entries(root: Path, state: State) -> Entries:
-    """Return the local entries below a folder. Links and special files are left out."""
+def local_entries(root: Path, state: State, skipped: list[str]) -> Entries:
+    """Return the local entries below a folder. Links and special files are left out.
+
+    Args:
+        root: the folder.
+        state: the state of the last run.
+        skipped: gets the files whose name is not UTF-8, or equals another one in normalization form C.
+    """
     entries: Entries = {}
     hashed: dict[str, Hashed] = {}
     for path in _walked(root):
-        name = path.relative_to(root).as_posix()
+        local = path.relative_to(root).as_posix()
+        name = normalized(local)
         if path.is_dir():
-            entries[name] = Entry(0, None)
-            continue
-        hashed[name] = _hashed(path, state.local.get(name))
-        entries[name] = Entry(hashed[name].size, hashed[name].checksum)
+            entries.setdefault(name, Entry(0, None, local=local))
+        elif name in entries or not is_utf8(local):
+            skipped.append(local)
+        else:
+            hashed[local] = _hashed(path, state.local.get(local))
+            entries[name] = Entry(hashed[local].size, hashed[local].checksum, local=local)
     state.local = hashed
     return entries
+
+
+def is_utf8(path: str) -> bool:
+    """Return whether a local path can be sent; Linux permits any bytes."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def local_target(root: Path, name: str) -> Path:
@@ -192,18 +217,21 @@ def _cursor(tree: Tree) -> int:
     return tree.client.send(changes.list_changes(tree.tenant_id)).meta.cursor
 
 
-def _listed(tree: Tree, folder: str | None, prefix: str) -> Iterator[tuple[str, Entry]]:
+def _listed(
+    tree: Tree, folder: str | None, prefix: str, skipped: list[str]
+) -> Iterator[tuple[str, Entry]]:
     for node in tree.children(folder):
-        name = prefix + _safe(node)
-        if node.type_ == "folder":
+        name = prefix + node.name
+        if not _is_safe(node.name):
+            skipped.append(name)
+        elif node.type_ == "folder":
             yield name, Entry(0, None, node.id)
-            yield from _listed(tree, node.id, f"{name}/")
+            yield from _listed(tree, node.id, f"{name}/", skipped)
         elif node.scan not in _UNREADABLE:
             yield name, Entry(node.size, node.checksum, node.id)
 
 
-def _safe(node: Node) -> str:
-    """Return the name of a node, which a server could abuse to write outside of the folder."""
-    if node.name in ("", ".", "..") or "/" in node.name or "\\" in node.name or "\0" in node.name:
-        raise click.ClickException(f"the name of the node {node.id} is no name of a local file")
-    return node.name
+def _is_safe(name: str) -> bool:
+    """Return whether a name is a local one; a server could abuse it to write outside of the folder."""
+    separators = {"/", "\0", os.sep, os.altsep or os.sep}
+    return name not in ("", ".", "..") and separators.isdisjoint(name)

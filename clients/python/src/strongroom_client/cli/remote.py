@@ -1,8 +1,8 @@
 """Paths of files on the server: ``TENANT:/folder/file``, with the name or the id of a tenant."""
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from uuid import UUID
 
 import click
@@ -32,7 +32,7 @@ class RemotePath:
         tenant, colon, path = text.partition(":")
         if not colon or not tenant or "/" in tenant:
             raise click.BadParameter(f"{text} is not TENANT:/path, such as Acme:/Reports")
-        return cls(tenant, tuple(part for part in PurePosixPath("/", path).parts if part != "/"))
+        return cls(tenant, tuple(part for part in normalized(path).split("/") if part not in ("", ".")))
 
     def __str__(self) -> str:
         return f"{self.tenant}:/{'/'.join(self.parts)}"
@@ -41,6 +41,11 @@ class RemotePath:
 def is_remote(text: str) -> bool:
     """Return whether a path is on the server; ``./a:b`` is a local one."""
     return ":" in text.partition("/")[0]
+
+
+def normalized(path: str) -> str:
+    """Return a path in Unicode normalization form C, as the names on the server are."""
+    return unicodedata.normalize("NFC", path)
 
 
 class Tree:

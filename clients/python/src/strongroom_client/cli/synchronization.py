@@ -1,13 +1,16 @@
 """One-way synchronization of a local folder and one on the server, in either direction."""
 
+import errno
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 import click
 
 from ..api import files
-from ..errors import NotFoundError
+from ..errors import ApiError, NotFoundError
 from ..transfers import Report
 from .comparison import (
     Entries,
@@ -22,6 +25,9 @@ from .comparison import (
 )
 from .output import Output, additions
 from .remote import Tree
+
+_NAME_FIELDS: Final = ("name", "Upload-Metadata")
+_NAME_ERRORS: Final = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 
 class Synchronization(ABC):
@@ -43,6 +49,7 @@ class Synchronization(ABC):
         self._folder = folder
         self._root = root
         self._state_file = state_file
+        self._skipped: list[str] = []
 
     def run(self, *, deletes: bool, is_full: bool) -> None:
         """Compare the folders, and change the target.
@@ -50,6 +57,9 @@ class Synchronization(ABC):
         Args:
             deletes: whether what the source does not have is deleted.
             is_full: whether the server's folders are listed although nothing seems to have changed.
+
+        Raises:
+            click.ClickException: entries were skipped, because the other side does not take their names.
         """
         state = self._state_file.load()
         try:
@@ -57,10 +67,17 @@ class Synchronization(ABC):
         finally:
             # Also after an interruption: the cursor is older than the changes of this run.
             self._state_file.save(state)
+        self._skipped += state.remote_skipped
+        for path in self._skipped:
+            self._output.note(f"skipped {click.format_filename(path)}")
+        if self._skipped:
+            raise click.ClickException(
+                f"{len(self._skipped)} entries were skipped: the other side does not take their names."
+            )
 
     def _synchronize(self, state: State, *, deletes: bool, is_full: bool) -> None:
         remote = remote_entries(self._tree, self._folder, state, is_full=is_full)
-        source, target = self._sides(local_entries(self._local_root(), state), remote)
+        source, target = self._sides(local_entries(self._local_root(), state, self._skipped), remote)
         plan = planned(source, target)
         if plan.blocked and not deletes:
             raise click.ClickException(
@@ -70,15 +87,29 @@ class Synchronization(ABC):
             self._delete(path, target.pop(path))
             self._report("deleted", path)
         for path in plan.folders:
-            target[path] = self._make_folder(path, target)
-            self._report("created", path)
+            self._change("created", path, target, partial(self._make_folder, path, target))
         self._copy_all(plan.copies, source, target)
 
     def _copy_all(self, paths: Sequence[str], source: Entries, target: Entries) -> None:
         with self._output.progress("sync", sum(source[path].size for path in paths)) as add:
             for path in paths:
-                target[path] = self._copy(path, source[path], target, additions(add))
-                self._report("copied", path)
+                copy = partial(self._copy, path, source[path], target, additions(add))
+                self._change("copied", path, target, copy)
+
+    def _change(self, action: str, path: str, target: Entries, change: Callable[[], Entry]) -> None:
+        """Change an entry of the target, if that side takes its name and that of its folder."""
+        parent = path.rpartition("/")[0]
+        if parent and parent not in target:
+            self._skipped.append(path)
+            return
+        try:
+            target[path] = change()
+        except (ApiError, OSError) as error:
+            if not _is_about_a_name(error):
+                raise
+            self._skipped.append(path)
+        else:
+            self._report(action, path)
 
     @abstractmethod
     def _local_root(self) -> Path:
@@ -132,10 +163,10 @@ class Upwards(Synchronization):
         node = self._tree.make_folder(self._parent(path, target), PurePosixPath(path).name)
         return Entry(0, None, node.id)
 
-    def _copy(self, path: str, entry: Entry, target: Entries, report: Report) -> Entry:  # noqa: ARG002
+    def _copy(self, path: str, entry: Entry, target: Entries, report: Report) -> Entry:
         node = self._tree.client.upload(
             self._tree.tenant_id,
-            self._root / path,
+            self._root / entry.local,
             parent_id=self._parent(path, target),
             on_conflict="replace",
             progress=report,
@@ -161,18 +192,34 @@ class Downwards(Synchronization):
         # One by one: entries that were not listed, such as links, must not be deleted with its folder.
         return plan.deletions
 
-    def _delete(self, path: str, entry: Entry) -> None:
-        target = local_target(self._root, path)
+    def _delete(self, path: str, entry: Entry) -> None:  # noqa: ARG002
+        target = local_target(self._root, entry.local)
         if entry.is_folder:
             target.rmdir()
         else:
             target.unlink()
 
-    def _make_folder(self, path: str, target: Entries) -> Entry:  # noqa: ARG002
-        local_target(self._root, path).mkdir()
-        return Entry(0, None)
+    def _make_folder(self, path: str, target: Entries) -> Entry:
+        local = self._local(path, target)
+        local_target(self._root, local).mkdir()
+        return Entry(0, None, local=local)
 
-    def _copy(self, path: str, entry: Entry, target: Entries, report: Report) -> Entry:  # noqa: ARG002
-        local = local_target(self._root, path)
-        self._tree.client.download(self._tree.tenant_id, entry.id, local, progress=report)
-        return Entry(entry.size, entry.checksum)
+    def _copy(self, path: str, entry: Entry, target: Entries, report: Report) -> Entry:
+        local = self._local(path, target)
+        self._tree.client.download(
+            self._tree.tenant_id, entry.id, local_target(self._root, local), progress=report
+        )
+        return Entry(entry.size, entry.checksum, local=local)
+
+    def _local(self, path: str, target: Entries) -> str:
+        """Return the real path of an entry; existing names keep their normalization form."""
+        if path in target:
+            return target[path].local
+        parent, _, name = path.rpartition("/")
+        return f"{target[parent].local}/{name}" if parent else name
+
+
+def _is_about_a_name(error: ApiError | OSError) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _NAME_ERRORS
+    return error.code == "error.validation-failed" and error.field in _NAME_FIELDS
