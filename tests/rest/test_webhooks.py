@@ -33,7 +33,7 @@ def config_changes(receiver: Receiver) -> Table:
     options = {
         "allow_hosts": [f"127.0.0.1:{receiver.port}"],
         "allow_http": True,
-        "timeout_seconds": 2,
+        "timeout_seconds": 60,
         "endpoints_per_tenant": 3,
     }
     return {"plugins": {"enabled": ["storage_local", "webhooks"], "webhooks": options}}

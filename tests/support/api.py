@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from flask import Flask
 from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
@@ -17,10 +18,12 @@ from strongroom.accounts.registration import Registration
 from strongroom.app import container_of, create_app
 from strongroom.config import load
 from strongroom.container.services import Container
+from strongroom.database import postgresql
 from strongroom.identity import Origin
 from strongroom.testing.clock import ManualClock
 from strongroom.users.models import UserType
 from tests.support.outbox import messages_in
+from tests.support.waiting import PATIENCE_SECONDS
 
 PASSWORD = "Correct1Horse"
 Json = dict[str, Any]
@@ -63,10 +66,13 @@ class Api:
     def running(cls, config: Path, clock: ManualClock | None = None) -> Iterator["Api"]:
         """Run an application in this process, with time standing still, until the block ends."""
         clock = clock or ManualClock()
-        app = create_app(load(config, {}), clock)
-        container = container_of(app)
-        yield cls(app, container, clock)
-        container.close()
+        with pytest.MonkeyPatch.context() as patch:
+            # A database that is slow on a busy machine does not hang.
+            patch.setattr(postgresql, "SUSPICIOUS_SECONDS", PATIENCE_SECONDS)
+            app = create_app(load(config, {}), clock)
+            container = container_of(app)
+            yield cls(app, container, clock)
+            container.close()
 
     def request(
         self,

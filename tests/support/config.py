@@ -7,6 +7,7 @@ from typing import Any
 
 from strongroom.config import Settings
 from strongroom.testing.server import to_toml
+from tests.support.waiting import PATIENCE_SECONDS
 
 Table = dict[str, Any]
 """A table of TOML: values and tables by key."""
@@ -50,6 +51,8 @@ def base_config(folder: Path, database_url: str) -> Table:
         "storages": {"main": {"backend": "local", "root": f"{folder}/files"}},
         "login": {"methods": ["password"]},
         "passwords": {"bcrypt_cost": 4},
+        # The default is too short for the start of a worker on a busy machine.
+        "business_files": {"picture_seconds": 60},
     }
 
 
@@ -64,6 +67,8 @@ def write_api_config(folder: Path, database_url: str, *changes: Table) -> Path:
     """Write the configuration of an API that runs in the process of the test."""
     in_process: Table = {
         "server": {"public_url": "https://files.example.com"},
+        # Requests of many threads wait for each other, and no test here stops its database.
+        "database": {"timeout_seconds": PATIENCE_SECONDS},
         "files": {"max_file_bytes": 8_000_000},
         **FIXED_CAPTCHA,
     }

@@ -17,8 +17,9 @@ from strongroom.errors import PictureTooLarge, PictureUnreadable, Unavailable
 MEBIBYTE = 1024 * 1024
 
 
-def processor(**limits: int) -> PictureProcessor:
-    return PictureProcessor(PictureSlots(1), **limits)
+def processor(*, seconds: int = 60, **limits: int) -> PictureProcessor:
+    # The default of the server is too short for the start of a worker on a busy machine.
+    return PictureProcessor(PictureSlots(1), seconds=seconds, **limits)
 
 
 def run_as_worker(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
