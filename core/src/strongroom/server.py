@@ -171,58 +171,12 @@ def run(
         metrics_folder: the folder of the processes' metrics, if the management interface is enabled.
     """
     settings, master = configuration.settings, os.getpid()
-    # Replaced on reload, before Granian's master starts new workers, which call ``load``.
-    current = configuration
-
-    def load() -> Any:
-        end_with(master)
-        _keep_memory()
-        # Created in the worker, because connections must not be shared between processes.
-        from strongroom.app import container_of, create_app
-
-        _configure_log(current)
-        _start_tracing(current.settings)
-        app = create_app(current)
-        container = container_of(app)
-        # Run by multiprocessing when this process exits, after the open requests have finished.
-        Finalize(None, container.close, exitpriority=0)
-        try:
-            container.start()
-        except PluginError as error:
-            server.refuse(str(error))
-        return _gateway(app, current.settings, container)
-
-    def reload() -> None:
-        nonlocal current
-        try:
-            current = reread() if reread else configuration
-        except ConfigurationError as error:
-            for problem in error.problems:
-                logger.error("Reload rejected, configuration unchanged: %s", problem)  # noqa: TRY400
-
     _configure_log(configuration)
     # Granian's own start-up and reload lines are at INFO.
     logging.getLogger("granian").setLevel(logging.WARNING)
-    server = _Server(
-        "strongroom",
-        address=settings.server.host,
-        port=settings.server.port,
-        interface=Interfaces.WSGI,
-        workers=settings.server.workers,
-        blocking_threads=settings.server.threads,
-        backlog=_BACKLOG,
-        respawn_failed_workers=True,
-        respawn_interval=_HANDOVER_SECONDS,
-        backpressure=_raise_connection_limit(),
-        http=HTTPModes.auto if settings.server.http2 else HTTPModes.http1,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=_HEADER_MILLISECONDS, max_buffer_size=BUFFER_BYTES
-        ),
-        workers_kill_timeout=STOP_SECONDS,
-        log_level=LogLevels.error,
-    )
-    server.settings = settings
-    server.on_reload(reload)
+    server = _make_server(settings)
+    worker = _Worker(server, configuration, reread)
+    server.on_reload(worker.reload)
     pid_file = PidFile(settings, settings.server.port)
     pid_file.hold()
     if metrics_folder is not None:
@@ -231,9 +185,60 @@ def run(
     # Frozen objects are ignored by garbage collections, which would write to them.
     gc.freeze()
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
-    server.serve(spawn_target=spawn_worker, target_loader=load, wrap_loader=False)
+    server.serve(spawn_target=spawn_worker, target_loader=worker.load, wrap_loader=False)
     if server.is_refused:
         sys.exit(EXIT_REFUSED)
+
+
+class _Worker:
+    """Loads the application in each worker process, with the configuration of the last reload.
+
+    Args:
+        server: the server of this process, which is the master.
+        configuration: the configuration to start with.
+        reread: loads the current configuration.
+    """
+
+    def __init__(
+        self, server: DrainingServer, configuration: Configuration, reread: Reread | None
+    ) -> None:
+        self._master = os.getpid()
+        self._server = server
+        self._configuration = configuration
+        self._reread = reread
+
+    def load(self) -> Any:
+        """Return the application; called by Granian in a worker."""
+        end_with(self._master)
+        _keep_memory()
+        # Created in the worker, because connections must not be shared between processes.
+        from strongroom.app import container_of, create_app
+
+        configuration = self._configuration
+        _configure_log(configuration)
+        _start_tracing(configuration.settings)
+        app = create_app(configuration)
+        container = container_of(app)
+        # Run by multiprocessing when this process exits, after the open requests have finished.
+        Finalize(None, container.close, exitpriority=0)
+        try:
+            container.start()
+        except PluginError as error:
+            self._server.refuse(str(error))
+        return _gateway(app, configuration.settings, container)
+
+    def reload(self) -> None:
+        """Read the configuration again; called by the master before it starts new workers.
+
+        The former configuration stays in use if the new one is invalid.
+        """
+        if self._reread is None:
+            return
+        try:
+            self._configuration = self._reread()
+        except ConfigurationError as error:
+            for problem in error.problems:
+                logger.error("Reload rejected, configuration unchanged: %s", problem)  # noqa: TRY400
 
 
 def _gateway(app: WsgiApp, root: Settings, container: "Container") -> Gateway:
@@ -299,6 +304,29 @@ class _Server(DrainingServer):
         holder: Any = self._listeners[idx]
         self._shd = holder
         return super()._spawn_worker(idx, target, callback_loader)
+
+
+def _make_server(settings: Settings) -> _Server:
+    server = _Server(
+        "strongroom",
+        address=settings.server.host,
+        port=settings.server.port,
+        interface=Interfaces.WSGI,
+        workers=settings.server.workers,
+        blocking_threads=settings.server.threads,
+        backlog=_BACKLOG,
+        respawn_failed_workers=True,
+        respawn_interval=_HANDOVER_SECONDS,
+        backpressure=_raise_connection_limit(),
+        http=HTTPModes.auto if settings.server.http2 else HTTPModes.http1,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=_HEADER_MILLISECONDS, max_buffer_size=BUFFER_BYTES
+        ),
+        workers_kill_timeout=STOP_SECONDS,
+        log_level=LogLevels.error,
+    )
+    server.settings = settings
+    return server
 
 
 def _start_management(configuration: Configuration, metrics_folder: Path, master: int) -> None:
