@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from strongroom.database.statements import Parameters, Statement, observed
+from strongroom.database.compiled import Parameters
+from strongroom.database.statements import Statement, observed
 from strongroom.dataclasses import dataclass
 
 

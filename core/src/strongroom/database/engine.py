@@ -19,18 +19,11 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
 from strongroom.database.commit_signal import CommitSignal
+from strongroom.database.compiled import UNOBSERVED, is_observed
 from strongroom.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.database.sqlite_writer import GroupCommit, WriterLock
-from strongroom.database.statements import (
-    REPEATABLE,
-    UNOBSERVED,
-    Observer,
-    Statement,
-    forget,
-    is_observed,
-    observe,
-)
+from strongroom.database.statements import REPEATABLE, Observer, Statement, forget, observe
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
 
+from strongroom.database.compiled import is_observed
 from strongroom.database.failures import raise_translated
-from strongroom.database.statements import is_observed
 from strongroom.dataclasses import dataclass
 from strongroom.errors import Unavailable
 
