@@ -10,7 +10,8 @@ from strongroom.files.trash.entries import trash_bytes
 from strongroom.files.versions.repository import version_bytes
 from strongroom.files.visibility import Visibility
 from strongroom.tenants.groups import GroupMemberships, GroupService
-from strongroom.tenants.invitations import InvitationAcceptance, InvitationPolicy, InvitationService
+from strongroom.tenants.invitation_acceptance import InvitationAcceptance
+from strongroom.tenants.invitations import InvitationPolicy, InvitationService
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.quota import Quota
 from strongroom.tenants.quota_alerts import QuotaAlerts

@@ -4,21 +4,17 @@ An invitation becomes a membership when its address or number is bound to a user
 A user who holds it already accepts the invitation, as does any user who presents its secret, which only
 the message contains. Administrators learn of a user by the membership alone: creating, reading and
 resending an invitation never reveals whether the recipient is registered.
-
-An invitation counts as an act of the administrator who sent it: it ends when that user no longer
-administers the tenant.
 """
 
 import re
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 
-from strongroom.audit.service import AuditEvent, AuditService
+from strongroom.audit.service import AuditService
 from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, select_page
@@ -28,7 +24,6 @@ from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     NotFound,
     NotImplementedHere,
-    TooManyGroups,
     TooManyInvitations,
     ValidationFailed,
 )
@@ -37,8 +32,16 @@ from strongroom.ids import new_id
 from strongroom.limits.service import Allowance, RateLimits
 from strongroom.notifications.service import CHANNELS, MessageService
 from strongroom.plugin_api.login import Credential
-from strongroom.secret_keys import SecretKeys
 from strongroom.tenants.groups import GroupMemberships
+from strongroom.tenants.invitation_acceptance import (
+    IS_ONE,
+    IS_OPEN,
+    SENT_TO,
+    TEMPLATE,
+    InvitationAcceptance,
+    groups_of,
+    record,
+)
 from strongroom.tenants.memberships import Memberships
 from strongroom.tenants.models import (
     INVITATION,
@@ -51,35 +54,18 @@ from strongroom.tenants.models import (
 from strongroom.users.credentials import CredentialService
 from strongroom.users.service import UserService
 
-TEMPLATE: Final = "invitation"
 _SHOWN_NAME: Final = 64
 
-_IS_ONE: Final = and_(
-    invitations.c.id == bindparam("invitation_id"), invitations.c.tenant_id == bindparam("tenant_id")
-)
-_IS_OPEN: Final = invitations.c.expires_at > bindparam("now")
-_SENT_TO: Final = and_(
-    invitations.c.kind == bindparam("kind"), invitations.c.recipient == bindparam("recipient")
-)
 _ADD: Final = Statement(insert(invitations))
 _ADD_GROUPS: Final = Statement(insert(invitation_groups))
-_FIND: Final = Statement(select(invitations).where(_IS_ONE, _IS_OPEN), INVITATION)
-_OF_SECRET: Final = Statement(
-    select(invitations).where(invitations.c.secret_hash == bindparam("secret_hash"), _IS_OPEN),
-    INVITATION,
-)
-_OF_RECIPIENT: Final = Statement(
-    select(invitations).where(_SENT_TO, _IS_OPEN).order_by(invitations.c.created_at, invitations.c.id),
-    INVITATION,
-)
-_REMOVE: Final = Statement(delete(invitations).where(_IS_ONE))
+_FIND: Final = Statement(select(invitations).where(IS_ONE, IS_OPEN), INVITATION)
 # A contact has one invitation to a tenant: a second one replaces the first, whose secret is void then.
 _REMOVE_SENT: Final = Statement(
-    delete(invitations).where(_SENT_TO, invitations.c.tenant_id == bindparam("tenant_id"))
+    delete(invitations).where(SENT_TO, invitations.c.tenant_id == bindparam("tenant_id"))
 )
 _RENEW: Final = Statement(
     update(invitations)
-    .where(_IS_ONE)
+    .where(IS_ONE)
     .values(
         secret_hash=bindparam("new_hash"),
         invited_by=bindparam("new_inviter"),
@@ -89,12 +75,7 @@ _RENEW: Final = Statement(
 _COUNT: Final = Statement(
     select(func.count())
     .select_from(invitations)
-    .where(invitations.c.tenant_id == bindparam("tenant_id"), _IS_OPEN)
-)
-_GROUPS: Final = Statement(
-    select(invitation_groups.c.invitation_id, invitation_groups.c.group_id)
-    .where(invitation_groups.c.invitation_id.in_(bindparam("ids", expanding=True)))
-    .order_by(invitation_groups.c.group_id)
+    .where(invitations.c.tenant_id == bindparam("tenant_id"), IS_OPEN)
 )
 _NAMES: Final = Statement(
     select(tenants.c.id, tenants.c.name).where(tenants.c.id.in_(bindparam("ids", expanding=True)))
@@ -138,98 +119,6 @@ class InvitationPolicy:
     adds_known: bool
     per_recipient: Sequence[Any]
     per_user: Sequence[Any]
-
-
-class InvitationAcceptance:
-    """Turns invitations into memberships, within the caller's transaction."""
-
-    def __init__(
-        self,
-        clock: Clock,
-        keys: SecretKeys,
-        memberships: Memberships,
-        groups: GroupMemberships,
-        audit: AuditService,
-    ) -> None:
-        self._clock = clock
-        self._keys = keys
-        self._memberships = memberships
-        self._groups = groups
-        self._audit = audit
-
-    def bound(self, connection: Connection, user_id: str, credential: Credential) -> None:
-        """Accept all invitations to a credential that was bound to a user."""
-        for invitation in self.open_to(connection, credential):
-            # One that was withdrawn or accepted concurrently must not fail the registration.
-            with suppress(NotFound):
-                self.accept(connection, invitation, user_id, Origin())
-
-    def open_to(self, connection: Connection, credential: Credential) -> list[Invitation]:
-        """Return the open invitations to a credential, the oldest first."""
-        sent_to = {"kind": credential.kind, "recipient": credential.value, "now": self._clock.now()}
-        found = _OF_RECIPIENT.all(connection, sent_to)
-        return [invitation for invitation in found if self._counts(connection, invitation)]
-
-    def of_secret(self, connection: Connection, secret: str) -> Invitation | None:
-        """Return the open invitation that a secret belongs to."""
-        hashed = {"secret_hash": self.hash(secret), "now": self._clock.now()}
-        found: Invitation | None = _OF_SECRET.first(connection, hashed)
-        return found if found is not None and self._counts(connection, found) else None
-
-    def accept(
-        self, connection: Connection, invitation: Invitation, user_id: str, origin: Origin
-    ) -> Role:
-        """Make a user a member as an invitation says, use it up, and return the user's role.
-
-        An administrator stays one. Groups that were deleted since, or that the user may not join because
-        of the number of the user's groups, are left out.
-
-        Raises:
-            NotFound: the invitation was accepted or deleted concurrently, or its sender no longer
-                administers the tenant. Nothing was changed.
-        """
-        tenant_id = invitation.tenant_id
-        self._memberships.lock_tenant(connection, tenant_id)
-        # The sender may have lost the role since the invitation was read.
-        if not self._counts(connection, invitation):
-            raise NotFound
-        group_ids = groups_of(connection, [invitation.id]).get(invitation.id, ())
-        one = {"tenant_id": tenant_id, "invitation_id": invitation.id}
-        # The deletion decides between concurrent acceptances: only one of them finds the row.
-        if _REMOVE.execute(connection, one) != 1:
-            raise NotFound
-        held = self._memberships.role(connection, tenant_id, user_id)
-        role = Role.ADMIN if held is Role.ADMIN else Role(invitation.role)
-        self._memberships.put(connection, tenant_id, user_id, role)
-        self._join(connection, invitation, user_id, group_ids)
-        details = {"user": user_id, "role": role.value}
-        record(self._audit, connection, "member.put", user_id, invitation, origin, details)
-        details["invitation"] = invitation.id
-        record(self._audit, connection, "invitation.accept", user_id, invitation, origin, details)
-        return role
-
-    def hash(self, secret: str) -> str:
-        """Return the hash under which a secret is stored."""
-        return self._keys.hash(TEMPLATE, secret)
-
-    def _join(
-        self, connection: Connection, invitation: Invitation, user_id: str, group_ids: Sequence[str]
-    ) -> None:
-        for group_id in group_ids:
-            group = self._groups.find(connection, invitation.tenant_id, group_id)
-            if group is None:
-                continue
-            try:
-                self._groups.add(connection, group, user_id, invitation.invited_by)
-            except TooManyGroups:
-                return
-
-    def _counts(self, connection: Connection, invitation: Invitation) -> bool:
-        """Return whether the user who sent an invitation still administers the tenant."""
-        # An invitation is not better than the rights of its sender, who may have left the tenant
-        # since.
-        role = self._memberships.role(connection, invitation.tenant_id, invitation.invited_by)
-        return role is Role.ADMIN
 
 
 class InvitationService:
@@ -357,7 +246,7 @@ class InvitationService:
         with self._database.write() as connection:
             self._administer(connection, identity, tenant_id)
             found = self._find(connection, tenant_id, invitation_id)
-            _REMOVE.execute(connection, {"tenant_id": tenant_id, "invitation_id": invitation_id})
+            self._acceptance.remove(connection, found.invitation)
             self._record(connection, "invitation.delete", identity, found.invitation, origin)
 
     def received(self, identity: Identity, user_id: str) -> list[SentInvitation]:
@@ -389,8 +278,7 @@ class InvitationService:
         identity.require_self(user_id)
         with self._database.write() as connection:
             invitation = self._one_received(connection, user_id, invitation_id)
-            one = {"tenant_id": invitation.tenant_id, "invitation_id": invitation_id}
-            if _REMOVE.execute(connection, one) != 1:
+            if not self._acceptance.remove(connection, invitation):
                 raise NotFound
             self._record(connection, "invitation.decline", identity, invitation, origin)
 
@@ -545,35 +433,6 @@ class InvitationService:
     ) -> None:
         details = {"role": invitation.role, "invitation": invitation.id}
         record(self._audit, connection, action, identity.user_id, invitation, origin, details)
-
-
-def record(
-    audit: AuditService,
-    connection: Connection,
-    action: str,
-    actor_id: str,
-    invitation: Invitation,
-    origin: Origin,
-    details: dict[str, str],
-) -> None:
-    """Record an action on an invitation. The recipient is personal data and is not recorded."""
-    event = AuditEvent(
-        action,
-        actor_id=actor_id,
-        target_type="tenant",
-        target_id=invitation.tenant_id,
-        origin=origin,
-        details=details,
-    )
-    audit.record(connection, event)
-
-
-def groups_of(connection: Connection, ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the ids of the groups of invitations."""
-    found: dict[str, list[str]] = {}
-    for invitation_id, group_id in _GROUPS.all(connection, {"ids": ids}):
-        found.setdefault(invitation_id, []).append(group_id)
-    return found
 
 
 def shown(name: str) -> str:
