@@ -1,11 +1,15 @@
 """File events: operations on a tenant's files, with user and address."""
 
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from threading import Event
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 from tests.support.api import Api, Json, error_code
 from tests.support.scene import Scene
+from tests.support.waiting import PATIENCE_SECONDS
 
 from strongroom.clock import iso_format
 from strongroom.files.events import recorder
@@ -180,3 +184,29 @@ def test_the_last_downloads_are_written_when_the_process_stops(scene: Scene) -> 
     query = select(func.count()).where(file_events.c.action == "file.downloaded")
     with scene.api.container.database.read() as connection:
         assert connection.execute(query).scalar() == 1
+
+
+def test_the_stop_waits_for_downloads_that_are_being_written(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, keeping = scene.file("file"), scene.api.container.keeping
+    scene.api.get(f"{scene.path}/files/{file['id']}/download", by=scene.admin)
+    begun, released, record_all = Event(), Event(), keeping.file_events.record_all
+
+    def record_slowly(found: Any) -> None:
+        begun.set()
+        released.wait(PATIENCE_SECONDS)
+        record_all(found)
+
+    monkeypatch.setattr(keeping.file_events, "record_all", record_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(keeping.downloads.flush)
+        assert begun.wait(PATIENCE_SECONDS)
+        closed = pool.submit(keeping.downloads.close)
+        with pytest.raises(TimeoutError):
+            closed.result(0.2)
+        released.set()
+        closed.result(PATIENCE_SECONDS)
+        query = select(func.count()).where(file_events.c.action == "file.downloaded")
+        with scene.api.container.database.read() as connection:
+            assert connection.execute(query).scalar() == 1

@@ -288,6 +288,9 @@ class EventDelivery:
         self._database.commits.unsubscribe(self._wake)
         for thread in self._threads:
             thread.stop(seconds)
+        if self._poller.is_alive():
+            # The database is closed next, and would not close a connection in use.
+            self._poller.join(seconds)
         for sink in self._sinks:
             try:
                 sink.close()

@@ -300,6 +300,7 @@ class DownloadRecorder:
     def __init__(self, events: FileEvents) -> None:
         self._events = events
         self._lock = Lock()
+        self._writing = Lock()
         self._waiting: dict[_Key, FileEvent] = {}
         self._timer: Timer | None = None
 
@@ -312,6 +313,23 @@ class DownloadRecorder:
 
     def flush(self) -> None:
         """Write the buffered events; if the database is unavailable, retry later."""
+        # The timer may have begun to write when the process stops. close() then waits for it, because
+        # otherwise the events would be lost.
+        with self._writing:
+            self._write()
+
+    def close(self) -> None:
+        """Write the buffered events, and stop."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+        self.flush()
+        # A failed flush schedules a retry, which must not run after the shutdown.
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _write(self) -> None:
         with self._lock:
             # The buffer is swapped under the lock and written without it, so requests do not wait for
             # the database.
@@ -325,17 +343,6 @@ class DownloadRecorder:
         except Exception:
             logger.exception("Cannot write download events, retrying later")
             self._keep(waiting)
-
-    def close(self) -> None:
-        """Write the buffered events, and stop."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-        self.flush()
-        # A failed flush schedules a retry, which must not run after the shutdown.
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
 
     def _add(self, key: _Key, event: FileEvent) -> None:
         with self._lock:
