@@ -16,6 +16,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
 from aiosmtpd.smtp import Envelope
 from altcha.v1 import solve_challenge
+from tests.support.waiting import PATIENCE_SECONDS
 
 from strongroom.builtin.console import ConsoleOptions, ConsoleSender
 from strongroom.builtin.fixed_captcha import FixedCaptcha, FixedCaptchaOptions
@@ -83,7 +84,9 @@ class TestSmtpSender(MessageSenderContract):
     def sender(self, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmtpSender]:
         # The server of the test logs its messages; only the log of the sender counts.
         monkeypatch.setattr(logging.getLogger("mail.log"), "disabled", True)
-        server = Controller(mailbox, hostname="127.0.0.1", port=free_port())
+        server = Controller(
+            mailbox, hostname="127.0.0.1", port=free_port(), ready_timeout=PATIENCE_SECONDS
+        )
         server.start()
         yield SmtpSender(self.options(server.port))
         server.stop()

@@ -1,5 +1,6 @@
 """The built-in PyFilesystem backend fulfils the contract with every kind of filesystem."""
 
+import gc
 import io
 import socket
 import threading
@@ -90,6 +91,12 @@ def ftp_server(ftp_folder: Path) -> Iterator[str]:
 # PyFilesystem leaves the connection of a transfer that is broken off to be collected.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 class TestFtp(StorageBackendContract):
+    @pytest.fixture(autouse=True)
+    def collection(self) -> Iterator[None]:
+        """Collect the connections here, because elsewhere the warnings about them are errors."""
+        yield
+        gc.collect()
+
     @pytest.fixture
     def backend(self, ftp_server: str, ftp_folder: Path) -> PyFilesystemBackend:
         folder = uuid4().hex

@@ -48,7 +48,7 @@ BEGIN
     END LOOP;
 END $$
 """
-_START_ATTEMPTS = 3
+_START_ATTEMPTS = 6
 
 
 class SqliteDatabases:
