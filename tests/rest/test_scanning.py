@@ -14,6 +14,7 @@ from tests.support.images import picture
 from tests.support.scanners import LOCKED, SCANNING, VIRUS, WordScanner, install_word_scanner
 
 from strongroom.files.file_writer import FileWriter
+from strongroom.plugin_api.scanning import ScannerUnavailable
 from strongroom.scanning.models import scans
 from strongroom.scanning.repository import LEASE
 from strongroom.testing.clock import MINUTE, ManualClock
@@ -551,6 +552,25 @@ class TestSeveralNodes:
             assert run_due(other) == 1
             WordScanner.words = set()
             return scan(scanner, *arguments, **options)
+
+        monkeypatch.setattr(WordScanner, "scan", stall)
+        assert run_due(api) == 1
+        assert state(api, tenant, alice, node) == "infected"
+
+    @pytest.mark.parametrize(
+        "config_changes", [merged(SCANNING, {"scanning": {"on_unavailable": "allow-marked"}})]
+    )
+    def test_a_worker_that_stalled_without_a_scanner_does_not_hide_a_later_result(
+        self, api: Api, other: Api, alice: Person, tenant: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        node = api.upload(tenant, alice, "a", BIG_VIRUS)
+        scan = WordScanner.scan
+
+        def stall(scanner: WordScanner, *arguments: Any, **options: Any) -> Any:
+            monkeypatch.setattr(WordScanner, "scan", scan)
+            api.clock.advance(LEASE)
+            assert run_due(other) == 1
+            raise ScannerUnavailable("away", retry_after=7)
 
         monkeypatch.setattr(WordScanner, "scan", stall)
         assert run_due(api) == 1

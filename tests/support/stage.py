@@ -89,12 +89,19 @@ def ended(answer: Answer) -> int | str:
     return str(answer.json["error"]["code"])
 
 
-def search(stage: Stage, prepare: Preparation) -> None:
-    """Check that all outcomes of a pair are those of one request after the other, in either order."""
+def search(stage: Stage, prepare: Preparation, end: Callable[[], Any] = lambda: None) -> None:
+    """Check that all outcomes of a pair are those of one request after the other, in either order.
+
+    Args:
+        stage: the scene.
+        prepare: prepares a run.
+        end: called after each run; what it returns is a part of the outcome.
+    """
     first, second = prepare(stage)
-    right = {(first(), second())}
+    right = {((first(), second()), end())}
     first, second = prepare(stage)
     outcome = second()
-    right.add((first(), outcome))
-    found = set(Interleaving(stage.api.container.database).every(lambda: prepare(stage)))
-    assert found <= right
+    right.add(((first(), outcome), end()))
+    runs = Interleaving(stage.api.container.database).every(lambda: prepare(stage))
+    found = {(outcomes, end()) for outcomes in runs}
+    assert found <= right, found - right

@@ -62,5 +62,5 @@ class BusinessFileContent:
         rows = _UNSCANNED.all(connection, {"after": after, "limit": limit})
         return [(name, blob_key) for name, blob_key in rows]
 
-    def delete(self, admin: Identity, file: OwnedContent, origin: Origin) -> None:
+    def delete(self, admin: Identity, file: OwnedContent, blob_key: str, origin: Origin) -> None:  # noqa: ARG002  it is never replaced
         self._business_files.delete(admin, file.id, origin)

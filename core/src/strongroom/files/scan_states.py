@@ -12,7 +12,7 @@ from strongroom.database.statements import Statement
 from strongroom.errors import NotFound
 from strongroom.files.access import AccessControl
 from strongroom.files.file_writer import FileWriter
-from strongroom.files.models import NODE, node_versions, nodes
+from strongroom.files.models import NODE, Node, node_versions, nodes
 from strongroom.files.tree import Tree
 from strongroom.files.versions.repository import VersionRepository
 from strongroom.identity import Identity, Origin
@@ -44,6 +44,7 @@ _OWNED_VERSIONS: Final = Statement(
     .join(nodes, nodes.c.id == node_versions.c.node_id)
     .where(node_versions.c.blob_key.in_(bindparam("blob_keys", expanding=True)))
 )
+_QUARANTINED: Final = [state.value for state in QUARANTINED]
 _REVISION: Final = nodes.c.revision
 _NOW: Final = bindparam("now", type_=nodes.c.revision.type)
 # The JSON of a node has its scan state, so a new state is a new revision. The content is the same, so
@@ -124,16 +125,28 @@ class NodeContent:
         rows = _UNSCANNED.all(connection, {"after": after, "limit": limit})
         return [(node_id, blob_key) for node_id, blob_key in rows]
 
-    def delete(self, admin: Identity, file: OwnedContent, origin: Origin) -> None:  # noqa: ARG002  for other kinds of files
+    def delete(self, admin: Identity, file: OwnedContent, blob_key: str, origin: Origin) -> None:  # noqa: ARG002  for other kinds of files
         tenant_id = str(file.tenant_id)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            # In the trash or not: infected content is never kept.
-            node = self._tree.find(connection, tenant_id, file.id)
-            if node is None:
-                raise NotFound
-            # Its copies have the same content; that of an earlier version may be in quarantine alone.
-            same = {"of_tenant": tenant_id, "of_key": node.blob_key}
-            files = _COPIES.all(connection, same) if node.scan in QUARANTINED else [node]
-            found = [self._file_writer.remove(connection, admin, each) for each in files]
+            quarantined = self._quarantined(connection, tenant_id, file.id, blob_key)
+            found = [self._file_writer.remove(connection, admin, node) for node in quarantined]
         self._blobs.remove(list(chain.from_iterable(found)))
+
+    def _quarantined(
+        self, connection: Connection, tenant_id: str, node_id: str, blob_key: str
+    ) -> Sequence[Node]:
+        """Return a file that has content in quarantine, in the trash or not, with its copies.
+
+        Raises:
+            NotFound: the file was deleted, or the content was replaced or released.
+        """
+        node = self._tree.find(connection, tenant_id, node_id)
+        if node is None:
+            raise NotFound
+        if node.scan in QUARANTINED and node.blob_key == blob_key:
+            return _COPIES.all(connection, {"of_tenant": tenant_id, "of_key": blob_key})
+        # That of an earlier version may be in quarantine alone.
+        if not self._versions.has_content(connection, node_id, blob_key, _QUARANTINED):
+            raise NotFound
+        return [node]

@@ -57,8 +57,12 @@ class ContentOwner(Protocol):
     def unscanned(self, connection: Connection, after: str, limit: int) -> Sequence[tuple[str, str]]:
         """Return ids and blob keys of files without a scan state, ordered by id, after an id."""
 
-    def delete(self, admin: Identity, file: OwnedContent, origin: Origin) -> None:
-        """Delete a file on behalf of a server administrator."""
+    def delete(self, admin: Identity, file: OwnedContent, blob_key: str, origin: Origin) -> None:
+        """Delete a file with content in quarantine on behalf of a server administrator.
+
+        Raises:
+            NotFound: the file was deleted, or the content was replaced or released meanwhile.
+        """
 
 
 class ContentOwners:

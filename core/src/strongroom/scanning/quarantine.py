@@ -81,8 +81,9 @@ class QuarantineService:
             found = self._find(connection, scan_id)
             owner = self._owners.of(found.file)
             # The state of the file comes first: it locks the tenant, as all changes of files do.
-            owner.set_state(connection, found.file, found.scan.blob_key, ScanState.CLEAN)
-            if _FIND_LOCKED.first(connection, {"of_id": scan_id}) is None:
+            key = found.scan.blob_key
+            is_there = owner.set_state(connection, found.file, key, ScanState.CLEAN)
+            if not is_there or _FIND_LOCKED.first(connection, {"of_id": scan_id}) is None:
                 raise NotFound
             _RELEASE.execute(connection, {"of_id": scan_id, "now": self._clock.now()})
             self._record(connection, "quarantine.release", admin, found, origin, reason)
@@ -96,7 +97,7 @@ class QuarantineService:
         """
         with self._database.read() as connection:
             found = self._find(connection, scan_id)
-        self._owners.of(found.file).delete(admin, found.file, origin)
+        self._owners.of(found.file).delete(admin, found.file, found.scan.blob_key, origin)
         with self._database.write() as connection:
             self._record(connection, "quarantine.delete", admin, found, origin)
 

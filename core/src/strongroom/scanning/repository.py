@@ -117,8 +117,10 @@ class ScanRepository:
         """Extend a claim, and return ``False`` if it is lost."""
         return _RENEW.execute(connection, {**_held(scan), "until": self._clock.now() + LEASE}) == 1
 
-    def postpone(self, connection: Connection, scan: Scan, *, retry_after: int) -> None:
+    def postpone(self, connection: Connection, scan: Scan, *, retry_after: int) -> bool:
         """End a claim without a result; the scan is repeated later, after growing delays.
+
+        Returns ``False`` if the claim is lost.
 
         Args:
             connection: the caller's transaction.
@@ -127,7 +129,7 @@ class ScanRepository:
         """
         doubled = _FIRST_DELAY << min(scan.attempts - 1, _MOST_DOUBLINGS)
         delay = max(retry_after * 1000, min(doubled, _LONGEST_DELAY))
-        _POSTPONE.execute(connection, {**_held(scan), "until": self._clock.now() + delay})
+        return _POSTPONE.execute(connection, {**_held(scan), "until": self._clock.now() + delay}) == 1
 
     def finish(self, connection: Connection, scan: Scan, result: ScanResult) -> bool:
         """Store the result of a claimed scan, and return ``False`` if the claim is lost."""

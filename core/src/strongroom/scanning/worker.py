@@ -140,12 +140,20 @@ class ScanWorker:
                 logger.exception("A scan failed")
 
     def _process(self, scan: Scan) -> None:
-        with self._database.read() as connection:
+        # One snapshot: a concurrent replacement moves content from a file to its version, which two
+        # queries could both miss, and the version would stay pending.
+        with self._database.snapshot() as connection:
             file = self._owners.find(connection, [scan.blob_key]).get(scan.blob_key)
         if file is None:
             with self._database.write() as connection:
                 self._repository.remove(connection, scan)
             return
+        try:
+            self._attempt(scan, file)
+        except ClaimLost:
+            logger.warning("The claim of a scan expired; another process repeats it")
+
+    def _attempt(self, scan: Scan, file: OwnedContent) -> None:
         try:
             self._finish(scan, file, self._scan(scan, file))
         except NotFound:
@@ -157,8 +165,6 @@ class ScanWorker:
         except (StorageError, StrongroomError) as error:
             logger.warning("Content cannot be read for a scan, attempt %d: %s", scan.attempts, error)
             self._postpone(scan, file, _RETRY_SECONDS)
-        except ClaimLost:
-            logger.warning("The claim of a scan expired; another process repeats it")
 
     def _scan(self, scan: Scan, file: OwnedContent) -> ScanResult:
         renew = self._renewal(scan)
@@ -188,10 +194,12 @@ class ScanWorker:
         self, scan: Scan, file: OwnedContent, retry_after: int, *, was_unavailable: bool = False
     ) -> None:
         with self._database.write() as connection:
-            self._repository.postpone(connection, scan, retry_after=retry_after)
-            # Only content without any result: an earlier one remains valid.
+            # Only content without any result: an earlier one remains valid. First, as in _finish().
             if was_unavailable and not self._hold_unavailable and scan.scanned_at is None:
                 self._owners.of(file).set_state(connection, file, scan.blob_key, None)
+            if not self._repository.postpone(connection, scan, retry_after=retry_after):
+                # Another process may have found the content infected meanwhile.
+                raise ClaimLost
 
     def _finish(self, scan: Scan, file: OwnedContent, result: ScanResult) -> None:
         with self._database.write() as connection:

@@ -1,6 +1,6 @@
 """The rows of versions: adds, finds, thins and removes them within the caller's transaction."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -53,6 +53,13 @@ _OF_NODES: Final = node_versions.c.node_id.in_(bindparam("node_ids", expanding=T
 _IS_ONE: Final = _OF_NODE & (node_versions.c.number == bindparam("of_number"))
 _ADD: Final = Statement(insert(node_versions))
 _FIND: Final = Statement(select(node_versions).where(_IS_ONE), VERSION)
+_WITH_CONTENT: Final = Statement(
+    select(node_versions.c.number).where(
+        _OF_NODE,
+        node_versions.c.blob_key == bindparam("of_key"),
+        node_versions.c.scan.in_(bindparam("states", expanding=True)),
+    )
+)
 _CONTENTS: Final = Statement(select(node_versions).where(_OF_NODES), VERSION)
 # The newest first; versions beyond the limit have the lowest numbers.
 _EXCESS: Final = Statement(
@@ -148,6 +155,13 @@ class VersionRepository:
     def find(self, connection: Connection, node_id: str, number: int) -> Version | None:
         """Return a version of a file, or ``None``."""
         return _FIND.first(connection, {"of_node": node_id, "of_number": number})
+
+    def has_content(
+        self, connection: Connection, node_id: str, blob_key: str, states: Collection[str]
+    ) -> bool:
+        """Return whether a file has a version with a blob in one of some scan states."""
+        wanted = {"of_node": node_id, "of_key": blob_key, "states": list(states)}
+        return _WITH_CONTENT.first(connection, wanted) is not None
 
     def page(self, connection: Connection, node_id: str, paging: Paging) -> Page[Version]:
         """Return a page of the versions of a file, newest first."""
