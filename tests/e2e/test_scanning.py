@@ -88,12 +88,13 @@ def test_killed_scanners_and_servers_pass_nothing(
                 for number in islice(uploads, FILES):
                     client.upload(tenant, str(number), zip_with_padding(number))
 
-                def is_in_the_middle(number: int) -> bool:
+                def is_in_the_middle() -> bool:
+                    number = next(uploads)
                     client.upload(tenant, str(number), zip_with_padding(number))
                     return "pending" in states(client, tenant).values()
 
                 # Some files are scanned, some are not; by the time of the list, all may be scanned.
-                any(map(is_in_the_middle, uploads))
+                wait_until(is_in_the_middle, seen=lambda: states(client, tenant))
                 daemon.kill()
             for node in (client, second):
                 require_unreadable(node, tenant)

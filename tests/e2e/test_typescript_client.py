@@ -384,10 +384,9 @@ def test_an_upload_continues_after_a_reload(
         await new Promise((stop) => {{
             const onProgress = ({{ done }}) => done === 200_000 && stop();
             client.upload(tenantId, file, {{ ...options, onProgress }}).catch(() => null);
-        }});
-        location.reload();""",
+        }});""",
     )
-    page.wait_for_load_state()
+    page.reload()
     seen = evaluate(
         page,
         f"""{upload}

@@ -84,7 +84,7 @@ class Server:
             now = set(self.workers())
             return len(before & now) == staying and len(now) == len(before)
 
-        wait_until(are_replaced)
+        wait_until(are_replaced, seen=lambda: (before, self.workers()))
 
     def kill(self) -> None:
         """Kill all of the server's processes together, like a power failure."""
