@@ -12,10 +12,12 @@ from dataclasses import field
 from typing import Any, Final
 
 from sqlalchemy import (
+    CTE,
     ColumnElement,
     CompoundSelect,
     Connection,
     Select,
+    Subquery,
     Table,
     Update,
     bindparam,
@@ -102,30 +104,7 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
         .where(wanted, nodes.c.trash_id.is_(None))
         .cte("selected")
     )
-    # One row per folder with selected grants of a user, and per ancestor, from the folder up to the
-    # root: the nodes in a folder share the result.
-    columns = (selected.c.folder_id, selected.c.user_id, selected.c.folder_id.label("parent_id"))
-    path = select(*columns).distinct().cte("path", recursive=True)
-    around, held = nodes.alias(), grants.alias()
-    path = path.union_all(
-        select(path.c.folder_id, path.c.user_id, around.c.parent_id)
-        .join(path, around.c.id == path.c.parent_id)
-        .where(around.c.parent_id.is_not(None))
-    )
-    shared = group_grants.alias()
-    # The outer joins keep ancestors without a grant: they count as 0, so every grant gets a result.
-    lasts = [
-        case((table.c.node_id.is_(None), 0), else_=func.coalesce(table.c.expires_at, FOREVER))
-        for table in (held, shared)
-    ]
-    in_group = is_in_group(shared.c.group_id, path.c.user_id)
-    folders = (
-        select(path.c.folder_id, path.c.user_id, func.max(greatest(*lasts)).label("until"))
-        .outerjoin(held, (held.c.node_id == path.c.parent_id) & (held.c.user_id == path.c.user_id))
-        .outerjoin(shared, (shared.c.node_id == path.c.parent_id) & in_group)
-        .group_by(path.c.folder_id, path.c.user_id)
-        .subquery("folders")
-    )
+    folders = _seen_folders(selected)
     is_in_folder = (folders.c.folder_id == selected.c.folder_id) & (
         folders.c.user_id == selected.c.user_id
     )
@@ -143,6 +122,34 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
             grants.c.user_id == seen.c.user_id,
             func.coalesce(grants.c.parent_visible_until, FOREVER) != seen.c.until,
         )
+    )
+
+
+def _seen_folders(selected: CTE) -> Subquery:
+    """Return until when the users of the selected grants see the folders around them."""
+    # One row per folder with selected grants of a user, and per ancestor, from the folder up to the
+    # root: the nodes in a folder share the result.
+    columns = (selected.c.folder_id, selected.c.user_id, selected.c.folder_id.label("parent_id"))
+    path = select(*columns).distinct().cte("path", recursive=True)
+    around, held = nodes.alias(), grants.alias()
+    path = path.union_all(
+        select(path.c.folder_id, path.c.user_id, around.c.parent_id)
+        .join(path, around.c.id == path.c.parent_id)
+        .where(around.c.parent_id.is_not(None))
+    )
+    shared = group_grants.alias()
+    # The outer joins keep ancestors without a grant: they count as 0, so every grant gets a result.
+    lasts = [
+        case((table.c.node_id.is_(None), 0), else_=func.coalesce(table.c.expires_at, FOREVER))
+        for table in (held, shared)
+    ]
+    in_group = is_in_group(shared.c.group_id, path.c.user_id)
+    return (
+        select(path.c.folder_id, path.c.user_id, func.max(greatest(*lasts)).label("until"))
+        .outerjoin(held, (held.c.node_id == path.c.parent_id) & (held.c.user_id == path.c.user_id))
+        .outerjoin(shared, (shared.c.node_id == path.c.parent_id) & in_group)
+        .group_by(path.c.folder_id, path.c.user_id)
+        .subquery("folders")
     )
 
 

@@ -29,6 +29,13 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
+        self._add_requests(registry)
+        self._add_logins(registry)
+        self._add_database(registry)
+        self._add_storages(registry)
+        self._add_background_work(registry)
+
+    def _add_requests(self, registry: CollectorRegistry) -> None:
         self._requests = Counter(
             "strongroom_requests",
             "Finished requests.",
@@ -48,6 +55,24 @@ class Metrics:
         self._sent = Counter(
             "strongroom_sent_bytes", "Bytes of response bodies.", ["route"], registry=registry
         )
+        self.requests_in_flight = _gauge(
+            registry, "strongroom_requests_in_flight", "Requests in progress."
+        )
+        self._queue_wait = Histogram(
+            "strongroom_queue_wait_seconds",
+            "Time that work waited for a thread or a slot.",
+            ["queue"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._limited = Counter(
+            "strongroom_limited",
+            "Attempts refused by a rate limit, by the key in [limits] or the purpose.",
+            ["limit"],
+            registry=registry,
+        )
+
+    def _add_logins(self, registry: CollectorRegistry) -> None:
         self._logins = Counter(
             "strongroom_logins",
             "Login attempts, by success or error code.",
@@ -60,14 +85,18 @@ class Metrics:
             ["action", "outcome"],
             registry=registry,
         )
-        self.requests_in_flight = _gauge(
-            registry, "strongroom_requests_in_flight", "Requests in progress."
-        )
         self._hashes = _gauge(
             registry, "strongroom_hashes_in_flight", "Password hashes that are computed or queued."
         )
+
+    def _add_database(self, registry: CollectorRegistry) -> None:
         self._connections = _gauge(
             registry, "strongroom_database_connections_in_use", "Database connections in use."
+        )
+        self._connections_max = _gauge(
+            registry,
+            "strongroom_database_connections_max",
+            "Connections that transactions can hold at most.",
         )
         self._database_wait = Histogram(
             "strongroom_database_wait_seconds",
@@ -89,6 +118,8 @@ class Metrics:
             registry=registry,
         )
         self._statement = cache(self._statements.labels)
+
+    def _add_storages(self, registry: CollectorRegistry) -> None:
         self._storage_calls = Histogram(
             "strongroom_storage_seconds",
             "Duration of calls of storages; of uploads, with the time that the client takes.",
@@ -102,36 +133,20 @@ class Metrics:
             ["storage", "verb"],
             registry=registry,
         )
-        self._queue_wait = Histogram(
-            "strongroom_queue_wait_seconds",
-            "Time that work waited for a thread or a slot.",
-            ["queue"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._limited = Counter(
-            "strongroom_limited",
-            "Attempts refused by a rate limit, by the key in [limits] or the purpose.",
-            ["limit"],
-            registry=registry,
-        )
-        self._connections_max = _gauge(
+        self._circuits = _gauge(
             registry,
-            "strongroom_database_connections_max",
-            "Connections that transactions can hold at most.",
+            "strongroom_open_circuits",
+            "Processes whose circuit breaker of a storage is open, because it was unavailable.",
+            ["storage"],
         )
+
+    def _add_background_work(self, registry: CollectorRegistry) -> None:
         # Not "job", a label that Prometheus sets itself.
         self._job_runs = Counter(
             "strongroom_job_runs", "Runs of recurring jobs.", ["name", "outcome"], registry=registry
         )
         self._job_seconds = Counter(
             "strongroom_job_seconds", "Time spent in recurring jobs.", ["name"], registry=registry
-        )
-        self._circuits = _gauge(
-            registry,
-            "strongroom_open_circuits",
-            "Processes whose circuit breaker of a storage is open, because it was unavailable.",
-            ["storage"],
         )
         self._scans = Counter(
             "strongroom_scans", "Finished content scans.", ["scanner", "state"], registry=registry

@@ -182,14 +182,7 @@ class PluginManager:
         trace_hooks(self._pluggy)
         self.plugins: list[Plugin] = []
         self._extensions: list[tuple[Plugin, type[Extension[Any]]]] = []
-        for module in builtin:
-            self._register(Plugin(module.__name__.rpartition(".")[2], module, "built in"))
-        # Built-in extensions come first, so a plugin that reuses one of their names is refused.
-        installed = installed_plugins()
-        for name in enabled:
-            self._register(_load(name, installed))
-        for name, path in files.items():
-            self._register(_load_file(name, path))
+        self._register_all(builtin, enabled, files)
         # Collected at once, so that a plugin that registers something wrong is refused at the start,
         # not at its first use.
         self.storage_backends: Offered[StorageBackend[Any]] = self._collect(
@@ -220,6 +213,18 @@ class PluginManager:
         self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())
         self.tables: Mapping[str, PluginTables] = dict(self._collect_tables())
         self.event_types: Mapping[str, EventType] = dict(self._collect_event_types())
+
+    def _register_all(
+        self, builtin: Sequence[ModuleType], enabled: Sequence[str], files: PluginFiles
+    ) -> None:
+        for module in builtin:
+            self._register(Plugin(module.__name__.rpartition(".")[2], module, "built in"))
+        # Built-in extensions come first, so a plugin that reuses one of their names is refused.
+        installed = installed_plugins()
+        for name in enabled:
+            self._register(_load(name, installed))
+        for name, path in files.items():
+            self._register(_load_file(name, path))
 
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
