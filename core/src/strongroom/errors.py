@@ -49,6 +49,11 @@ class StrongroomError(ApiError):
         """Return the error for one field."""
         return cls(details=[Detail(field, code, message)])
 
+    @classmethod
+    def of_taken_name(cls) -> Self:
+        """Return the error for the field ``name``, whose value another record has."""
+        return cls.of_field("name", "taken", cls.message)
+
 
 class MovedPermanently(StrongroomError):
     status, code = 308, "error.moved-permanently"

@@ -32,10 +32,10 @@ ROWS: Final = (
     core(
         "groups-administer",
         "Only administrators of a tenant change its groups.",
-        "tenants/groups.py",
-        "        self._memberships.lock_tenant(connection, tenant_id)\n"
-        "        self._memberships.require_admin(connection, tenant_id, identity)\n",
-        "        self._memberships.lock_tenant(connection, tenant_id)\n",
+        "tenants/memberships.py",
+        "        self.lock_tenant(connection, tenant_id)\n"
+        "        self.require_admin(connection, tenant_id, identity)\n",
+        "        self.lock_tenant(connection, tenant_id)\n",
         "rest/test_groups.py::TestGroups::test_members_change_none",
     ),
     core(
@@ -159,8 +159,8 @@ ROWS: Final = (
         "transfers-administer",
         "Only administrators of a tenant transfer the files of a member.",
         "files/transfer.py",
-        "        self._memberships.require_admin(connection, tenant_id, identity)\n",
-        "",
+        "        self._memberships.lock_as_admin(connection, tenant_id, identity)\n",
+        "        self._memberships.lock_tenant(connection, tenant_id)\n",
         "rest/test_transfers.py::TestLeavers::test_only_administrators_of_the_tenant_transfer",
     ),
     core(

@@ -148,7 +148,7 @@ class CopyingService:
         content = _content_of(caller, source)
         # Folders neither replace nor are replaced.
         if content is None:
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+            raise NameConflict.of_taken_name()
         return self._file_writer.replace(connection, caller, taken, content)
 
     def _copy(

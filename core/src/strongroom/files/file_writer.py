@@ -165,7 +165,7 @@ class FileWriter:
             # The file will be in a folder that does not exist, and whose names are all free.
             taken_type = None
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
-            raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
+            raise errors.NameConflict.of_taken_name()
         if size > self.max_file_bytes:
             raise errors.PayloadTooLarge
         replaces = taken_type is not None and target.on_conflict is OnConflict.REPLACE
@@ -409,7 +409,7 @@ class FileWriter:
         """
         # Folders have no content, and are never replaced by a file.
         if existing.blob_key is None:
-            raise errors.NameConflict.of_field("name", "taken", errors.NameConflict.message)
+            raise errors.NameConflict.of_taken_name()
         # Every member may create top-level files, but only replace those with write permission.
         view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
         rules = self._guard.rules(connection, existing.tenant_id)

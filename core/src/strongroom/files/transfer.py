@@ -133,8 +133,7 @@ class TransferService:
 
     def _require(self, connection: Connection, identity: Identity, users: Mapping[str, str]) -> None:
         tenant_id = users["tenant_id"]
-        self._memberships.lock_tenant(connection, tenant_id)
-        self._memberships.require_admin(connection, tenant_id, identity)
+        self._memberships.lock_as_admin(connection, tenant_id, identity)
         if self._memberships.role(connection, tenant_id, users["to_user"]) is None:
             raise NotAMember.of_field("toUserId", "not-a-member", "Must be a member of the tenant.")
 

@@ -172,7 +172,7 @@ class Tree:
         """
         node = self.try_add(connection, place, name, owner_id, content, _insert)
         if node is None:
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+            raise NameConflict.of_taken_name()
         return node
 
     def try_add(
@@ -268,7 +268,7 @@ class Tree:
         """
         # The tenant lock prevents a race between this check and the update.
         if self.find_child(connection, parent_id, name) is not None:
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+            raise NameConflict.of_taken_name()
         # Read before the change, because the old ancestors cannot be found afterwards. Nothing is below
         # a file, and a rename leaves the ancestors.
         is_folder_moved = parent_id != node.parent_id and node.type == NodeType.FOLDER
@@ -314,7 +314,7 @@ class Tree:
             RevisionConflict: the node has changed since it was read.
         """
         if self.find_child(connection, parent_id, name) is not None:
-            raise NameConflict.of_field("name", "taken", NameConflict.message)
+            raise NameConflict.of_taken_name()
         changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
         is_folder = node.type == NodeType.FOLDER
         if is_folder:

@@ -60,6 +60,7 @@ _COUNT_OF_USER: Final = Statement(
     )
 )
 _FIND_MEMBER: Final = Statement(select(group_members).where(_IS_MEMBER), GROUP_MEMBER)
+# Two administrators may add the same member at the same time; the second one changes nothing.
 _ADD_MEMBER: Final = Statement(
     for_each_dialect(group_members, lambda insert: insert.on_conflict_do_nothing())
 )
@@ -191,13 +192,13 @@ class GroupService:
         now = self._clock.now()
         group = Group(new_id(), tenant_id, name, now, now, now)
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             if _COUNT.scalar(connection, {"tenant_id": tenant_id}) >= self._max_groups:
                 raise TooManyGroups
             try:
                 _ADD.execute(connection, GROUP.values(group))
             except IntegrityError as error:
-                raise GroupNameTaken.of_field("name", "taken", GroupNameTaken.message) from error
+                raise GroupNameTaken.of_taken_name() from error
             self._record(connection, "group.create", identity, group, origin, {"name": name})
         return group
 
@@ -257,7 +258,7 @@ class GroupService:
             GroupNameTaken: the tenant has another group of this name.
         """
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
             if revision not in (None, group.revision):
                 raise RevisionConflict
@@ -266,7 +267,7 @@ class GroupService:
             try:
                 _RENAME.execute(connection, {"tenant_id": tenant_id, "group_id": group_id, **values})
             except IntegrityError as error:
-                raise GroupNameTaken.of_field("name", "taken", GroupNameTaken.message) from error
+                raise GroupNameTaken.of_taken_name() from error
             self._record(connection, "group.update", identity, group, origin, {"name": name})
             return self._members.get(connection, tenant_id, group_id)
 
@@ -278,7 +279,7 @@ class GroupService:
             NotFound: the tenant has no such group.
         """
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
             # The members go first, while the grants exist that their lists depend on.
             self._members.remove_all(connection, group)
@@ -316,7 +317,7 @@ class GroupService:
             TooManyGroups: the user is in as many groups as allowed.
         """
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
             member, is_new = self._members.add(connection, group, user_id, identity.user_id)
             if is_new:
@@ -341,10 +342,6 @@ class GroupService:
             if self._members.remove(connection, group, user_id):
                 details = {"user": user_id}
                 self._record(connection, "group-member.remove", identity, group, origin, details)
-
-    def _administer(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
-        self._memberships.lock_tenant(connection, tenant_id)
-        self._memberships.require_admin(connection, tenant_id, identity)
 
     def _record(
         self,

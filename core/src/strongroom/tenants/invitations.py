@@ -165,7 +165,7 @@ class InvitationService:
         recipient = self._recipient(requested)
         self._admit(identity, tenant_id, recipient)
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             self._require_groups(connection, tenant_id, requested.group_ids)
             sent_to = {"kind": recipient.kind, "recipient": recipient.value, "tenant_id": tenant_id}
             # Before the count, so that an invitation can be repeated at the limit.
@@ -195,7 +195,7 @@ class InvitationService:
         self._admit(identity, tenant_id, recipient)
         secret = secrets.token_urlsafe(24)
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             one = {"tenant_id": tenant_id, "invitation_id": invitation_id}
             values = {
                 "new_hash": self._acceptance.hash(secret),
@@ -244,7 +244,7 @@ class InvitationService:
             NotFound: the tenant has no such open invitation.
         """
         with self._database.write() as connection:
-            self._administer(connection, identity, tenant_id)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             found = self._find(connection, tenant_id, invitation_id)
             self._acceptance.remove(connection, found.invitation)
             self._record(connection, "invitation.delete", identity, found.invitation, origin)
@@ -329,11 +329,6 @@ class InvitationService:
             Allowance("invitation-recipient", subject, self._policy.per_recipient),
             Allowance("invitation-user", identity.user_id, self._policy.per_user),
         )
-
-    def _administer(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
-        # The lock comes first, so that the role cannot be taken away between its check and the commit.
-        self._memberships.lock_tenant(connection, tenant_id)
-        self._memberships.require_admin(connection, tenant_id, identity)
 
     def _require_groups(self, connection: Connection, tenant_id: str, group_ids: Sequence[str]) -> None:
         if any(self._groups.find(connection, tenant_id, group_id) is None for group_id in group_ids):

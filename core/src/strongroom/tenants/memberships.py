@@ -128,6 +128,12 @@ class Memberships:
         if self.role_of(connection, tenant_id, identity) is not Role.ADMIN:
             raise Forbidden
 
+    def lock_as_admin(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
+        """Lock the tenant for a change of its administrators; raises as :meth:`require_admin`."""
+        # The lock comes first, so that the role cannot be taken away between its check and the commit.
+        self.lock_tenant(connection, tenant_id)
+        self.require_admin(connection, tenant_id, identity)
+
     def role_of(self, connection: Connection, tenant_id: str, identity: Identity) -> Role | None:
         """Return the caller's role; ``None`` if the access key does not reach the tenant itself.
 

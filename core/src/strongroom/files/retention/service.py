@@ -279,8 +279,7 @@ class RetentionService:
         """
         values = {name: getattr(wanted, name) for name in WantedRetention.__slots__}
         with self._database.write() as connection:
-            self._memberships.lock_tenant(connection, tenant_id)
-            self._memberships.require_admin(connection, tenant_id, identity)
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
             self._retention_clock.start(connection)
             before = self._guard.rules(connection, tenant_id)
             _SET.execute(connection, {"tenant_id": tenant_id, **values, "mode": wanted.mode.value})
