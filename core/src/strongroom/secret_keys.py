@@ -94,6 +94,7 @@ def create_private_file(path: Path, content: str) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    # The mode is set at the creation: a file restricted afterwards could be read in between.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:

@@ -192,6 +192,7 @@ class AccessKeyAuthenticator:
         if caller.last_seen_at is not None and caller.last_seen_at >= hour:
             return
         try:
+            # Non-durable: what a power failure loses, the next use of the key records again.
             with self._database.write(durable=False) as connection:
                 self._keys.note_used(connection, caller.authorization_id, hour, caller.address)
         except (StrongroomError, SQLAlchemyError):

@@ -91,6 +91,7 @@ class KeyFileProvider(KeyProvider[KeyFileOptions]):
         try:
             status = path.stat()
             stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+            # Keys and stamp change together, or a thread could take old keys for the current ones.
             with self._lock:
                 if stamp != self._stamp:
                     self._ring, self._stamp = _parse(path.read_bytes()), stamp

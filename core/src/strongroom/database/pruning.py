@@ -61,6 +61,7 @@ class AmortizedPruning:
     def __init__(self, key: Column[Any], time: Column[int]) -> None:
         self._key = key
         self._time = time
+        # next() of a counter is atomic, so threads need no lock.
         self._inserted = itertools.count(1)
 
     def inserted(self, connection: Connection, before: int) -> None:

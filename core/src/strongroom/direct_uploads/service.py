@@ -86,6 +86,7 @@ _BATCH: Final = 200
 
 _OF_KEY: Final = direct_uploads.c.key == bindparam("of_key")
 _SELECT: Final = select(direct_uploads).where(_OF_KEY)
+# Processes that prune at the same time take different uploads.
 _SELECT_EXPIRED: Final = (
     select(direct_uploads)
     .where(direct_uploads.c.expires_at <= bindparam("now"))
@@ -94,6 +95,7 @@ _SELECT_EXPIRED: Final = (
 )
 _ADD: Final = Statement(insert(direct_uploads))
 _FIND: Final = Statement(_SELECT, DirectUpload)
+# The lock keeps pruning from removing an upload while its completion creates the file.
 _FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), DirectUpload)
 _COMPLETE: Final = Statement(update(direct_uploads).where(_OF_KEY).values(file_id=bindparam("file")))
 _EXPIRED: Final = Statement(_SELECT_EXPIRED, DirectUpload)

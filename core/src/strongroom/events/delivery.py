@@ -191,6 +191,7 @@ class _SinkThread:
         self._streams: set[str] = set()
         self._woken = Flag()
         self._stopped = Flag()
+        # A daemon, because a sink that hangs must not keep the process from ending.
         self._thread = Thread(target=self._run, name=f"events {self.name}", daemon=True)
 
     @property

@@ -89,6 +89,7 @@ class NameReindexing:
         """
         repaired, after = 0, ""
         while True:
+            # Non-durable: after a power failure, the command finds the lost names again.
             with self._database.write(durable=False) as connection:
                 batch = _NEXT.all(connection, {"after": after})
                 repaired += _repair(connection, batch)

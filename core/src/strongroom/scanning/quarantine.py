@@ -19,6 +19,7 @@ from strongroom.scanning.states import QUARANTINED, ScanState
 _IS_QUARANTINED: Final = scans.c.state.in_([state.value for state in QUARANTINED])
 _SELECT: Final = select(scans).where(scans.c.id == bindparam("of_id"), _IS_QUARANTINED)
 _FIND: Final = Statement(_SELECT, SCAN)
+# Locked, so that the content is still in quarantine when it is released.
 _FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), SCAN)
 _RELEASE: Final = Statement(
     update(scans)

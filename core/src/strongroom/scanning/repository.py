@@ -19,15 +19,19 @@ _FIRST_DELAY: Final = 5 * 1000
 _LONGEST_DELAY: Final = 5 * 60 * 1000
 _MOST_DOUBLINGS: Final = 10
 
+# Comparing the lease makes a process whose claim has expired change nothing: another process may have
+# claimed the scan since.
 _HELD: Final = (scans.c.id == bindparam("of_id")) & (scans.c.lease == bindparam("of_lease"))
 # Content that is already known is not added again, for example by two commands at the same time.
 _ADD: Final = Statement(for_each_dialect(scans, lambda insert: insert.on_conflict_do_nothing()))
 _IS_DUE: Final = scans.c.due_at <= bindparam("now")
 _ANY_DUE: Final = Statement(select(scans.c.id).where(_IS_DUE).limit(1))
+# Processes that claim at the same time take different scans instead of waiting for each other.
 _CLAIMABLE: Final = Statement(
     select(scans).where(_IS_DUE).order_by(scans.c.due_at).limit(1).with_for_update(skip_locked=True),
     SCAN,
 )
+# A claimed scan is due again when its lease ends, so the scan of a killed process needs no clean-up.
 _CLAIM: Final = Statement(
     update(scans)
     .where(scans.c.id == bindparam("of_id"))
@@ -127,6 +131,7 @@ class ScanRepository:
             scan: the claimed scan.
             retry_after: the shortest delay in seconds.
         """
+        # Bounded, because the attempts grow for as long as a scanner is unavailable.
         doubled = _FIRST_DELAY << min(scan.attempts - 1, _MOST_DOUBLINGS)
         delay = max(retry_after * 1000, min(doubled, _LONGEST_DELAY))
         return _POSTPONE.execute(connection, {**_held(scan), "until": self._clock.now() + delay}) == 1

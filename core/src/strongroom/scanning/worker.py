@@ -178,11 +178,13 @@ class ScanWorker:
 
     def _renewal(self, scan: Scan) -> Callable[[], None]:
         """Return a function that renews the claim when due; it must be called regularly."""
+        # A third of the lease, so that a renewal that is late or fails once does not lose the claim.
         due = self._clock.now() + LEASE // 3
 
         def renew() -> None:
             nonlocal due
             if self._clock.now() >= due:
+                # Non-durable: a lost renewal only ends the claim earlier.
                 with self._database.write(durable=False) as connection:
                     if not self._repository.renew(connection, scan):
                         raise ClaimLost

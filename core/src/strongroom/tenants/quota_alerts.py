@@ -36,6 +36,7 @@ class QuotaAlerts:
         """Record a refusal, unless one was recorded within the interval."""
         now = self._clock.now()
         with self._lock:
+            # Without the times that are over, so that the map does not grow with the number of tenants.
             recent = {found: at for found, at in self._recorded.items() if at > now - INTERVAL}
             self._recorded = {tenant_id: now, **recent}
         if tenant_id not in recent:

@@ -280,6 +280,7 @@ class UploadRepository:
 
     def remove(self, connection: Connection, upload_id: str) -> None:
         """Delete an upload and the rows of its parts."""
+        # The parts first, because they refer to the upload.
         _FORGET_PARTS.execute(connection, {"of_id": upload_id})
         _REMOVE.execute(connection, {"of_id": upload_id})
 

@@ -121,6 +121,7 @@ _BIND: Final = Statement(insert(credentials))
 _CREDENTIALS: Final = Statement(
     select(credentials).where(_OF_USER).order_by(credentials.c.id), BoundCredential
 )
+# Ordered, so that two transactions that lock the same rows cannot deadlock.
 _LOCK_USER: Final = Statement(
     select(credentials.c.id).where(_OF_USER).order_by(credentials.c.id).with_for_update()
 )

@@ -30,6 +30,7 @@ Condition = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 _OF_USER: Final = factor_grace.c.user_id == bindparam("of_user")
 _BEGAN_AT: Final = Statement(select(factor_grace.c.began_at).where(_OF_USER))
+# The first of concurrent logins begins the grace period; the others do not restart it.
 _BEGIN: Final = Statement(for_each_dialect(factor_grace, lambda insert: insert.on_conflict_do_nothing()))
 _FACTORS: Final = Statement(
     select(second_factors.c.user_id, second_factors.c.factor)

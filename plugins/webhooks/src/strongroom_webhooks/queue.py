@@ -181,7 +181,7 @@ class DeliveryQueue:
             owned = and_(endpoints.c.id == claim.endpoint.id, endpoints.c.claimed_by == claim.token)
             row = tx.first(select(endpoints).where(owned).with_for_update())
             if row is None:
-                # The lease was lost, or the endpoint deleted. Whoever holds it now sends again.
+                # The lease was lost, or the endpoint deleted. The holder of the lease sends again.
                 return None
             self._record(tx, claim.delivery, attempt, now)
             reason = self._health(tx, Endpoint.of(row), claim.delivery, attempt, now)
