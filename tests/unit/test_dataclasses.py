@@ -6,6 +6,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, replace
+from types import FunctionType
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
@@ -177,6 +178,21 @@ def test_an_object_is_validated_when_it_is_created_or_replaced() -> None:
     assert replace(own("a"), name="b").upper == "B"
 
 
+def test_the_constructor_is_compiled_when_it_is_first_called() -> None:
+    own, standard = twins(OneField)
+    assert not isinstance(vars(own)["__init__"], FunctionType)
+    assert own("a").name == "a"
+    assert isinstance(vars(own)["__init__"], FunctionType)
+    assert isinstance(vars(standard)["__init__"], FunctionType)
+
+
+def test_an_undocumented_class_has_its_name_as_description() -> None:
+    class Undocumented:
+        name: str
+
+    assert (OWN(Undocumented).__doc__ or "").endswith("Undocumented")
+
+
 def test_objects_are_copied_and_pickled() -> None:
     point = Point(["a"], 2)
     assert pickle.loads(pickle.dumps(point)) == point
@@ -212,6 +228,28 @@ def test_a_derived_dataclass_is_frozen_too(define: Define) -> None:
     for name in ("x", "z"):
         with pytest.raises(FrozenInstanceError):
             setattr(derived("a"), name, "b")
+
+
+def test_a_derived_class_calls_the_constructor_of_its_base() -> None:
+    own, _ = twins(OneField)
+
+    class Derived(own):  # type: ignore[misc, valid-type]
+        def __init__(self) -> None:
+            super().__init__("a")
+
+    assert Derived().name == "a"
+    assert Derived().name == "a"
+
+
+def test_names_of_fields_do_not_collide_with_those_of_the_constructor() -> None:
+    class Body:
+        set: str = ""
+        FACTORY: list[str] = field(default_factory=list)
+        default_set: str = "other"
+
+    own, standard = twins(Body)
+    assert repr(own(FACTORY=["a"])).endswith(repr(standard(FACTORY=["a"])).rpartition(".")[2])
+    assert own("a", ["b"], "c").set == "a"
 
 
 def test_a_derived_dataclass_cannot_thaw_its_base() -> None:

@@ -5,7 +5,7 @@ cache stores the result, so each start repeats it: for the core's classes, a sev
 ``__init__`` is compiled when it is first called, and the other methods are functions that exist already.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, FrozenInstanceError, field, fields, is_dataclass
 from dataclasses import dataclass as standard_dataclass
 from operator import attrgetter
@@ -37,8 +37,11 @@ def dataclass(*, frozen: bool = False, slots: bool = False) -> Callable[[type[T]
 
 
 def _define(cls: Any) -> Any:
+    # An undocumented class would be documented by its signature, which takes longer than to define it.
+    cls.__doc__ = cls.__doc__ or cls.__qualname__
     cls = standard_dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    if any(each.kw_only or not each.init or each.name[0] == "_" for each in fields(cls)):
+    members = fields(cls)
+    if any(each.kw_only or not each.init or each.name[0] == "_" for each in members):
         raise TypeError(f"{cls.__qualname__}: every field must be a public positional parameter")
     # Classes that extend this one must be frozen, too.
     cls.__dataclass_params__.frozen = True
@@ -47,7 +50,7 @@ def _define(cls: Any) -> Any:
         cls.__repr__ = _repr
     cls.__getstate__, cls.__setstate__ = _get_state, _set_state
     cls.__setattr__, cls.__delattr__ = _refuse_assignment, _refuse_deletion
-    _add_comparison(cls)
+    _add_comparison(cls, [each.name for each in members if each.compare])
     return cls
 
 
@@ -58,9 +61,8 @@ class _UncompiledInit:
         self._class = cls
 
     def __get__(self, instance: object, owner: type) -> Any:
-        self._class.__init__ = _compile_init(self._class)
-        found: Any = owner if instance is None else instance
-        return found.__init__
+        compiled = self._class.__init__ = _compile_init(self._class)
+        return compiled.__get__(instance, owner)
 
 
 class _Factory:
@@ -77,10 +79,10 @@ def _compile_init(cls: Any) -> Any:
     for each in fields(cls):
         name, default, value = each.name, "", each.name
         if each.default is not MISSING:
-            variables[f"_{name}"], default = each.default, f"=_{name}"
+            variables[f"_default_{name}"], default = each.default, f"=_default_{name}"
         elif each.default_factory is not MISSING:
-            variables[f"_{name}"], default = each.default_factory, "=_FACTORY"
-            value = f"_{name}() if {name} is _FACTORY else {name}"
+            variables[f"_create_{name}"], default = each.default_factory, "=_FACTORY"
+            value = f"_create_{name}() if {name} is _FACTORY else {name}"
         parameters.append(f"{name}{default}")
         lines.append(f" _set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
@@ -116,8 +118,7 @@ def _refuse_deletion(_: object, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _add_comparison(cls: Any) -> None:
-    names = [each.name for each in fields(cls) if each.compare]
+def _add_comparison(cls: Any, names: Sequence[str]) -> None:
     # Of a single name, it would return a value instead of a tuple.
     values = attrgetter(*names) if len(names) > 1 else attrgetter("__class__", *names)
 
