@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final, TypeVar
@@ -431,8 +432,9 @@ def _check_error(plugin: Plugin, item: Any) -> None:
         raise PluginError(f'{plugin}: the error "{item.code}" must have {wanted}')
 
 
+@cache
 def _arguments_of(hook: str) -> Sequence[str]:
-    return list(inspect.signature(getattr(hookspecs, hook)).parameters)
+    return tuple(inspect.signature(getattr(hookspecs, hook)).parameters)
 
 
 def hook_names() -> list[str]:
