@@ -113,6 +113,17 @@ def test_a_port_that_another_program_has(config: Path) -> None:
     )
 
 
+def test_a_port_for_two_interfaces(config: Path) -> None:
+    port = free_port()
+    change_config(config, {"server": {"port": port}, "management": {"port": port, "host": "0.0.0.0"}})
+    assert refusal(config) == "management.port: is also server.port; configure another port"
+
+
+def test_a_host_that_cannot_be_a_name(config: Path) -> None:
+    change_config(config, {"management": {"port": free_port(), "host": "not a host"}})
+    assert "cannot listen on not a host" in refusal(config)
+
+
 def test_the_port_of_a_server_that_runs_with_the_configuration_is_no_fault(config: Path) -> None:
     with serving(config):
         result = check(config)

@@ -154,7 +154,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     [
         ("STRONGROOM__SERVER__PORT", "9000", 9000),
         ("STRONGROOM__SERVER__HOST", "0.0.0.0", "0.0.0.0"),
-        ("STRONGROOM__SERVER__HOST", "12", "12"),
+        ("STRONGROOM__SERVER__SECRET_KEY", "1" * 32, "1" * 32),
         ("STRONGROOM__SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1", ("10.0.0.0/8", "::1")),
         ("STRONGROOM__SERVER__TRUSTED_PROXIES", '["10.0.0.0/8"]', ("10.0.0.0/8",)),
     ],
@@ -162,7 +162,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_the_environment_overrides_the_file(
     tmp_path: Path, name: str, text: str, expected: object
 ) -> None:
-    settings = load_text(tmp_path, "[server]\nport = 1\nhost = 'x'", **{name: text}).settings
+    settings = load_text(tmp_path, "[server]\nport = 1\nhost = '::1'", **{name: text}).settings
     assert getattr(settings.server, name.rpartition("__")[2].lower()) == expected
 
 

@@ -4,7 +4,7 @@ import os
 import resource
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Final
@@ -127,6 +127,10 @@ def require_free_ports(configuration: Configuration, *, may_run: bool = False) -
     server, management = configuration.settings.server, configuration.settings.management
     addresses = [("server", server.host, server.port, server.base_path)]
     if management.port:
+        if _is_shared(server.host, management.host) and server.port == management.port:
+            configuration.add_error(
+                ("management", "port"), "is also server.port; configure another port"
+            )
         addresses.append(("management", management.host, management.port, ""))
     for section, host, port, base_path in addresses:
         fault = _port_fault(host, port)
@@ -167,6 +171,11 @@ def _require_usable_storages(configuration: Configuration, container: "Container
     configuration.raise_if_invalid()
 
 
+def _is_shared(host: str, other: str) -> bool:
+    """Return whether two addresses to listen on include a common one."""
+    return host == other or not {"0.0.0.0", "::"}.isdisjoint((host, other))  # noqa: S104  compared
+
+
 def _port_fault(host: str, port: int) -> tuple[str, str] | None:
     """Return the wrong key (``host`` or ``port``) and the reason, or ``None``."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -182,11 +191,9 @@ def _port_fault(host: str, port: int) -> tuple[str, str] | None:
 
 def _is_strongroom(host: str, port: int, base_path: str) -> bool:
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  compared
-    connection = HTTPConnection(host, port, timeout=_PROBE_SECONDS)
     try:
-        connection.request("GET", f"{base_path}/livez")
-        return connection.getresponse().status == HTTPStatus.OK
+        with closing(HTTPConnection(host, port, timeout=_PROBE_SECONDS)) as connection:
+            connection.request("GET", f"{base_path}/livez")
+            return connection.getresponse().status == HTTPStatus.OK
     except (OSError, HTTPException):
         return False
-    finally:
-        connection.close()

@@ -200,6 +200,11 @@ class FilesSettings:
         default_factory=RetentionDefaults, help="The least retention of all tenants."
     )
 
+    def __post_init__(self) -> None:
+        for text in self.allowed_types:
+            if not _TYPE.fullmatch(text):
+                raise ValueError(f'allowed_types: "{text}" is not like image/png, image/* or */*')
+
 
 _MEBIBYTE = 1024 * 1024
 

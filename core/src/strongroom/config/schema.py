@@ -77,6 +77,10 @@ def _create_schema(options_type: type[Any]) -> Schema:
     return schema(unknown=RAISE)
 
 
+# Columns of the database take no larger whole number, and their sums with sizes of files must fit, too.
+_MAX_WHOLE_NUMBER: Final = 2**62
+
+
 def _field(item: "Field[Any]", annotation: Annotation) -> ma.Field[Any]:
     low, high = item.metadata["range"]
     validators: list[Any] = []
@@ -84,6 +88,9 @@ def _field(item: "Field[Any]", annotation: Annotation) -> ma.Field[Any]:
         validators.append(validate.OneOf(choices, error=f"must be one of: {', '.join(choices)}"))
     if low is not None or high is not None:
         validators.append(validate.Range(low, high, error=_range_message(low, high)))
+    if high is None and annotation is int:
+        refused = f"must be at most {_MAX_WHOLE_NUMBER}"
+        validators.append(validate.Range(max=_MAX_WHOLE_NUMBER, error=refused))
     required = item.default is MISSING and item.default_factory is MISSING
     options: dict[str, Any] = {"required": required, "validate": validators}
     if required:

@@ -1,8 +1,9 @@
 """The keys of the server process, its log, the database, Redis and plugins."""
 
 import re
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from strongroom.addresses import parse_network
 from strongroom.dataclasses import dataclass
@@ -18,7 +19,7 @@ class ServerSettings:
         choices=("development", "production"),
         help="The mode; production refuses settings that are safe only on a developer's machine.",
     )
-    host: str = option("127.0.0.1", help="The address to listen on.")
+    host: str = option("127.0.0.1", help="The IP address to listen on.")
     port: int = option(8000, minimum=0, maximum=65535, help="The port to listen on.")
     workers: int = option(2, minimum=1, maximum=256, help="The number of worker processes.")
     threads: int = option(
@@ -78,14 +79,30 @@ class ServerSettings:
     )
 
     def __post_init__(self) -> None:
+        _require_address(self.host)
         for text in self.trusted_proxies:
             _require_network(text)
         for text in self.cors_origins:
             _require_origin(text)
         if self.base_path and not re.fullmatch(r"(/[a-z0-9-]+)+", self.base_path):
             raise ValueError('base_path: must be like "/identity": lowercase letters, digits, hyphens')
-        if self.public_url and not re.fullmatch(r"https?://[^/?#@]+/?", self.public_url):
+        if self.public_url and not _is_origin(self.public_url):
             raise ValueError('public_url: must be like "https://example.com", without a path')
+
+
+def _require_address(text: str) -> None:
+    try:
+        ip_address(text)
+    except ValueError as error:
+        raise ValueError('host: must be an IP address, such as "127.0.0.1" or "0.0.0.0"') from error
+
+
+def _is_origin(text: str) -> bool:
+    try:
+        urlsplit(text).port  # noqa: B018  raises an exception beyond 65535
+    except ValueError:
+        return False
+    return re.fullmatch(r"https?://[^/?#@]+/?", text) is not None
 
 
 def _require_network(text: str) -> None:
