@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table, lifted, merged
+from tests.support.totp import wrong_code
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.accounts.registration import Registration
@@ -352,7 +353,8 @@ class TestPermission:
         permission = permitted(api.log_in(made(api, "ann").email))
         begun = begin(api, permission).json
         for _ in range(TRIES):
-            wrong = confirm(api, permission, begun, "000000")
+            answer = wrong_code(begun["shown"]["secret"], api.clock.now() / 1000)
+            wrong = confirm(api, permission, begun, answer)
             assert (wrong.status_code, error_code(wrong)) == (400, "error.factor-invalid")
         ended = confirm(api, permission, begun, code_of(api, begun["shown"]["secret"]))
         assert error_code(ended) == "error.challenge-invalid"

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table
+from tests.support.totp import wrong_code
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.sessions.factor_challenges import LIFETIME, TRIES
@@ -41,6 +42,10 @@ class App:
     def code(self, steps: int = 0) -> str:
         """Return the code of now, or of some steps later."""
         return pyotp.TOTP(self.secret).generate_otp(self._clock.now() // 30_000 + steps)
+
+    def wrong_code(self) -> str:
+        """Return a code that is wrong for the next minutes."""
+        return wrong_code(self.secret, self._clock.now() / 1000)
 
     def next_code(self) -> str:
         """Return a code that was not used yet."""
@@ -142,7 +147,7 @@ def test_a_wrong_code_is_refused_and_five_of_them_end_the_challenge(api: Api) ->
     app = enrol(api, person)
     challenge = challenged(api.log_in(person.email))
     for _ in range(TRIES):
-        wrong = meet(api, challenge, totp="000000")
+        wrong = meet(api, challenge, totp=app.wrong_code())
         assert (wrong.status_code, error_code(wrong)) == (401, "error.invalid-credentials")
     ended = meet(api, challenge, totp=app.next_code())
     assert (ended.status_code, error_code(ended)) == (401, "error.challenge-invalid")
@@ -154,7 +159,7 @@ def test_new_challenges_bring_no_further_tries(api: Api) -> None:
     for number in range(DAILY_TRIES):
         if number % TRIES == 0:
             challenge = challenged(api.log_in(person.email))
-        assert meet(api, challenge, totp="000000").status_code == 401
+        assert meet(api, challenge, totp=app.wrong_code()).status_code == 401
     challenge = challenged(api.log_in(person.email))
     refused = meet(api, challenge, totp=app.next_code())
     assert (refused.status_code, error_code(refused)) == (429, "error.too-many-requests")
@@ -324,7 +329,7 @@ def test_an_enrolment_counts_only_after_a_right_answer(api: Api) -> None:
     path = f"/users/me/factors/{app.enrolment['id']}/confirmation"
     assert app.enrolment["shown"]["qrCode"].startswith("<svg")
     assert pyotp.parse_uri(app.enrolment["shown"]["uri"]).name == person.email
-    wrong = api.post(path, {"answer": "000000"}, by=person)
+    wrong = api.post(path, {"answer": app.wrong_code()}, by=person)
     assert (wrong.status_code, error_code(wrong)) == (400, "error.factor-invalid")
     assert wrong.json["error"]["details"][0]["field"] == "answer"
     other = api.person()

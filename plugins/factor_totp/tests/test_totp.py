@@ -12,7 +12,8 @@ from strongroom.plugin_api.factors import Ceremony, EnrolledFactor, FactorProof,
 from strongroom.testing.factors import Device, SecondFactorContract
 from strongroom_factor_totp.plugin import Totp, TotpOptions
 
-SECRET = pyotp.random_base32()
+# Codes of two steps of a random secret may be equal.
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"  # "12345678901234567890", as in RFC 6238, appendix B
 STEP = 30
 

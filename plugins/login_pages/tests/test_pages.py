@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pyotp
 import pytest
+from tests.support.totp import wrong_code
 
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, Reply, live_server
@@ -115,7 +116,11 @@ class App:
     def __init__(self, browser: Browser) -> None:
         browser.send("totp")
         secret = Forms(browser.page.text).fields["/account/totp/confirmation"]["secret"]
-        self._totp, self._step = pyotp.TOTP(secret), 0
+        self._totp, self._step, self._secret = pyotp.TOTP(secret), 0, secret
+
+    def wrong_code(self) -> str:
+        """Return a code that is wrong for the next minutes."""
+        return wrong_code(self._secret, time.time())
 
     def code(self) -> str:
         """Return a code that was not used yet, and remains valid for ten seconds at least."""
@@ -163,14 +168,14 @@ def test_a_user_without_scripts_enrols_an_app_and_logs_in_by_it(
     browser.log_in(enrolling_user)
     app = App(browser)
     assert 'src="data:image/svg+xml;base64,' in browser.page.text
-    browser.send("totp/confirmation", totp="000000")
+    browser.send("totp/confirmation", totp=app.wrong_code())
     assert browser.message.startswith("The code is wrong")
     browser.send("totp/confirmation", totp=app.code())
     browser.send("logout")
     assert browser.message == "You are logged out."
     browser.log_in(enrolling_user)
     assert browser.path == "/account/challenge"
-    browser.send("challenge", totp="000000")
+    browser.send("challenge", totp=app.wrong_code())
     assert (browser.page.status, browser.message[:17]) == (400, "The code is wrong")
     browser.send("challenge", totp=app.code())
     assert browser.path == "/account/"
@@ -199,7 +204,7 @@ def test_a_challenge_ends_with_its_tries(browser: Browser, enrolling_user: LiveU
     browser.send("logout")
     browser.log_in(enrolling_user)
     for _ in range(5):
-        browser.send("challenge", totp="000000")
+        browser.send("challenge", totp=app.wrong_code())
     browser.send("challenge", totp=app.code())
     assert browser.path == "/account/login"
     assert browser.message.startswith("That took too long")
@@ -231,7 +236,7 @@ def test_a_login_before_the_factor_needs_a_step_up(server: LiveServer, enrolling
 def test_a_code_renews_the_proof_of_the_login(browser: Browser, enrolling_user: LiveUser) -> None:
     app = enrol(browser, enrolling_user)
     browser.open("/account/step-up")
-    browser.send("step-up", totp="000000")
+    browser.send("step-up", totp=app.wrong_code())
     assert browser.message.startswith("The code is wrong")
     browser.send("step-up", totp=app.code())
     assert browser.message == "Thank you. Now repeat the change."
