@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 from tests.support.api import PASSWORD, Answer, Json, Person, error_code
+from tests.support.databases import on_postgresql
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
@@ -389,6 +390,34 @@ class TestEvents:
         scene.token_of(scene.admin)
         event = bin_.api.get(f"{scene.path}/file-events?pageSize=1", by=scene.admin).json["data"][0]
         assert (event["action"], event["actor"]) == ("file.purged", {"$ref": scene.alice.id})
+
+
+_SLOW_UPDATES = """
+CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN PERFORM pg_sleep(1.6); RETURN NEW; END';
+CREATE TRIGGER slow BEFORE UPDATE ON nodes
+    FOR EACH ROW WHEN (NEW.name = 'slow') EXECUTE FUNCTION slow();
+"""
+
+
+@on_postgresql
+class TestTimeLimit:
+    """PostgreSQL's statements have a time limit, which a subtree of very many nodes exceeds."""
+
+    @pytest.fixture
+    def config_changes(self) -> Json:
+        return {"database": {"timeout_seconds": 2}}
+
+    def test_a_large_subtree_is_trashed_and_restored(
+        self, scene: Scene, bin_: Bin, tree: dict[str, Json]
+    ) -> None:
+        file = scene.file("slow", tree["folder"])
+        with scene.api.container.database.write() as connection:
+            connection.exec_driver_sql(_SLOW_UPDATES)
+        assert bin_.throw(tree["folder"]).status_code == 200
+        assert bin_.restore(tree["folder"]).status_code == 200
+        # The limit holds again, also for the same connection.
+        assert bin_.throw(file).status_code == 503
 
 
 class TestWithoutTrash:

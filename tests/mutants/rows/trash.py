@@ -25,7 +25,7 @@ ROWS: Final = (
         "trash-grants",
         "Grants in the trash put no node at the top level.",
         "files/tree.py",
-        "        self._visibility.hide(connection, node.id)\n",
+        "            self._visibility.hide(connection, node.id)\n",
         "",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",
         "unit/files/test_tree_machine.py::test_tree_and_grants_match_the_model",

@@ -43,6 +43,9 @@ _BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
 # In WAL mode, FULL syncs the log at each commit and NORMAL at checkpoints only.
 _SYNC = Statement(text("PRAGMA synchronous = FULL"))
 _NO_SYNC = Statement(text("PRAGMA synchronous = NORMAL"))
+_LONG_SECONDS = 600
+_LIFT_LIMIT = Statement(text(f"SET LOCAL statement_timeout = '{_LONG_SECONDS}s'"))
+_RESTORE_LIMIT = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
 _ASYNC_COMMIT = Statement(text("SET LOCAL synchronous_commit = off"))
 
 
@@ -227,6 +230,29 @@ class Database:
         # Immediately, because a thread would otherwise wait for the whole time limit.
         if self.is_hanging:
             raise Unavailable(retry_after=1)
+
+
+@contextmanager
+def long_statements(connection: Connection, *, wanted: bool = True) -> Iterator[None]:
+    """Extend the time limit of the statements in the block to ten minutes, if wanted.
+
+    For one change of very many rows, which would otherwise fail however often it is repeated. SQLite
+    and commands have no time limit.
+    """
+    driver: Any = connection.connection.driver_connection
+    seconds = getattr(driver, "seconds", None)
+    if seconds is None or not wanted:
+        yield
+        return
+    _LIFT_LIMIT.execute(connection)
+    # Later than the server's own limit: the server only cancels the statement.
+    driver.seconds = max(seconds, _LONG_SECONDS + _POOL_SECONDS)
+    try:
+        yield
+        # Not after an error: the transaction is over then.
+        _RESTORE_LIMIT.execute(connection)
+    finally:
+        driver.seconds = seconds
 
 
 def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":

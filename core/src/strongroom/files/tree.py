@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
+from strongroom.database import long_statements
 from strongroom.database.changes import Change
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.dataclasses import dataclass
@@ -295,16 +296,17 @@ class Tree:
         Raises:
             RevisionConflict: the node has changed since it was read.
         """
-        self._visibility.hide(connection, node.id)
         of_entry, is_folder = {"node_id": node.id, "of_trash": trash_id}, node.type == NodeType.FOLDER
-        # Nothing is below a file.
-        if is_folder:
-            _SET_TRASH.execute(connection, of_entry)
-        # After the statement above, which descends from the node and sets it as well.
-        self._change(connection, node, parent_id=None, trash_id=trash_id)
-        child_counts.taken_out(connection, node.parent_id or "", node.name)
-        size: int = _SIZE.scalar(connection, of_entry) if is_folder else node.size
-        return size
+        with long_statements(connection, wanted=is_folder):
+            self._visibility.hide(connection, node.id)
+            # Nothing is below a file.
+            if is_folder:
+                _SET_TRASH.execute(connection, of_entry)
+            # After the statement above, which descends from the node and sets it as well.
+            self._change(connection, node, parent_id=None, trash_id=trash_id)
+            child_counts.taken_out(connection, node.parent_id or "", node.name)
+            size: int = _SIZE.scalar(connection, of_entry) if is_folder else node.size
+            return size
 
     def attach(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
         """Put a detached node with its subtree into a folder.
@@ -316,13 +318,14 @@ class Tree:
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_taken_name()
         changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
-        is_folder = node.type == NodeType.FOLDER
-        if is_folder:
-            _CLEAR_TRASH.execute(connection, {"of_trash": node.trash_id})
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
         child_counts.added(connection, parent_id, name)
-        self._visibility.reveal(connection, node.id, is_folder=is_folder)
+        is_folder = node.type == NodeType.FOLDER
+        with long_statements(connection, wanted=is_folder):
+            if is_folder:
+                _CLEAR_TRASH.execute(connection, {"of_trash": node.trash_id})
+            self._visibility.reveal(connection, node.id, is_folder=is_folder)
         return changed
 
     def replace_content(
