@@ -5,6 +5,7 @@ process is forked from one that has imported the core and has done nothing else.
 itself run the installed program.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -21,7 +22,11 @@ _STREAMS = ("stdin", "stdout", "stderr")
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
-    ["strongroom.cli.main", "strongroom.cli.server", "strongroom.app", "strongroom.server"]
+    [
+        *("strongroom.cli.main", "strongroom.cli.server", "strongroom.app", "strongroom.server"),
+        # The core imports them when it checks the first password and address.
+        *("zxcvbn", "email_validator"),
+    ]
 )
 
 
@@ -116,6 +121,8 @@ def _main(
     command: list[str], streams: Mapping[str, Path], variables: Mapping[str, str], cwd: Path
 ) -> None:
     """Become the command: take over the state that the system creates for a new process."""
+    # Garbage collection would copy the memory of all imported modules, which this process shares.
+    gc.freeze()
     for descriptor, name in enumerate(_STREAMS):
         opened = os.open(streams[name], os.O_RDWR | os.O_CREAT | os.O_APPEND)
         os.dup2(opened, descriptor)
