@@ -6,7 +6,6 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
-import kubernetes_validate
 import pytest
 from release.versions import current_version
 from ruamel.yaml import YAML
@@ -46,6 +45,9 @@ def pods(manifests: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def check_schemas(manifests: list[dict[str, Any]]) -> None:
+    # Takes a second, which each process that collects tests would spend.
+    import kubernetes_validate
+
     for manifest in manifests:
         for version in VERSIONS:
             if manifest["kind"] not in CUSTOM:
@@ -58,7 +60,9 @@ def test_each_manifest_follows_the_schema(path: Path) -> None:
 
 
 def test_a_manifest_that_violates_the_schema_is_found() -> None:
-    with pytest.raises(kubernetes_validate.ValidationError):
+    from kubernetes_validate import ValidationError
+
+    with pytest.raises(ValidationError):
         check_schemas([{"apiVersion": "v1", "kind": "Service", "spec": {"prots": []}}])
 
 
