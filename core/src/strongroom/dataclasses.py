@@ -1,7 +1,7 @@
 """The core's ``dataclass``, which defines frozen classes in a tenth of the time.
 
 The standard decorator writes the methods of a frozen class as source text and compiles them. No bytecode
-cache stores the result, so each start repeats it: for the core's classes, a seventh of a start. Here,
+cache stores the result, so each start repeats it: for the core's classes, a tenth of a start. Here,
 ``__init__`` is compiled when it is first called, and the other methods are functions that exist already.
 """
 
