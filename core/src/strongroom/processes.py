@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -15,6 +16,23 @@ from typing import Final
 from strongroom.config import ConfigurationError, Settings
 
 logger = logging.getLogger(__name__)
+
+_SIGNAL_SECONDS: Final = 1.0
+
+
+class SignalledEvent(threading.Event):
+    """An event that signal handlers set, for which the main thread waits.
+
+    Python runs signal handlers in the main thread, once it is awake. Usually the signal itself wakes it,
+    but after a process was paused, the kernel may deliver the signal to another thread. So this event
+    wakes the main thread now and then.
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the event is set, or for ``timeout`` seconds; return whether it is set."""
+        while timeout is None and not super().wait(_SIGNAL_SECONDS):
+            pass
+        return super().wait(timeout)
 
 
 class PidFile:

@@ -35,7 +35,7 @@ from strongroom.gateway.responses import BUFFER_BYTES, WaitingResponses
 from strongroom.gateway.worker import spawn_worker
 from strongroom.http.middleware import DRAINING
 from strongroom.plugins.manager import PluginError
-from strongroom.processes import PidFile, end_with, wait_until_serving
+from strongroom.processes import PidFile, SignalledEvent, end_with, wait_until_serving
 
 STOP_SECONDS: Final = 30
 """Seconds for which open requests may continue after the server receives a stop signal."""
@@ -44,7 +44,6 @@ EXIT_REFUSED: Final = 2
 """The exit code of a server that cannot start, as of an invalid configuration."""
 
 _HANDOVER_SECONDS: Final = 1.0
-_SIGNAL_SECONDS: Final = 1.0
 _BACKLOG: Final = 1024
 _HEADER_MILLISECONDS: Final = 30_000
 _MOST_CONNECTIONS: Final = 4096
@@ -83,19 +82,6 @@ def notify_service_manager(*lines: str) -> None:
         sender.sendto("\n".join(lines).encode(), address)
 
 
-class _Wakeup(threading.Event):
-    """The event for which the main thread of the master waits.
-
-    Python runs signal handlers in the main thread, once it is awake. Usually the signal itself wakes it,
-    but after a process was paused, the kernel may deliver the signal to another thread.
-    """
-
-    def wait(self, timeout: float | None = None) -> bool:
-        while timeout is None and not super().wait(_SIGNAL_SECONDS):
-            pass
-        return super().wait(timeout)
-
-
 class DrainingServer(MPServer):
     """A server that drains on SIGTERM, and reports its state to the service manager."""
 
@@ -104,7 +90,7 @@ class DrainingServer(MPServer):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.main_loop_interrupt = _Wakeup()
+        self.main_loop_interrupt = SignalledEvent()
         # Shared with the workers, which are forked from this process.
         self._refused = multiprocessing.get_context("fork").Value(ctypes.c_bool, False)
 

@@ -1,7 +1,6 @@
 """The entry point of a worker process, which Granian's master starts."""
 
 import signal
-import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from granian.server.mp import WorkerProcess
 
 from strongroom.gateway.exchange import STOPPING, Gateway
 from strongroom.gateway.protocol import CallbackLoop
+from strongroom.processes import SignalledEvent
 
 SPARE_THREADS: Final = 8
 """Extra threads of Granian's pool, which receive and refuse requests while all others are busy."""
@@ -65,7 +65,7 @@ def _spawn_worker(
     metrics: Any,
 ) -> None:
     stop: Any = set_sync_signals()  # type: ignore[no-untyped-call]
-    stopped = threading.Event()
+    stopped = SignalledEvent()
     stop.add_cb(stopped.set)
     _note_stop_signals()
     gateway.timers.start()
