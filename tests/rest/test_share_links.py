@@ -245,6 +245,8 @@ def test_wrong_shares_are_refused(shared: Shared) -> None:
     )
     for body in bodies:
         assert shared.try_to_share(**{"kind": "read", **body}).status_code == 400, body
+    refused = shared.try_to_share(kind="drop", drop={"allowedTypes": ["png"]}).json["error"]["details"]
+    assert refused[0]["message"] == 'Must be like "image/png" or "image/*".'
 
 
 def test_only_those_who_manage_a_file_share_it(shared: Shared) -> None:

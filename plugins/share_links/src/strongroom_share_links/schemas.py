@@ -15,7 +15,9 @@ _AUDIENCES: Final = tuple(item.value for item in Audience if item is not Audienc
 _COUNT: Final = validate.Range(1, 10**9)
 _BYTES: Final = validate.Range(1, 2**53)
 _DAYS: Final = validate.Range(0, 36_500)
-_TYPE: Final = validate.Regexp(r"[a-z0-9.+-]{1,100}/[a-z0-9.+*-]{1,100}\Z")
+_TYPE: Final = validate.Regexp(
+    r"[a-z0-9.+-]{1,100}/[a-z0-9.+*-]{1,100}\Z", error='Must be like "image/png" or "image/*".'
+)
 _MAX_PEOPLE: Final = 100
 
 
