@@ -9,6 +9,7 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import Final
 
 from sqlalchemy import (
@@ -159,7 +160,8 @@ class Reservations:
         """Delete one batch of expired uploads, of all tenants or of one, and return their number."""
         wanted = {"now": self._clock.now(), "tenant_id": tenant_id}
         ended = (_EXPIRED if tenant_id is None else _EXPIRED_OF_TENANT).all(connection, wanted)
-        for upload in ended:
+        # Tenants are locked in the order of their ids, as elsewhere, so that no deadlock is possible.
+        for upload in sorted(ended, key=attrgetter("tenant_id")):
             self._remove(connection, upload)
         return len(ended)
 
@@ -308,6 +310,9 @@ class DirectUploads:
             # A concurrent request may have completed the upload.
             if view := self._completed(caller, key):
                 return view
+            # Or it was refused, and gave the upload up.
+            if not self._blobs.is_pending(key):
+                raise errors.NotFound from None
             raise
 
     def collect(self) -> int:
