@@ -70,17 +70,17 @@ serve: $(SERVING) ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
 # The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
-# tests/conftest.py orders the modules.
+# A module runs in one worker, whose classes share its servers. tests/conftest.py orders the modules.
 test: install ## Run all tests, on SQLite and on PostgreSQL
 	$(COMPILE)
-	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadscope --no-loadscope-reorder
+	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadfile --no-loadscope-reorder
 
 QUICK := users login tokens files uploads downloads grants moves tenants conventions
 SLOW := cli storage webhooks files/bundles
 
 # Small campaigns, no PostgreSQL, and neither commands nor large archives.
 test-quick: install ## Run the unit tests and the main tests of the REST API on SQLite, in about a minute
-	STRONGROOM_TEST_SCALE=0.05 $(BIN)/pytest -n $$(nproc) --dist loadscope -k "not postgresql" \
+	STRONGROOM_TEST_SCALE=0.05 $(BIN)/pytest -n $$(nproc) --dist loadfile -k "not postgresql" \
 		$(SLOW:%=--ignore=tests/unit/%) tests/unit $(QUICK:%=tests/rest/test_%.py)
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine

@@ -32,21 +32,23 @@ LONGEST = (
     "tests/e2e/test_cluster.py",
     "tests/docs/test_site.py",
     "tests/e2e/test_directory_listing.py",
+    "tests/unit/files/test_tree_machine.py",
+    "tests/e2e/test_init.py",
+    "tests/e2e/test_scanning.py",
+    "tests/e2e/test_first_steps.py",
+    "tests/docs/test_contributors.py",
 )
-"""Modules whose few tests take minutes. A worker that began with one of them last would end alone."""
+"""Modules whose few tests take long. A worker that began with one of them last would end alone."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give workers the longest modules first, then those with the most tests."""
     if not hasattr(config, "workerinput"):
         return
-    scopes = [item.nodeid.rpartition("::")[0] for item in items]
-    sizes = Counter(scopes)
+    modules = [item.nodeid.partition("::")[0] for item in items]
     ranks = {module: rank for rank, module in enumerate(LONGEST)}
-    order = {
-        scope: (ranks.get(scope.partition("::")[0], len(ranks)), -size) for scope, size in sizes.items()
-    }
-    ordered = sorted(zip(scopes, items, strict=True), key=lambda pair: order[pair[0]])
+    order = {module: (ranks.get(module, len(ranks)), -size) for module, size in Counter(modules).items()}
+    ordered = sorted(zip(modules, items, strict=True), key=lambda pair: order[pair[0]])
     items[:] = [item for _, item in ordered]
 
 
