@@ -31,7 +31,7 @@ class PasskeyLogins:
         client = HttpClient(server.port)
         issued = client.post("/authorizations", {"username": email, "password": PASSWORD})
         client.headers["Authorization"] = f"Bearer {issued['accessToken']}"
-        begun = client.post("/users/me/factors", {"type": "passkey"})
+        begun = client.post("/users/me/factors", {"kind": "passkey"})
         self._authenticator = SoftwareAuthenticator(ORIGIN)
         answer = self._authenticator.create(begun["shown"]["publicKey"])
         client.post(f"/users/me/factors/{begun['id']}/confirmation", {"answer": answer})

@@ -72,7 +72,7 @@ class Nodes:
         made = self.send("/users", body)
         assert made.status == 201, made
         token = self.log_in(name).json["accessToken"]
-        begun = self.send("/users/me/factors", {"type": "totp"}, token).json
+        begun = self.send("/users/me/factors", {"kind": "totp"}, token).json
         person = Person(name, token, begun["shown"]["secret"])
         path = f"/users/me/factors/{begun['id']}/confirmation"
         confirmed = self.send(path, {"answer": person.code(0)}, token)
@@ -94,7 +94,7 @@ class Nodes:
         return [reply.json["challenge"]["id"] for reply in replies]
 
     def recovery_codes(self, person: Person) -> list[str]:
-        begun = self.send("/users/me/factors", {"type": "recoveryCode"}, person.token)
+        begun = self.send("/users/me/factors", {"kind": "recovery-code"}, person.token)
         path = f"/users/me/factors/{begun.json['id']}/confirmation"
         codes: list[str] = self.send(path, {}, person.token).json["shown"]["recoveryCodes"]
         return codes
@@ -197,7 +197,7 @@ class TestRequired:
             for _ in range(8):
                 if not is_shared:
                     permission = nodes.log_in(name).json["enrolment"]["id"]
-                wanted = {"id": permission, "type": "totp"}
+                wanted = {"id": permission, "kind": "totp"}
                 begun = nodes.send("/authorizations/enrolments", wanted).json
                 code = Person(name, "", begun["shown"]["secret"]).code(0)
                 bodies.append({"id": permission, "enrolmentId": begun["id"], "answer": code})

@@ -69,7 +69,7 @@ def an_invitation(stage: Stage) -> Pair:
 
 def a_passkey(stage: Stage) -> Pair:
     enrol(stage.api, stage.alice)
-    factor = stage.api.get("/users/me/factors", by=stage.alice).json["factors"][0]
+    factor = stage.api.get("/users/me/factors", by=stage.alice).json["data"][0]
     delete = stage.request("DELETE", f"/users/me/factors/{factor['id']}", stage.alice)
     return delete, delete
 

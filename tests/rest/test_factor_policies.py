@@ -67,7 +67,7 @@ def made(api: Api, name: str, kind: UserType = UserType.USER, **identifiers: str
 
 
 def begin(api: Api, permission: Json, kind: str = "totp", **options: Any) -> Answer:
-    body = {"id": permission["id"], "type": kind, "name": "Phone"}
+    body = {"id": permission["id"], "kind": kind, "name": "Phone"}
     return api.post("/authorizations/enrolments", body, **options)
 
 
@@ -82,7 +82,7 @@ def permitted(answer: Answer) -> Json:
     assert set(answer.json) == {"error", "enrolment"}
     assert "X-Access-Token" not in answer.headers
     permission: Json = answer.json["enrolment"]
-    assert permission["types"] == ["totp"]
+    assert permission["kinds"] == ["totp"]
     return permission
 
 
@@ -103,7 +103,7 @@ def challenged(answer: Answer) -> Json:
 
 
 def enrol(api: Api, person: Person) -> str:
-    begun = api.post("/users/me/factors", {"type": "totp"}, by=person).json
+    begun = api.post("/users/me/factors", {"kind": "totp"}, by=person).json
     secret: str = begun["shown"]["secret"]
     body = {"answer": code_of(api, secret)}
     done = api.post(f"/users/me/factors/{begun['id']}/confirmation", body, by=person)
@@ -245,7 +245,7 @@ class TestPermission:
         permission = permitted(api.log_in(person.email))
         person.token = permission["id"]
         assert api.get("/users/me", by=person).status_code == 401
-        assert api.post("/users/me/factors", {"type": "totp"}, by=person).status_code == 401
+        assert api.post("/users/me/factors", {"kind": "totp"}, by=person).status_code == 401
         assert api.post("/authorizations/current/step-up", {}, by=person).status_code == 401
         answered = {"challenge": {"id": permission["id"], "totp": "000000"}}
         assert error_code(api.post("/authorizations", answered)) == "error.challenge-invalid"
@@ -262,7 +262,7 @@ class TestPermission:
         assert error_code(again) == "error.challenge-invalid"
         assert error_code(begin(api, permission)) == "error.challenge-invalid"
         person.token = done.json["accessToken"]
-        assert len(api.get("/users/me/factors", by=person).json["factors"]) == 1
+        assert len(api.get("/users/me/factors", by=person).json["data"]) == 1
 
     def test_it_is_used_up_with_the_factor(self, api: Api) -> None:
         # As two nodes do at the same moment; neither sees the other's factor yet.
@@ -359,7 +359,7 @@ class TestPermission:
         ended = confirm(api, permission, begun, code_of(api, begun["shown"]["secret"]))
         assert error_code(ended) == "error.challenge-invalid"
 
-    @pytest.mark.parametrize("kind", ["recoveryCode", "riddle", ""])
+    @pytest.mark.parametrize("kind", ["recovery-code", "riddle", ""])
     def test_only_factors_of_their_own_are_enrolled(self, api: Api, kind: str) -> None:
         permission = permitted(api.log_in(made(api, "ann").email))
         assert begin(api, permission, kind).status_code == 400
@@ -405,7 +405,7 @@ class TestRefresh:
         person = api.person()
         other, thief = api.log_in(person.email), api.log_in(person.email)
         thief_person = Person(person.id, "", thief.json["accessToken"])
-        begun = api.post("/users/me/factors", {"type": "totp"}, by=thief_person).json
+        begun = api.post("/users/me/factors", {"kind": "totp"}, by=thief_person).json
         person.token = other.json["accessToken"]
         enrol(api, person)
         # An enrolment that was begun before the first factor cannot be finished after it.
@@ -413,14 +413,14 @@ class TestRefresh:
         path = f"/users/me/factors/{begun['id']}/confirmation"
         refused = api.post(path, body, by=thief_person)
         assert error_code(refused) == "error.step-up-required"
-        assert len(api.get("/users/me/factors", by=person).json["factors"]) == 1
+        assert len(api.get("/users/me/factors", by=person).json["data"]) == 1
 
     def test_a_factor_that_is_removed_counts_no_longer(self, api: Api) -> None:
         person = api.person()
         first = api.log_in(person.email)
         person.token = first.json["accessToken"]
         enrol(api, person)
-        factor = api.get("/users/me/factors", by=person).json["factors"][0]["id"]
+        factor = api.get("/users/me/factors", by=person).json["data"][0]["id"]
         assert api.delete(f"/users/me/factors/{factor}", by=person).status_code == 200
         (login,) = [
             login
@@ -460,10 +460,10 @@ class TestNewPolicy:
         person = api.person()
         enrol(api, person)
         api.tenant(person)
-        factor = api.get("/users/me/factors", by=person).json["factors"][0]["id"]
+        factor = api.get("/users/me/factors", by=person).json["data"][0]["id"]
         refused = api.delete(f"/users/me/factors/{factor}", by=person)
         assert (refused.status_code, error_code(refused)) == (409, "error.second-factor-needed")
-        assert len(api.get("/users/me/factors", by=person).json["factors"]) == 1
+        assert len(api.get("/users/me/factors", by=person).json["data"]) == 1
 
     def test_access_keys_and_service_accounts_are_no_logins(self, api: Api) -> None:
         person = api.person()

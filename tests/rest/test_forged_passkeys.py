@@ -84,7 +84,7 @@ def test_no_forged_registration_is_accepted(api: Api) -> None:
             api, person, enrolment, of(fresh, enrolment["shown"]["publicKey"], forge)
         )
     assert_none_accepted(answers, {"error.factor-invalid", "error.validation-failed"}, least=220)
-    assert api.get("/users/me/factors", by=person).json["factors"] == []
+    assert api.get("/users/me/factors", by=person).json["data"] == []
 
 
 def test_a_sample_of_forged_second_factors_is_refused_within_the_tries(api: Api) -> None:

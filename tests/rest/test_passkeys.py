@@ -96,14 +96,14 @@ def test_a_passkey_renews_the_proof_of_a_login(api: Api) -> None:
     person.token = log_in(api, device).json["accessToken"]
     api.clock.advance(20 * MINUTE)
     path = "/users/me/factors"
-    refused = api.post(path, {"type": "passkey"}, by=person)
+    refused = api.post(path, {"kind": "passkey"}, by=person)
     assert (refused.status_code, error_code(refused)) == (401, "error.step-up-required")
     challenge = challenged(api.post("/authorizations/current/step-up", {}, by=person))
     body = {"challenge": {"id": challenge["id"], "passkey": device.get(challenge["publicKey"])}}
     renewed = api.post("/authorizations/current/step-up", body, by=person)
     assert renewed.status_code == 200, renewed.text
     assert claims_of(renewed.json["accessToken"])["acr"] == "phr"
-    assert api.post(path, {"type": "passkey"}, by=person).status_code == 201
+    assert api.post(path, {"kind": "passkey"}, by=person).status_code == 201
 
 
 def test_the_options_ask_for_what_the_checks_require(api: Api) -> None:
@@ -139,7 +139,7 @@ def test_the_user_handle_is_the_same_for_ever(api: Api) -> None:
     person = api.person()
     first = begin(api, person)["shown"]["publicKey"]["user"]["id"]
     enrol(api, person)
-    factor = api.get("/users/me/factors", by=person).json["factors"][0]
+    factor = api.get("/users/me/factors", by=person).json["data"][0]
     api.delete(f"/users/me/factors/{factor['id']}", by=person)
     assert begin(api, person)["shown"]["publicKey"]["user"]["id"] == first
     assert begin(api, api.person())["shown"]["publicKey"]["user"]["id"] != first
@@ -149,7 +149,7 @@ def test_the_user_handle_is_the_same_for_ever(api: Api) -> None:
 def test_passkeys_have_names_and_are_renamed_and_removed(api: Api) -> None:
     person = api.person()
     phone, laptop = enrol(api, person, name="Phone"), enrol(api, person, name="Laptop")
-    factors = {each["name"]: each for each in api.get("/users/me/factors", by=person).json["factors"]}
+    factors = {each["name"]: each for each in api.get("/users/me/factors", by=person).json["data"]}
     assert factors["Phone"]["lastUsedAt"] is not None
     path = f"/users/me/factors/{factors['Phone']['id']}"
     renamed = api.patch(path, {"name": "Old phone"}, by=person)
@@ -172,11 +172,11 @@ def test_passkeys_have_names_and_are_renamed_and_removed(api: Api) -> None:
 def test_only_a_fresh_proof_changes_passkeys(api: Api) -> None:
     person = api.person()
     enrol(api, person)
-    factor = api.get("/users/me/factors", by=person).json["factors"][0]
+    factor = api.get("/users/me/factors", by=person).json["data"][0]
     api.clock.advance(11 * MINUTE)
     path = f"/users/me/factors/{factor['id']}"
     for answer in (
-        api.post("/users/me/factors", {"type": "passkey"}, by=person),
+        api.post("/users/me/factors", {"kind": "passkey"}, by=person),
         api.patch(path, {"name": "x"}, by=person),
         api.delete(path, by=person),
     ):
@@ -186,7 +186,7 @@ def test_only_a_fresh_proof_changes_passkeys(api: Api) -> None:
 def test_a_wrong_proof_renames_no_passkey(api: Api) -> None:
     person = api.person()
     enrol(api, person)
-    factor = api.get("/users/me/factors", by=person).json["factors"][0]
+    factor = api.get("/users/me/factors", by=person).json["data"][0]
     wrong = {"X-Current-Password": "Wrong1Horse"}
     answer = api.patch(f"/users/me/factors/{factor['id']}", {"name": "x"}, by=person, headers=wrong)
     assert (answer.status_code, error_code(answer)) == (400, "error.wrong-password")
@@ -208,7 +208,7 @@ def test_nobody_enrols_a_passkey_twice(api: Api) -> None:
 def test_the_last_way_in_stays(api: Api) -> None:
     person = api.person(username="ann_lee")
     enrol(api, person)
-    factor = api.get("/users/me/factors", by=person).json["factors"][0]
+    factor = api.get("/users/me/factors", by=person).json["data"][0]
     path = f"/users/me/factors/{factor['id']}"
     # The remaining name has no password, so no login accepts it.
     forgotten = ("passwords WHERE user_id = :id", "credentials WHERE user_id = :id AND kind = 'email'")

@@ -34,7 +34,7 @@ class App:
 
     def __init__(self, api: Api, person: Person) -> None:
         self._clock = api.clock
-        begun = api.post("/users/me/factors", {"type": "totp", "name": "Phone"}, by=person)
+        begun = api.post("/users/me/factors", {"kind": "totp", "name": "Phone"}, by=person)
         assert begun.status_code == 201, begun.text
         self.enrolment = begun.json
         self.secret = begun.json["shown"]["secret"]
@@ -79,7 +79,7 @@ def meet(api: Api, challenge: Json, **answers: Any) -> Answer:
 
 
 def recovery_codes(api: Api, person: Person) -> list[str]:
-    begun = api.post("/users/me/factors", {"type": "recoveryCode"}, by=person)
+    begun = api.post("/users/me/factors", {"kind": "recovery-code"}, by=person)
     assert begun.status_code == 201, begun.text
     path = f"/users/me/factors/{begun.json['id']}/confirmation"
     codes: list[str] = api.post(path, {}, by=person).json["shown"]["recoveryCodes"]
@@ -297,7 +297,7 @@ def test_recovery_codes_are_ten_and_each_counts_once(api: Api) -> None:
     codes = recovery_codes(api, person)
     assert len(set(codes)) == 10
     challenge = challenged(api.log_in(person.email))
-    assert challenge["methods"] == ["recoveryCode", "totp"]
+    assert challenge["methods"] == ["recovery-code", "totp"]
     assert meet(api, challenge, recoveryCode=codes[0].lower().replace("-", " ")).status_code == 200
     challenge = challenged(api.log_in(person.email))
     assert meet(api, challenge, recoveryCode=codes[0]).status_code == 401
@@ -310,16 +310,16 @@ def test_recovery_codes_are_ten_and_each_counts_once(api: Api) -> None:
 
 def test_recovery_codes_alone_are_no_factor(api: Api) -> None:
     person = api.person()
-    alone = api.post("/users/me/factors", {"type": "recoveryCode"}, by=person)
+    alone = api.post("/users/me/factors", {"kind": "recovery-code"}, by=person)
     assert (alone.status_code, error_code(alone)) == (400, "error.validation-failed")
     app = enrol(api, person)
     step_up(api, person, app.next_code())
     recovery_codes(api, person)
-    rows = api.get("/users/me/factors", by=person).json["factors"]
-    assert [row["type"] for row in rows] == ["recoveryCode", "totp"]
+    rows = api.get("/users/me/factors", by=person).json["data"]
+    assert [row["kind"] for row in rows] == ["recovery-code", "totp"]
     removed = api.delete(f"/users/me/factors/{rows[1]['id']}", by=person)
     assert removed.status_code == 200, removed.text
-    assert api.get("/users/me/factors", by=person).json["factors"] == []
+    assert api.get("/users/me/factors", by=person).json["data"] == []
     assert api.log_in(person.email).status_code == 200
 
 
@@ -327,7 +327,7 @@ def test_an_enrolment_counts_only_after_a_right_answer(api: Api) -> None:
     person = api.person()
     app = App(api, person)
     path = f"/users/me/factors/{app.enrolment['id']}/confirmation"
-    assert app.enrolment["shown"]["qrCode"].startswith("<svg")
+    assert app.enrolment["shown"]["qr"].startswith("<svg")
     assert pyotp.parse_uri(app.enrolment["shown"]["uri"]).name == person.email
     wrong = api.post(path, {"answer": app.wrong_code()}, by=person)
     assert (wrong.status_code, error_code(wrong)) == (400, "error.factor-invalid")
@@ -342,7 +342,7 @@ def test_an_enrolment_counts_only_after_a_right_answer(api: Api) -> None:
 
 def test_nobody_else_enrols_a_factor_and_a_stolen_token_does_not_either(api: Api) -> None:
     person, admin = api.person(), api.person(admin=True)
-    body = {"type": "totp"}
+    body = {"kind": "totp"}
     assert api.post(f"/users/{person.id}/factors", body, by=admin).status_code == 403
     api.clock.advance(11 * MINUTE)
     stale = api.post("/users/me/factors", body, by=person)
@@ -354,7 +354,7 @@ def test_nobody_else_enrols_a_factor_and_a_stolen_token_does_not_either(api: Api
 def test_changes_of_the_account_take_a_recent_second_factor(api: Api) -> None:
     person = api.person()
     app = enrol(api, person)
-    factor = api.get("/users/me/factors", by=person).json["factors"][0]["id"]
+    factor = api.get("/users/me/factors", by=person).json["data"][0]["id"]
     # The enrolment was a proof.
     api.clock.advance(10 * MINUTE)
     for answer in (

@@ -33,6 +33,10 @@ SENSITIVE = {
     ("PATCH", "/users/<user_id>/factors/<factor_id>"): Sensitive.FACTORS,
     ("DELETE", "/users/<user_id>/factors/<factor_id>"): Sensitive.FACTORS,
     ("DELETE", "/users/<user_id>/factors"): Sensitive.FACTORS,
+    ("POST", "/users/<user_id>/recovery-codes"): Sensitive.FACTORS,
+    ("POST", "/users/<user_id>/totp"): Sensitive.FACTORS,
+    ("POST", "/users/<user_id>/totp/confirmation"): Sensitive.FACTORS,
+    ("DELETE", "/users/<user_id>/totp"): Sensitive.FACTORS,
     ("POST", "/users/<user_id>/access-keys"): Sensitive.KEYS,
     ("POST", "/users/<user_id>/access-keys/<key_id>/rotate"): Sensitive.KEYS,
     ("POST", ACCOUNT_KEYS): Sensitive.KEYS,
@@ -74,7 +78,7 @@ def time_of_the_test(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> Non
 def admin(api: Api) -> Person:
     """An administrator of the server with a second factor, proven 10 minutes ago."""
     person = api.person(admin=True)
-    begun = api.post("/users/me/factors", {"type": "totp"}, by=person).json
+    begun = api.post("/users/me/factors", {"kind": "totp"}, by=person).json
     body = {"answer": code_of(api, begun["shown"]["secret"])}
     confirmed = api.post(f"/users/me/factors/{begun['id']}/confirmation", body, by=person)
     assert confirmed.status_code == 201, confirmed.text
@@ -130,7 +134,7 @@ def test_an_old_proof_is_refused_and_a_new_one_accepted(
     assert claims_of(again.token)["auth_time"] == api.clock.now() // 1000
     answer = api.request(method, path_of(rule), by=again, json={})
     assert answer.status_code < 500
-    assert answer.status_code == 200 or error_code(answer) != "error.step-up-required"
+    assert answer.status_code < 300 or error_code(answer) != "error.step-up-required"
 
 
 def test_no_other_route_asks_for_it(api: Api, admin: Person) -> None:

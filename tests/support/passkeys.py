@@ -14,7 +14,7 @@ PASSKEYS: Table = {"plugins": {"enabled": ["storage_local", "login_passkey"]}}
 
 def begin(api: Api, person: Person, name: str = "Phone") -> Json:
     """Begin the enrolment of a passkey."""
-    begun = api.post("/users/me/factors", {"type": "passkey", "name": name}, by=person)
+    begun = api.post("/users/me/factors", {"kind": "passkey", "name": name}, by=person)
     assert begun.status_code == 201, begun.text
     enrolment: Json = begun.json
     return enrolment

@@ -76,8 +76,8 @@ def enrol(client: Client, factor: NewFactor, answer: FactorAnswer) -> Mapping[st
 
 def enrol_both(client: Client) -> list[str]:
     """Enrol an app and recovery codes, and return the latter."""
-    enrol(client, NewFactor(type_="totp", name="Phone"), FactorAnswer())
-    shown = enrol(client, NewFactor(type_="recoveryCode"), FactorAnswer())
+    enrol(client, NewFactor(kind="totp", name="Phone"), FactorAnswer())
+    shown = enrol(client, NewFactor(kind="recovery-code"), FactorAnswer())
     codes: list[str] = shown["recoveryCodes"]
     return codes
 

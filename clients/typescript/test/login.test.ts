@@ -32,8 +32,8 @@ function totp(secret: string): string {
 /** Enrol an authenticator app, and return recovery codes. */
 async function enrol(client: Client): Promise<string[]> {
   const path = { userId: "me" };
-  const begin = (type: string) =>
-    client.api.POST("/users/{userId}/factors", { params: { path }, body: { type, name: "Phone" } });
+  const begin = (kind: string) =>
+    client.api.POST("/users/{userId}/factors", { params: { path }, body: { kind, name: "Phone" } });
   const confirm = (enrolmentId: string, body: { answer?: string }) =>
     client.api.POST("/users/{userId}/factors/{enrolmentId}/confirmation", {
       params: { path: { ...path, enrolmentId } },
@@ -41,7 +41,7 @@ async function enrol(client: Client): Promise<string[]> {
     });
   const { data: app } = await begin("totp");
   await confirm(app.id, { answer: totp(String(app.shown["secret"])) });
-  const { data: sheet } = await begin("recoveryCode");
+  const { data: sheet } = await begin("recovery-code");
   const { data: confirmed } = await confirm(sheet.id, {});
   return confirmed.shown["recoveryCodes"] as string[];
 }
@@ -80,7 +80,7 @@ test("a hook answers the challenge of a second factor, again after a wrong answe
   const login = { username, password: PASSWORD };
   const error = await createClient().logIn(login).catch((reason: unknown) => reason);
   assert.ok(error instanceof SecondFactorRequired);
-  assert.deepEqual(error.challenge.methods.includes("recoveryCode"), true);
+  assert.deepEqual(error.challenge.methods.includes("recovery-code"), true);
 
   const answers = ["wrong", codes[0]];
   const secondFactor = () => ({ recoveryCode: answers.shift() });

@@ -124,8 +124,8 @@ def test_an_enrolment_shows_what_apps_scan(time: Time) -> None:
     read = pyotp.parse_uri(shown["uri"])
     assert (read.secret, read.issuer, read.digits) == (shown["secret"], "Acme & Co", 6)
     assert len(shown["secret"]) == 32
-    assert shown["qrCode"].startswith("<svg")
-    assert "script" not in shown["qrCode"]
+    assert shown["qr"].startswith("<svg")
+    assert "script" not in shown["qr"]
 
 
 def test_another_implementation_makes_the_same_codes(factor: Totp, time: Time) -> None:

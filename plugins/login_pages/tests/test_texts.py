@@ -13,7 +13,7 @@ ENGLISH, CHINESE = (
     tomllib.loads((PACKAGE / "messages" / f"{language}.toml").read_text()) for language in ("en", "zh")
 )
 SOURCES = [*PACKAGE.glob("*.py"), *PACKAGE.glob("templates/*.html")]
-COMPUTED = {"totp", "recoveryCode", *TEXTS}
+COMPUTED = {"totp", "recovery-code", *TEXTS}
 """The types of factors and the codes of errors are keys, too."""
 
 

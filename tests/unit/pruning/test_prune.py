@@ -63,7 +63,7 @@ def live(api: Api) -> None:
     api.post("/captchas", {})
     api.container.identity.states.issue("test", "browser", None, {}, Origin(address="192.0.2.1"))
     api.container.identity.setup.issue(Origin())
-    assert api.post("/users/me/factors", {"type": "totp"}, by=person).status_code == 201
+    assert api.post("/users/me/factors", {"kind": "totp"}, by=person).status_code == 201
     create_key(api, person)
     invited = {"email": "invited@example.com"}
     assert api.post(f"{api.tenant(person)}/invitations", invited, by=person).status_code == 201

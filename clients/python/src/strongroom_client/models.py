@@ -693,7 +693,7 @@ class Enrolment(msgspec.Struct, frozen=True, kw_only=True):
     """`Enrolment` of the API."""
 
     id: str
-    type_: str = msgspec.field(name="type")
+    kind: str
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     shown: EnrolmentShown
     """What the user needs to answer"""
@@ -722,7 +722,7 @@ class Factor(msgspec.Struct, frozen=True, kw_only=True):
     """`Factor` of the API."""
 
     id: str
-    type_: str = msgspec.field(name="type")
+    kind: str
     """As in `methods` of a challenge"""
     name: str
     is_backup: bool = msgspec.field(name="isBackup")
@@ -747,9 +747,12 @@ class FactorName(msgspec.Struct, frozen=True, kw_only=True):
 class Factors(msgspec.Struct, frozen=True, kw_only=True):
     """`Factors` of the API."""
 
+    success: bool
+    meta: Meta
+    data: list[Factor]
+    included: FactorsIncluded
     shown: FactorsShown
-    """By type: what the user's devices need, such as `passkey.rpId`"""
-    factors: list[Factor]
+    """By kind: what the user's devices need, such as `passkey.rpId`"""
 
 
 class FactorState(msgspec.Struct, frozen=True, kw_only=True):
@@ -759,7 +762,7 @@ class FactorState(msgspec.Struct, frozen=True, kw_only=True):
     type_: str = msgspec.field(name="type")
     """USER or ADMIN"""
     factors: list[str]
-    """Types, once each"""
+    """Kinds, once each"""
     is_required: bool = msgspec.field(name="isRequired")
     due_at: datetime.datetime | None = msgspec.field(name="dueAt")
     """The end of the grace period, if it has begun"""
@@ -1062,8 +1065,8 @@ class NewDirectUpload(msgspec.Struct, frozen=True, kw_only=True):
 class NewDueEnrolment(msgspec.Struct, frozen=True, kw_only=True):
     """`NewDueEnrolment` of the API."""
 
-    type_: str = msgspec.field(name="type")
-    """Such as `totp` or `recoveryCode`"""
+    kind: str
+    """Such as `totp` or `recovery-code`"""
     id: str
     """Of `enrolment` in the response to the login"""
     name: str | Unset = UNSET
@@ -1120,8 +1123,8 @@ class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
 class NewFactor(msgspec.Struct, frozen=True, kw_only=True):
     """`NewFactor` of the API."""
 
-    type_: str = msgspec.field(name="type")
-    """Such as `totp` or `recoveryCode`"""
+    kind: str
+    """Such as `totp` or `recovery-code`"""
     name: str | Unset = UNSET
     """A name for the user's list"""
 
@@ -1269,6 +1272,13 @@ class NewTenant(msgspec.Struct, frozen=True, kw_only=True):
     """`NewTenant` of the API."""
 
     name: str
+
+
+class NewTotp(msgspec.Struct, frozen=True, kw_only=True):
+    """`NewTotp` of the API."""
+
+    name: str | Unset = UNSET
+    """A name for the user's list"""
 
 
 class NewUser(msgspec.Struct, frozen=True, kw_only=True):
@@ -1471,6 +1481,12 @@ class ReceivedInvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
     included: ReceivedInvitationCollectionIncluded
 
 
+class RecoveryCodes(msgspec.Struct, frozen=True, kw_only=True):
+    """`RecoveryCodes` of the API."""
+
+    recovery_codes: list[str] = msgspec.field(name="recoveryCodes")
+
+
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """`Reference` of the API."""
 
@@ -1493,7 +1509,7 @@ class RemovedFactor(msgspec.Struct, frozen=True, kw_only=True):
     """`RemovedFactor` of the API."""
 
     shown: RemovedFactorShown
-    """By type: what the user's devices need, such as `passkey.rpId`"""
+    """By kind: what the user's devices need, such as `passkey.rpId`"""
     success: bool
 
 
@@ -1508,7 +1524,7 @@ class RenamedFactor(msgspec.Struct, frozen=True, kw_only=True):
     """`RenamedFactor` of the API."""
 
     shown: RenamedFactorShown
-    """By type: what the user's devices need, such as `passkey.rpId`"""
+    """By kind: what the user's devices need, such as `passkey.rpId`"""
     factor: Factor
 
 
@@ -1812,6 +1828,30 @@ class TenantCollection(msgspec.Struct, frozen=True, kw_only=True):
     included: TenantCollectionIncluded
 
 
+class TotpCode(msgspec.Struct, frozen=True, kw_only=True):
+    """`TotpCode` of the API."""
+
+    code: str
+
+
+class TotpConfirmed(msgspec.Struct, frozen=True, kw_only=True):
+    """`TotpConfirmed` of the API."""
+
+    recovery_codes: list[str] = msgspec.field(name="recoveryCodes")
+    """Shown only once; empty for a user who has a sheet of them already"""
+
+
+class TotpSecret(msgspec.Struct, frozen=True, kw_only=True):
+    """`TotpSecret` of the API."""
+
+    secret: str
+    """In base 32"""
+    uri: str
+    """With the scheme `otpauth`"""
+    qr: str
+    """The URI as a QR code in SVG"""
+
+
 class Transferred(msgspec.Struct, frozen=True, kw_only=True):
     """`Transferred` of the API."""
 
@@ -2012,6 +2052,8 @@ EnrolmentShown: TypeAlias = dict[str, Any]
 ErrorChallenge: TypeAlias = dict[str, Any]
 
 FactorAnswerAnswerType1: TypeAlias = dict[str, Any]
+
+FactorsIncluded: TypeAlias = dict[str, Summary]
 
 FactorsShown: TypeAlias = dict[str, Any]
 

@@ -18,27 +18,27 @@ from strongroom.accounts.schemas import (
     FactorStateSchema,
     NewDueEnrolmentSchema,
     NewFactorSchema,
+    RecoveryCodesSchema,
     RemovedFactorSchema,
     RenamedFactorSchema,
     RenewedTokenSchema,
     StepUpSchema,
 )
-from strongroom.accounts.second_factors import BegunEnrolment, FactorService
+from strongroom.accounts.second_factors import BegunEnrolment, FactorService, info_of
 from strongroom.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
 from strongroom.http.access import TOKEN_HEADER, Access, current_identity, own_id
 from strongroom.http.headers import TOKEN_RESPONSE
-from strongroom.http.pages import collection_of, envelope, paging, reference
+from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import client, get_service, origin
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Sensitive
-from strongroom.plugin_api.factors import member_of
+from strongroom.plugin_api.factors import kind_of
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.sessions.service import RenewedToken
 from strongroom.sessions.tokens import IssuedTokens
 from strongroom.sessions.views import challenge_answer, token_headers
 from strongroom.users.factor_policy import FactorState
-from strongroom.users.models import FactorRow
 
 Json = dict[str, Any]
 
@@ -49,13 +49,36 @@ blueprint = Blueprint("second factors", __name__, description="Second factors an
     "GET",
     "/users/<user_id>/factors",
     access=Access.USER,
+    query=PagingQuery,
     returns=FactorsSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
-def list_factors(user_id: str) -> Json:
-    """List the second factors of a user. Secrets are not included."""
-    rows, shown = get_service(FactorService).of_user(current_identity(), own_id(user_id))
-    return {"factors": [_present(row) for row in rows], "shown": shown}
+def list_factors(user_id: str, query: Json) -> Json:
+    """List the second factors of a user, oldest first. Secrets are not included."""
+    service = get_service(FactorService)
+    page, shown = service.page(current_identity(), own_id(user_id), paging(query))
+    return {**envelope(page, info_of), "shown": shown}
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/recovery-codes",
+    access=Access.USER,
+    sensitive=Sensitive.FACTORS,
+    returns=RecoveryCodesSchema,
+    status=201,
+    errors=(errors.Forbidden, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def create_recovery_codes(user_id: str) -> Json:
+    """Get a new sheet of recovery codes, which the response contains only once; it voids the old one.
+
+    Requires the same proof as `begin_factor`. A user without another second factor gets none.
+    """
+    codes = get_service(FactorService).renew_recovery_codes(
+        current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
+    )
+    return {"recoveryCodes": codes}
 
 
 @blueprint.operation(
@@ -78,7 +101,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
     begun = get_service(FactorService).begin(
         current_identity(),
         own_id(user_id),
-        body["type"],
+        body["kind"],
         body["name"],
         proof_of_headers(),
         PROOF_HEADERS,
@@ -106,7 +129,7 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
     row, shown = get_service(FactorService).confirm(
         current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
     )
-    return {"factor": _present(row), "shown": dict(shown)}
+    return {"factor": info_of(row), "shown": dict(shown)}
 
 
 @blueprint.operation(
@@ -130,7 +153,7 @@ def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
         PROOF_HEADERS,
         origin(),
     )
-    return {"factor": _present(row), "shown": shown}
+    return {"factor": info_of(row), "shown": shown}
 
 
 @blueprint.operation(
@@ -209,9 +232,9 @@ def step_up(body: Json) -> tuple[RenewedToken, int, dict[str, str]]:
 def begin_due_enrolment(body: Json) -> Json:
     """Begin the enrolment of a user whose login got `error.second-factor-enrolment-required`.
 
-    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another type.
+    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another kind.
     """
-    begun = get_service(DueEnrolments).begin(body["id"], body["type"], body["name"], client())
+    begun = get_service(DueEnrolments).begin(body["id"], body["kind"], body["name"], client())
     return _present_begun(begun)
 
 
@@ -236,7 +259,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
         body["id"], body["enrolmentId"], body["answer"], client(), origin()
     )
     tokens = {name: getattr(done.issued, name) for name in IssuedTokens.__dataclass_fields__}
-    enrolled = {"factor": _present(done.factor), "shown": dict(done.shown)}
+    enrolled = {"factor": info_of(done.factor), "shown": dict(done.shown)}
     return {**tokens, **enrolled}, 200, token_headers(done.issued)
 
 
@@ -248,7 +271,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
     returns=collection_of(FactorStateSchema),
 )
 def report_factors(query: Json) -> Json:
-    """List the users with the types of their second factors, oldest first."""
+    """List the users with the kinds of their second factors, oldest first."""
     page = get_service(FactorService).report(paging(query), only_missing=query["missing"])
     included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
     return envelope(page, _present_state, included)
@@ -258,7 +281,7 @@ def _present_state(state: FactorState) -> Json:
     return {
         "user": reference(state.user_id),
         "type": state.type,
-        "factors": [member_of(name) for name in state.factors],
+        "factors": [kind_of(name) for name in state.factors],
         "isRequired": state.is_required,
         "dueAt": state.due_at,
     }
@@ -267,18 +290,7 @@ def _present_state(state: FactorState) -> Json:
 def _present_begun(begun: BegunEnrolment) -> Json:
     return {
         "id": begun.id,
-        "type": begun.type,
+        "kind": begun.kind,
         "expiresAt": begun.expires_at,
         "shown": dict(begun.shown),
-    }
-
-
-def _present(row: FactorRow) -> Json:
-    return {
-        "id": row.id,
-        "type": member_of(row.factor),
-        "name": row.name,
-        "isBackup": row.is_backup,
-        "createdAt": row.created_at,
-        "lastUsedAt": row.last_used_at,
     }

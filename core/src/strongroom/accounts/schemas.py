@@ -4,7 +4,7 @@ import re
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
-from strongroom.http.pages import PagingQuery, ReferenceSchema
+from strongroom.http.pages import PagingQuery, ReferenceSchema, collection_of
 from strongroom.http.parsing import Timestamp, text
 from strongroom.sessions.schemas import ChallengeAnswerSchema, IssuedTokensSchema, require_short_json
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
@@ -176,25 +176,31 @@ class FactorSchema(Schema):
     """An enrolled second factor."""
 
     id = fields.String(required=True)
-    type = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
+    kind = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
     name = fields.String(required=True)
-    isBackup = fields.Boolean(required=True, metadata={"description": "Whether it only replaces others"})
-    createdAt = Timestamp(required=True)
-    lastUsedAt = Timestamp(required=True, allow_none=True)
+    isBackup = fields.Boolean(
+        required=True, attribute="is_backup", metadata={"description": "Whether it only replaces others"}
+    )
+    createdAt = Timestamp(required=True, attribute="created_at")
+    lastUsedAt = Timestamp(required=True, allow_none=True, attribute="last_used_at")
 
 
 class _SummarySchema(Schema):
     shown = fields.Dict(
         keys=fields.String(),
         required=True,
-        metadata={"description": "By type: what the user's devices need, such as `passkey.rpId`"},
+        metadata={"description": "By kind: what the user's devices need, such as `passkey.rpId`"},
     )
 
 
-class FactorsSchema(_SummarySchema):
+class FactorsSchema(_SummarySchema, collection_of(FactorSchema)):  # type: ignore[misc]
     """The second factors of a user."""
 
-    factors = fields.List(fields.Nested(FactorSchema), required=True)
+
+class RecoveryCodesSchema(Schema):
+    """A new sheet of recovery codes."""
+
+    recoveryCodes = fields.List(fields.String(), required=True)
 
 
 class FactorNameSchema(Schema):
@@ -218,7 +224,7 @@ class RemovedFactorSchema(_SummarySchema):
 class NewFactorSchema(Schema):
     """The beginning of an enrolment."""
 
-    type = text(32, required=True, metadata={"description": "Such as `totp` or `recoveryCode`"})
+    kind = text(32, required=True, metadata={"description": "Such as `totp` or `recovery-code`"})
     name = text(
         MAX_FACTOR_NAME,
         minimum=0,
@@ -231,7 +237,7 @@ class EnrolmentSchema(Schema):
     """An open enrolment."""
 
     id = fields.String(required=True)
-    type = fields.String(required=True)
+    kind = fields.String(required=True)
     expiresAt = Timestamp(required=True)
     shown = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "What the user needs to answer"}
@@ -258,7 +264,7 @@ class FactorStateSchema(Schema):
 
     user = fields.Nested(ReferenceSchema, required=True)
     type = fields.String(required=True, metadata={"description": "USER or ADMIN"})
-    factors = fields.List(fields.String(), required=True, metadata={"description": "Types, once each"})
+    factors = fields.List(fields.String(), required=True, metadata={"description": "Kinds, once each"})
     isRequired = fields.Boolean(required=True)
     dueAt = Timestamp(
         required=True,

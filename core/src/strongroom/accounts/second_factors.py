@@ -2,9 +2,9 @@
 
 import hmac
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
-from dataclasses import field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -17,11 +17,14 @@ from strongroom.dataclasses import dataclass
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
 from strongroom.plugin_api.factors import (
+    Ceremony,
     Enrolment,
+    FactorInfo,
     FactorRejected,
     FactorUser,
     PasswordlessFactor,
     SecondFactor,
+    kind_of,
     member_of,
 )
 from strongroom.plugin_api.login import Assurance
@@ -34,6 +37,11 @@ from strongroom.users.factors import EnrolledFactors
 from strongroom.users.models import SINGLE_KINDS, USERNAME, FactorRow
 from strongroom.users.service import UserService, lock_logins
 from strongroom.verification.codes import Purpose
+
+RECOVERY_CODE: Final = "recovery_code"
+"""The name of the backup factor that the core itself has."""
+
+_RECOVERY_KIND: Final = kind_of(RECOVERY_CODE)
 
 Summary = Mapping[str, Mapping[str, Any]]
 """What each factor shows to its user, by the member of its answer."""
@@ -54,7 +62,7 @@ class BegunEnrolment:
     """An open enrolment. ``expires_at`` is in milliseconds since the Unix epoch."""
 
     id: str
-    type: str
+    kind: str
     expires_at: int
     shown: Mapping[str, Any]
 
@@ -88,8 +96,8 @@ class FactorService:
         self._audit = audit
         self._keys = keys
 
-    def of_user(self, identity: Identity, user_id: str) -> tuple[list[FactorRow], Summary]:
-        """Return the enrolments of a user, and for the user the summary of each factor.
+    def page(self, identity: Identity, user_id: str, paging: Paging) -> tuple[Page[FactorRow], Summary]:
+        """Return a page of a user's enrolments, and for the user the summary of each factor.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
@@ -100,7 +108,23 @@ class FactorService:
             self._users.get(connection, user_id)
             rows = self._enrolled.of_user(connection, user_id)
             is_self = identity.user_id == user_id
-            return rows, self._summary(connection, user_id) if is_self else {}
+            summary = self._summary(connection, user_id) if is_self else {}
+        # Paged in memory: a user has a few.
+        items = rows[paging.offset : paging.offset + paging.size]
+        return Page(items, len(rows), paging), summary
+
+    def of_kind(self, identity: Identity, user_id: str, factor: str) -> list[FactorRow]:
+        """Return the enrolments of a user in one factor.
+
+        Raises:
+            Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
+        with self._database.read() as connection:
+            self._users.get(connection, user_id)
+            rows = self._enrolled.of_user(connection, user_id)
+        return [row for row in rows if row.factor == factor]
 
     def begin(
         self,
@@ -128,7 +152,7 @@ class FactorService:
             rows = self._enrolled.of_user(connection, user_id)
             if method.is_backup and all(row.is_backup for row in rows):
                 message = "Enrol another factor first: this one only replaces others."
-                raise errors.ValidationFailed.of_field("type", "backup", message)
+                raise errors.ValidationFailed.of_field("kind", "backup", message)
             mine = self._enrolled.opened(row for row in rows if row.factor == method.name)
             ceremony = method.begin_enrolment(self.user(connection, user_id), mine)
             identifier, expires_at = self._enrolments.begin(
@@ -137,9 +161,28 @@ class FactorService:
         return BegunEnrolment(identifier, kind, expires_at, ceremony.shown)
 
     def confirm(
-        self, identity: Identity, user_id: str, identifier: str, answer: Any, origin: Origin
+        self,
+        identity: Identity,
+        user_id: str,
+        identifier: str,
+        answer: Any,
+        origin: Origin,
+        *,
+        member: str = "answer",
+        name: str | None = None,
+        with_recovery_codes: bool = False,
     ) -> tuple[FactorRow, Mapping[str, Any]]:
         """Finish an enrolment; return the row, and what the client receives only once.
+
+        Args:
+            identity: the caller.
+            user_id: the user.
+            identifier: the open enrolment.
+            answer: the answer of the client.
+            origin: the origin of the request, for the audit log.
+            member: the member of the request that has the answer, for errors.
+            name: replaces the name that the enrolment was begun with.
+            with_recovery_codes: whether a user without recovery codes gets a sheet of them.
 
         Raises:
             Forbidden: the caller is another user.
@@ -149,9 +192,14 @@ class FactorService:
         """
         identity.require_self(user_id)
         self._reauthentication.require_factor(identity)
-        begun = self.prove(user_id, identifier, answer)
+        begun = self.prove(user_id, identifier, answer, member)
+        if name is not None:
+            begun = replace(begun, name=name)
         with self._database.write() as connection:
             row = self.store(connection, user_id, begun, origin)
+            shown = begun.enrolment.shown
+            if with_recovery_codes:
+                shown = {**shown, **self._first_recovery_codes(connection, user_id, origin)}
             contacts = self._notices.contacts(connection, user_id)
             if not row.is_backup:
                 # The login has just proven the factor; it states what it proves in the next challenge.
@@ -159,9 +207,41 @@ class FactorService:
                     connection, identity, Assurance(), origin, is_second=True
                 )
         self._notices.notify(contacts, "factor-changed", origin.languages)
-        return row, begun.enrolment.shown
+        return row, shown
 
-    def prove(self, user_id: str, identifier: str, answer: Any) -> ProvenEnrolment:
+    def _first_recovery_codes(
+        self, connection: Connection, user_id: str, origin: Origin
+    ) -> Mapping[str, Any]:
+        method = self._enrolments.methods.get(RECOVERY_CODE)
+        held = {row.factor for row in self._enrolled.of_user(connection, user_id)}
+        if method is None or RECOVERY_CODE in held:
+            return {}
+        sheet = method.enrol(Ceremony(), None)
+        self._enrolled.add(connection, user_id, RECOVERY_CODE, "", sheet, is_backup=method.is_backup)
+        self._record(connection, "factor.add", user_id, user_id, origin, RECOVERY_CODE)
+        return sheet.shown
+
+    def renew_recovery_codes(
+        self,
+        identity: Identity,
+        user_id: str,
+        proof: Proof,
+        fields: ProofFields,
+        origin: Origin,
+    ) -> Sequence[str]:
+        """Enrol a new sheet of recovery codes, which voids the one before; return the codes.
+
+        Raises:
+            StrongroomError: as :meth:`begin` and :meth:`confirm`.
+        """
+        begun = self.begin(identity, user_id, _RECOVERY_KIND, "", proof, fields)
+        _, shown = self.confirm(identity, user_id, begun.id, None, origin)
+        codes: Sequence[str] = shown["recoveryCodes"]
+        return codes
+
+    def prove(
+        self, user_id: str, identifier: str, answer: Any, member: str = "answer"
+    ) -> ProvenEnrolment:
         """Check the answer to an open enrolment, and count the try.
 
         Raises:
@@ -176,7 +256,7 @@ class FactorService:
         try:
             return ProvenEnrolment(identifier, factor, name, method.enrol(ceremony, answer))
         except FactorRejected as error:
-            raise errors.FactorInvalid.of_field("answer", "wrong", str(error)) from error
+            raise errors.FactorInvalid.of_field(member, "wrong", str(error)) from error
 
     def store(
         self,
@@ -329,15 +409,15 @@ class FactorService:
         return {name: summary for name, summary in summaries.items() if summary}
 
     def method(self, kind: str) -> SecondFactor[Any]:
-        """Return the enabled factor of a type.
+        """Return the enabled factor of a kind.
 
         Raises:
             ValidationFailed: there is none.
         """
-        known = {member_of(name): method for name, method in self._enrolments.methods.items()}
+        known = {kind_of(name): method for name, method in self._enrolments.methods.items()}
         if kind not in known:
             message = f"Must be one of: {', '.join(sorted(known)) or 'none is enabled'}."
-            raise errors.ValidationFailed.of_field("type", "unknown", message)
+            raise errors.ValidationFailed.of_field("kind", "unknown", message)
         return known[kind]
 
     def user(self, connection: Connection, user_id: str) -> FactorUser:
@@ -370,3 +450,10 @@ class FactorService:
             details={"factor": factor},
         )
         self._audit.record(connection, event)
+
+
+def info_of(row: FactorRow) -> FactorInfo:
+    """Return an enrolment without its secrets."""
+    return FactorInfo(
+        row.id, kind_of(row.factor), row.name, row.is_backup, row.created_at, row.last_used_at
+    )

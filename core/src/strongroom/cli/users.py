@@ -16,7 +16,7 @@ from strongroom.database.paging import Paging
 from strongroom.dataclasses import dataclass
 from strongroom.errors import NotFound, StrongroomError
 from strongroom.identity import Origin
-from strongroom.plugin_api.factors import member_of
+from strongroom.plugin_api.factors import kind_of
 from strongroom.users.factor_policy import FactorState
 from strongroom.users.models import User, UserType
 
@@ -178,14 +178,14 @@ def _present_factors(state: FactorState) -> dict[str, object]:
         "id": state.user_id,
         "type": state.type,
         "name": state.name,
-        "factors": [member_of(name) for name in state.factors],
+        "factors": [kind_of(name) for name in state.factors],
         "isRequired": state.is_required,
         "dueAt": None if state.due_at is None else iso_format(state.due_at),
     }
 
 
 def _factors_line(state: FactorState) -> str:
-    factors = ", ".join(map(member_of, state.factors)) or "none"
+    factors = ", ".join(map(kind_of, state.factors)) or "none"
     required = "required" if state.is_required else "optional"
     due = "" if state.due_at is None else f" by {iso_format(state.due_at)}"
     return f"{state.user_id}  {state.type:5}  {factors:24}  {required}{due}  {state.name}"

@@ -25,7 +25,7 @@ audit log, the same for every factor::
             return [Riddle]
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
@@ -42,6 +42,11 @@ def member_of(factor: str) -> str:
     """Return the JSON member of a factor's answer: its name in camel case."""
     first, *others = factor.split("_")
     return first + "".join(word.capitalize() for word in others)
+
+
+def kind_of(factor: str) -> str:
+    """Return the kind that responses and requests name: ``recovery-code`` of ``recovery_code``."""
+    return factor.replace("_", "-")
 
 
 class FactorRejected(Exception):
@@ -137,7 +142,8 @@ class FactorProof:
 class SecondFactor(Extension[OptionsT]):
     """One kind of second factor. All threads of a process share one instance.
 
-    In JSON, the name is the member of the answer, in camel case: ``recovery_code`` is ``recoveryCode``.
+    In REST, the name ``recovery_code`` becomes the kind ``recovery-code`` and, in the answer to a
+    challenge, the member ``recoveryCode``.
     """
 
     is_backup: ClassVar[bool] = False
@@ -232,3 +238,95 @@ class PasswordlessFactor(SecondFactor[OptionsT]):
         Args:
             answer: any JSON value that the client sent; may be of a wrong type.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEnrolment:
+    """An enrolment that waits for the user's answer.
+
+    Args:
+        id: names it when the answer arrives.
+        expires_at: milliseconds since the Unix epoch.
+        shown: :attr:`Ceremony.shown`.
+    """
+
+    id: str
+    expires_at: int
+    shown: Json = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FactorInfo:
+    """An enrolment of a user, without its secrets. Times are in milliseconds since the Unix epoch."""
+
+    id: str
+    kind: str
+    name: str
+    is_backup: bool
+    created_at: int
+    last_used_at: int | None
+
+
+class FactorsAPI(ABC):
+    """Second factors of the caller, for routes that are named after one of them.
+
+    The rules are those of the core's routes for all factors (``/users/{userId}/factors``): the caller is
+    the user, has given a fresh proof, and is informed of each change. ``user_id`` is an id or ``me``.
+    All methods raise the errors in ``errors``, which the server answers.
+    """
+
+    errors: ClassVar[Sequence[Any]]
+    """For the ``errors`` of a route that changes a factor."""
+
+    schema: ClassVar[type[Any]]
+    """The marshmallow schema of a :class:`FactorInfo`."""
+
+    parameters: ClassVar[Sequence[Mapping[str, Any]]]
+    """The headers with a fresh proof, for the ``document`` of such a route."""
+
+    @abstractmethod
+    def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
+        """Begin the enrolment in the factor with this :attr:`SecondFactor.name`."""
+
+    @abstractmethod
+    def confirm(
+        self,
+        user_id: str,
+        enrolment_id: str,
+        answer: Any,
+        *,
+        member: str,
+        name: str | None = None,
+        with_recovery_codes: bool = False,
+    ) -> tuple[FactorInfo, Json]:
+        """Finish an enrolment; return it, and what the client receives only once.
+
+        Args:
+            user_id: the user.
+            enrolment_id: the :attr:`OpenEnrolment.id`.
+            answer: any JSON value that the client sent.
+            member: the member of the request that has the answer, for errors.
+            name: replaces the name that the enrolment was begun with.
+            with_recovery_codes: whether a user without recovery codes gets them, as the member
+                ``recoveryCodes`` of the second result.
+        """
+
+    @abstractmethod
+    def list(self, user_id: str, factor: str) -> Sequence[FactorInfo]:
+        """Return the enrolments in a factor, oldest first; administrators may name other users."""
+
+    @abstractmethod
+    def get(self, user_id: str, factor: str, factor_id: str) -> FactorInfo:
+        """Return an enrolment in a factor; administrators may name other users."""
+
+    @abstractmethod
+    def rename(self, user_id: str, factor: str, factor_id: str, name: str) -> FactorInfo:
+        """Rename an enrolment in a factor."""
+
+    @abstractmethod
+    def remove(self, user_id: str, factor: str, factor_id: str) -> None:
+        """Remove an enrolment in a factor."""
+
+    @abstractmethod
+    def begin_login(self, factor: str) -> OpenEnrolment:
+        """Begin a login by a :class:`PasswordlessFactor`, like ``POST /authorizations/challenges``."""

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.events import EventLog
-from strongroom.plugin_api.factors import SecondFactor
+from strongroom.plugin_api.factors import FactorsAPI, SecondFactor
 from strongroom.plugin_api.files import Delegation, FilesAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
 from strongroom.plugin_api.scanning import ContentScanner
@@ -61,6 +61,9 @@ class HostAPI(ABC):
     state_errors: Sequence[Any]
     """Errors that :meth:`issue_state` and :meth:`spend_state` may raise."""
 
+    timestamp_field: type[Any]
+    """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON (API 1.1)."""
+
     paging_query: type[Any]
     """The marshmallow schema of ``pageSize`` and ``pageNumber``, to derive a collection's query from."""
 
@@ -103,6 +106,11 @@ class HostAPI(ABC):
     @abstractmethod
     def users(self) -> UsersAPI:
         """The users that the caller may read."""
+
+    @property
+    @abstractmethod
+    def factors(self) -> FactorsAPI:
+        """The second factors of the caller, since API 1.1."""
 
     @abstractmethod
     def acting_as(self, user_id: str) -> AbstractContextManager[None]:

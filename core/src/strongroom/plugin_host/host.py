@@ -25,7 +25,7 @@ from strongroom.http.errors import error_response
 from strongroom.http.html import Pages
 from strongroom.http.internal_requests import send_request
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
-from strongroom.http.parsing import DONE, DoneSchema
+from strongroom.http.parsing import DONE, DoneSchema, Timestamp
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
@@ -39,6 +39,7 @@ from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCo
 from strongroom.plugin_api.state import PluginDatabase, UserStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.plugin_host.acting import ActingUser
+from strongroom.plugin_host.factors import HostFactors
 from strongroom.plugin_host.files import HostFiles
 from strongroom.plugin_host.state import HostDatabase, HostStore
 from strongroom.plugin_host.tenants import HostTenants, HostUsers
@@ -93,6 +94,7 @@ class PluginHost(HostAPI):
         errors.TooManyRequests,
     )
     state_errors = (errors.StateInvalid, errors.TooManyRequests)
+    timestamp_field = Timestamp
     paging_query = PagingQuery
 
     def __init__(
@@ -138,6 +140,10 @@ class PluginHost(HostAPI):
     @cached_property
     def users(self) -> HostUsers:
         return HostUsers(self._user)
+
+    @cached_property
+    def factors(self) -> HostFactors:
+        return HostFactors()
 
     @cached_property
     def uploads(self) -> HostUploads:

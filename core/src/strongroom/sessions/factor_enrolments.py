@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from strongroom.clock import iso_format
 from strongroom.dataclasses import dataclass
 from strongroom.errors import ChallengeInvalid, FactorInvalid
-from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, member_of
+from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, kind_of
 from strongroom.sessions.factor_challenges import DUE, FactorChallenges, OpenChallenge
 from strongroom.users.factors import EnrolledFactors, HandleTaken
 from strongroom.users.models import FactorRow
@@ -26,17 +26,17 @@ class IssuedEnrolment:
 
     Args:
         id: a secret that stands for the first proof.
-        types: the factors that the user may enrol, as members of an answer.
+        kinds: the kinds of factors that the user may enrol.
         expires_at: milliseconds since the Unix epoch.
     """
 
     id: str = field(repr=False)
-    types: Sequence[str]
+    kinds: Sequence[str]
     expires_at: int
 
     def json(self) -> dict[str, Any]:
         """Return the member ``enrolment`` of the response."""
-        return {"id": self.id, "types": [*self.types], "expiresAt": iso_format(self.expires_at)}
+        return {"id": self.id, "kinds": [*self.kinds], "expiresAt": iso_format(self.expires_at)}
 
 
 class FactorEnrolments:
@@ -64,8 +64,8 @@ class FactorEnrolments:
         """Permit to enrol a factor without a login, for a user who must have one."""
         challenge = OpenChallenge(user_id, context, {})
         identifier, expires_at = self._challenges.open(connection, challenge, DUE, DUE_LIFETIME)
-        types = [member_of(name) for name, method in self.methods.items() if not method.is_backup]
-        return IssuedEnrolment(identifier, types, expires_at)
+        kinds = [kind_of(name) for name, method in self.methods.items() if not method.is_backup]
+        return IssuedEnrolment(identifier, kinds, expires_at)
 
     def find_permission(self, connection: Connection, identifier: str) -> tuple[str, Mapping[str, Any]]:
         """Return the user and the context of such a permission, which :meth:`finish` uses up.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, validates_schema
+from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, pre_load, validates_schema
 
 from strongroom.http.parsing import Timestamp, text
 from strongroom.json_text import encode_json
@@ -43,7 +43,9 @@ class ChallengeAnswerSchema(Schema):
 class LoginSchema(Schema):
     """A login. Without a password it needs another proof.
 
-    A login that requires a second factor is finished by a second request with `challenge` alone.
+    A login that requires a second factor is finished by a second request with `challenge` alone. The
+    answer to a challenge of a factor that logs in alone may also be sent as
+    `"passkey": {"challengeId": "...", "credential": {}}`.
     """
 
     username = text(MAX_TEXT, metadata={"description": "Required without `challenge`"})
@@ -51,6 +53,21 @@ class LoginSchema(Schema):
     password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
     verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
     captcha = fields.Nested(CaptchaAnswerSchema, load_default=None, allow_none=True)
+
+    @pre_load
+    def _rename_answers(self, data: Any, **_: Any) -> Any:
+        """Replace ``"KIND": {"challengeId", "credential"}`` by the answer to that challenge."""
+        short = [
+            name
+            for name, value in (data.items() if isinstance(data, dict) else ())
+            if isinstance(value, dict) and value.keys() == {"challengeId", "credential"}
+        ]
+        if len(short) != 1 or data.get("challenge") is not None:
+            return data
+        (name,) = short
+        answer = {"id": data[name]["challengeId"], name: data[name]["credential"]}
+        rest = {key: value for key, value in data.items() if key != name}
+        return {**rest, "challenge": answer}
 
     @validates_schema
     def _require_one_step(self, data: dict[str, Any], **_: Any) -> None:

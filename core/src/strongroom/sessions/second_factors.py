@@ -22,6 +22,7 @@ from strongroom.plugin_api.factors import (
     FactorProof,
     PasswordlessFactor,
     SecondFactor,
+    kind_of,
     member_of,
 )
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR, Assurance
@@ -48,7 +49,7 @@ class IssuedChallenge:
 
     Args:
         id: a secret that stands for the first proof.
-        methods: the factors that meet it, as members of the answer.
+        methods: the kinds of factors that meet it.
         expires_at: milliseconds since the Unix epoch.
         shown: members that the factors add.
     """
@@ -220,7 +221,7 @@ class SecondFactors:
         challenge = OpenChallenge(user_id, context, states)
         identifier, expires_at = self._challenges.open(connection, challenge, purpose)
         shown = {key: value for ceremony in begun.values() for key, value in ceremony.shown.items()}
-        return IssuedChallenge(identifier, [member_of(name) for name in begun], expires_at, shown)
+        return IssuedChallenge(identifier, [kind_of(name) for name in begun], expires_at, shown)
 
     def _count_daily_try(self, connection: Connection, user_id: str) -> None:
         count = self._counters.add_within(connection, _COUNTED, user_id, window=DAY)

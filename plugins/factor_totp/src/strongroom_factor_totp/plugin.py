@@ -1,4 +1,4 @@
-"""The plugin's hook and the second factor: time-based one-time passwords (RFC 6238)."""
+"""The plugin's hooks and the second factor: time-based one-time passwords (RFC 6238)."""
 
 import hmac
 import io
@@ -18,6 +18,8 @@ from strongroom.plugin_api.factors import (
     SecondFactor,
 )
 from strongroom.plugin_api.login import Assurance
+from strongroom.plugin_api.web import Blueprint, HostAPI
+from strongroom_factor_totp.routes import make_routes
 
 API_VERSION = "1.1"
 
@@ -57,7 +59,7 @@ class Totp(SecondFactor[TotpOptions]):
 
         secret = pyotp.random_base32()
         uri = pyotp.TOTP(secret).provisioning_uri(name=user.account, issuer_name=self.options.issuer)
-        shown = {"secret": secret, "uri": uri, "qrCode": _qr_code(uri)}
+        shown = {"secret": secret, "uri": uri, "qr": _qr_code(uri)}
         return Ceremony(shown, {"secret": secret})
 
     def enrol(self, ceremony: Ceremony, answer: Any) -> Enrolment:
@@ -106,3 +108,8 @@ def _qr_code(uri: str) -> str:
 @hookimpl
 def register_second_factors() -> list[type[SecondFactor[Any]]]:
     return [Totp]
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    return [make_routes(host)] if host.second_factor(Totp) else []

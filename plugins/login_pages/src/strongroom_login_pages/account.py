@@ -53,7 +53,7 @@ class AccountPages:
             notice=notice,
             removed=removed,
             due=visit.session.due,
-            factors=response.json["factors"],
+            factors=response.json["data"],
             passkeys=response.json.get("shown", {}).get("passkey"),
         )
 
@@ -63,7 +63,7 @@ class AccountPages:
         if response.error is not None:
             return self._refused(visit, response)
         shown = response.json["shown"]
-        image = b64encode(shown["qrCode"].encode()).decode()
+        image = b64encode(shown["qr"].encode()).decode()
         return _totp_form(visit, response.json["id"], shown["secret"], image)
 
     def confirm_totp(self, visit: Visit) -> Any:
@@ -93,12 +93,10 @@ class AccountPages:
     @logged_in
     def create_recovery_codes(self, visit: Visit) -> Any:
         """Show new recovery codes, once."""
-        response = self._begin(visit, "recoveryCode", "")
-        if response.error is None:
-            response = visit.rest("POST", f"{_FACTORS}/{response.json['id']}/confirmation", {})
+        response = visit.rest("POST", f"{_ME}/recovery-codes")
         if response.error is not None:
             return self._refused(visit, response)
-        return visit.page("codes.html", codes=response.json["shown"]["recoveryCodes"])
+        return visit.page("codes.html", codes=response.json["recoveryCodes"])
 
     @logged_in
     def rename(self, visit: Visit, factor_id: str) -> Any:
@@ -145,8 +143,8 @@ class AccountPages:
     def _begin(self, visit: Visit, kind: str, name: str) -> RestResponse:
         enrolment = visit.session.enrolment
         if enrolment is None:
-            return visit.rest("POST", _FACTORS, {"type": kind, "name": name})
-        body = {"id": enrolment["id"], "type": kind, "name": name}
+            return visit.rest("POST", _FACTORS, {"kind": kind, "name": name})
+        body = {"id": enrolment["id"], "kind": kind, "name": name}
         return visit.rest("POST", "/authorizations/enrolments", body)
 
     def _confirm(self, visit: Visit, identifier: str, answer: Any) -> RestResponse:

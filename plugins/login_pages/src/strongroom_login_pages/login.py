@@ -80,9 +80,9 @@ class LoginPages:
         """Offer the second factors; the user must enrol one of them before logging in."""
         if visit.session.enrolment is None:
             return visit.redirect("/login")
-        notice, types = visit.session.notice, visit.session.enrolment["types"]
+        notice, kinds = visit.session.notice, visit.session.enrolment["kinds"]
         visit.update(notice=None)
-        return visit.page("enrolment.html", notice=notice, types=types)
+        return visit.page("enrolment.html", notice=notice, kinds=kinds)
 
     def continue_with(self, visit: Visit, response: RestResponse, ask_again: Callable[[], Any]) -> Any:
         """Go to the page that follows the response to a login."""
@@ -92,7 +92,7 @@ class LoginPages:
             visit.update(challenge=_kept(response.json["challenge"]), enrolment=None)
             return visit.redirect("/challenge")
         if response.error == _ENROLMENT:
-            enrolment = {name: response.json["enrolment"][name] for name in ("id", "types")}
+            enrolment = {name: response.json["enrolment"][name] for name in ("id", "kinds")}
             visit.update(challenge=None, enrolment=enrolment)
             return visit.redirect("/enrolment")
         return ask_again()

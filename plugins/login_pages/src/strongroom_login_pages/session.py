@@ -39,7 +39,7 @@ class Session:
         language: the language that the user has chosen.
         return_to: the front end that gets the login.
         challenge: ``id`` and ``methods`` of the challenge that the login has to meet.
-        enrolment: ``id`` and ``types`` of the enrolment without which there is no login.
+        enrolment: ``id`` and ``kinds`` of the enrolment without which there is no login.
         token: the access token of the login.
         due: the time until which the user must set up a second factor, if any.
         notice: the key of a text that the next page shows once.

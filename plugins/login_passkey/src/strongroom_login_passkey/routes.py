@@ -3,27 +3,15 @@
 from typing import Any, Final
 
 from flask import Response, redirect
-from marshmallow import Schema, fields
 
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind, HostAPI
 from strongroom_login_passkey.factor import PasskeyFactor
+from strongroom_login_passkey.schemas import PasskeyEndpointsSchema, RelatedOriginsSchema
+from strongroom_login_passkey.user_routes import add_user_routes
 
 NOT_CONFIGURED: Final = ErrorKind(
     404, "error.passkey-page-not-configured", "The server has no page for this."
 )
-
-
-class RelatedOriginsSchema(Schema):
-    """The origins whose pages may use the server's passkeys."""
-
-    origins = fields.List(fields.String(), required=True)
-
-
-class PasskeyEndpointsSchema(Schema):
-    """The pages for passkeys, in the form that password managers expect."""
-
-    enroll = fields.String(metadata={"description": "The page to add a passkey"})
-    manage = fields.String(metadata={"description": "The page to manage passkeys"})
 
 
 def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
@@ -63,4 +51,5 @@ def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
             raise ApiError(NOT_CONFIGURED)
         return redirect(options.change_password_url)  # type: ignore[return-value]
 
+    add_user_routes(routes, host)
     return routes

@@ -12,6 +12,7 @@ from ..models import (
     FactorStateCollection,
     NewDueEnrolment,
     NewFactor,
+    RecoveryCodes,
     RemovedFactor,
     RenamedFactor,
     RenewedToken,
@@ -26,7 +27,7 @@ def begin_due_enrolment(
 ) -> Operation[Enrolment]:
     """Begin the enrolment of a user whose login got `error.second-factor-enrolment-required`.
 
-    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another type.
+    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another kind.
     """
     return Operation(
         "POST",
@@ -88,14 +89,42 @@ def confirm_factor(
     )
 
 
+def create_recovery_codes(
+    user_id: str,
+    *,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
+) -> Operation[RecoveryCodes]:
+    """Get a new sheet of recovery codes, which the response contains only once; it voids the old one.
+
+    Requires the same proof as `begin_factor`. A user without another second factor gets none.
+    """
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/recovery-codes",
+        RecoveryCodes,
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
+    )
+
+
 def list_factors(
     user_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
 ) -> Operation[Factors]:
-    """List the second factors of a user. Secrets are not included."""
+    """List the second factors of a user, oldest first. Secrets are not included."""
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/factors",
         Factors,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
     )
 
 
@@ -149,7 +178,7 @@ def report_factors(
     page_number: int | Unset = UNSET,
     missing: bool | Unset = UNSET,
 ) -> Operation[FactorStateCollection]:
-    """List the users with the types of their second factors, oldest first."""
+    """List the users with the kinds of their second factors, oldest first."""
     return Operation(
         "GET",
         "/second-factors",

@@ -1,0 +1,57 @@
+"""JSON of the routes."""
+
+from typing import Any, Final
+
+from marshmallow import Schema, fields, validate
+
+_MAX_NAME: Final = 64
+
+
+class RelatedOriginsSchema(Schema):
+    """The origins whose pages may use the server's passkeys."""
+
+    origins = fields.List(fields.String(), required=True)
+
+
+class PasskeyEndpointsSchema(Schema):
+    """The pages for passkeys, in the form that password managers expect."""
+
+    enroll = fields.String(metadata={"description": "The page to add a passkey"})
+    manage = fields.String(metadata={"description": "The page to manage passkeys"})
+
+
+class NewChallengeSchema(Schema):
+    """No member."""
+
+
+class NewPasskeySchema(Schema):
+    """A created credential."""
+
+    challengeId = fields.String(required=True, validate=validate.Length(1, 64))
+    name = fields.String(load_default="", validate=validate.Length(0, _MAX_NAME))
+    credential = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "`credential.toJSON()`"}
+    )
+
+
+class PasskeyNameSchema(Schema):
+    """A new name."""
+
+    name = fields.String(required=True, validate=validate.Length(0, _MAX_NAME))
+
+
+def challenge_schema(timestamp: type[fields.Field[Any]]) -> type[Schema]:
+    """Return the schema of a challenge, with the server's field for points in time."""
+
+    class PasskeyChallengeSchema(Schema):
+        """What ``navigator.credentials`` of the browser needs."""
+
+        id = fields.String(required=True)
+        publicKey = fields.Dict(
+            keys=fields.String(),
+            required=True,
+            metadata={"description": "Options as JSON (WebAuthn Level 3, section 5.1.8)"},
+        )
+        expiresAt = timestamp(required=True)
+
+    return PasskeyChallengeSchema

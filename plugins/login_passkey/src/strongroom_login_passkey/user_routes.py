@@ -1,0 +1,119 @@
+"""The routes of users' passkeys: to add, list, rename and remove them, and to begin a login."""
+
+from typing import Any
+
+from strongroom.plugin_api.authentication import Sensitive
+from strongroom.plugin_api.factors import FactorInfo, OpenEnrolment
+from strongroom.plugin_api.web import Access, Blueprint, HostAPI
+from strongroom_login_passkey.factor import PasskeyFactor
+from strongroom_login_passkey.schemas import (
+    NewChallengeSchema,
+    NewPasskeySchema,
+    PasskeyNameSchema,
+    challenge_schema,
+)
+
+_PASSKEY = PasskeyFactor.name
+
+Json = dict[str, Any]
+
+
+def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
+    """Add the routes."""
+    factors, challenge = host.factors, challenge_schema(host.timestamp_field)
+    changes: Json = {
+        "access": Access.USER,
+        "sensitive": Sensitive.FACTORS,
+        "errors": factors.errors,
+        "document": {"parameters": factors.parameters},
+    }
+
+    @routes.operation(
+        "POST",
+        "/users/<user_id>/passkey-challenges",
+        returns=challenge,
+        status=201,
+        **changes,
+    )
+    def create_passkey_challenge(user_id: str) -> Json:
+        """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes."""
+        return _challenge(factors.begin(user_id, _PASSKEY))
+
+    @routes.operation(
+        "POST",
+        "/users/<user_id>/passkeys",
+        body=NewPasskeySchema,
+        returns=factors.schema,
+        status=201,
+        **changes,
+    )
+    def add_passkey(user_id: str, body: Json) -> FactorInfo:
+        """Add the passkey that the browser has created."""
+        added, _ = factors.confirm(
+            user_id, body["challengeId"], body["credential"], member="credential", name=body["name"]
+        )
+        return added
+
+    @routes.operation(
+        "GET",
+        "/users/<user_id>/passkeys",
+        access=Access.USER,
+        query=host.paging_query,
+        returns=host.collection_schema(factors.schema),
+        errors=factors.errors,
+    )
+    def list_passkeys(user_id: str, query: Json) -> Any:
+        """List the passkeys of a user, oldest first."""
+        found = factors.list(user_id, _PASSKEY)
+        start = (query["pageNumber"] - 1) * query["pageSize"]
+        return host.collection(found[start : start + query["pageSize"]], len(found), query)
+
+    @routes.operation(
+        "GET",
+        "/users/<user_id>/passkeys/<passkey_id>",
+        access=Access.USER,
+        returns=factors.schema,
+        errors=factors.errors,
+    )
+    def get_passkey(user_id: str, passkey_id: str) -> FactorInfo:
+        """Get a passkey of a user, without its key."""
+        return factors.get(user_id, _PASSKEY, passkey_id)
+
+    @routes.operation(
+        "PATCH",
+        "/users/<user_id>/passkeys/<passkey_id>",
+        body=PasskeyNameSchema,
+        returns=factors.schema,
+        **changes,
+    )
+    def rename_passkey(user_id: str, passkey_id: str, body: Json) -> FactorInfo:
+        """Rename a passkey, with a fresh proof."""
+        return factors.rename(user_id, _PASSKEY, passkey_id, body["name"])
+
+    @routes.operation(
+        "DELETE", "/users/<user_id>/passkeys/<passkey_id>", returns=host.done_schema, **changes
+    )
+    def remove_passkey(user_id: str, passkey_id: str) -> Json:
+        """Remove a passkey, with a fresh proof."""
+        factors.remove(user_id, _PASSKEY, passkey_id)
+        return {"success": True}
+
+    @routes.operation(
+        "POST",
+        "/passkey-challenges",
+        access=Access.PUBLIC,
+        body=NewChallengeSchema,
+        returns=challenge,
+        status=201,
+    )
+    def create_login_challenge(body: Json) -> Json:  # noqa: ARG001  it has no member
+        """Begin a login by any passkey; `createAuthorization` with `passkey` finishes it, in one try."""
+        return _challenge(factors.begin_login(_PASSKEY))
+
+
+def _challenge(begun: OpenEnrolment) -> Json:
+    return {
+        "id": begun.id,
+        "publicKey": begun.shown["publicKey"],
+        "expiresAt": begun.expires_at,
+    }
