@@ -9,7 +9,7 @@ from strongroom.accounts.reauthentication import RECENT_LOGIN, Proof, Reauthenti
 from strongroom.accounts.registration import identified
 from strongroom.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.database import Database
-from strongroom.database.paging import Page, Paging
+from strongroom.database.paging import Page, Paging, page_of
 from strongroom.errors import CredentialTaken, LastContact, NotFound
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
@@ -60,8 +60,8 @@ class BindingService:
         with self._database.read() as connection:
             self._users.get(connection, user_id)
             held = self._credentials.of_user(connection, user_id)
-        # Paged in memory: a user has a few, one per kind and one per app of a platform.
-        return Page(held[paging.offset : paging.offset + paging.size], len(held), paging)
+        # A user has one per kind, and one per app of a platform.
+        return page_of(held, paging)
 
     def is_available(self, text: str) -> bool:
         """Return whether the text is a valid credential that no user holds."""

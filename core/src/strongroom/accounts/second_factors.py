@@ -12,7 +12,7 @@ from strongroom import errors
 from strongroom.accounts.reauthentication import FRESH_LOGIN, Proof, ProofFields, Reauthentication
 from strongroom.audit.service import AuditEvent, AuditService
 from strongroom.database import Database
-from strongroom.database.paging import Page, Paging
+from strongroom.database.paging import Page, Paging, page_of
 from strongroom.dataclasses import dataclass
 from strongroom.identity import Identity, Origin
 from strongroom.notifications.service import Notices
@@ -109,9 +109,7 @@ class FactorService:
             rows = self._enrolled.of_user(connection, user_id)
             is_self = identity.user_id == user_id
             summary = self._summary(connection, user_id) if is_self else {}
-        # Paged in memory: a user has a few.
-        items = rows[paging.offset : paging.offset + paging.size]
-        return Page(items, len(rows), paging), summary
+        return page_of(rows, paging), summary
 
     def of_kind(self, identity: Identity, user_id: str, factor: str) -> list[FactorRow]:
         """Return the enrolments of a user in one factor.

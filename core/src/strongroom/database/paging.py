@@ -34,6 +34,11 @@ class Page(Generic[T]):
     paging: Paging
 
 
+def page_of(records: Sequence[T], paging: Paging) -> Page[T]:
+    """Return a page of records that are all in memory, because there are only a few."""
+    return Page(records[paging.offset : paging.offset + paging.size], len(records), paging)
+
+
 def select_page(
     connection: Connection,
     query: Select[Any],
