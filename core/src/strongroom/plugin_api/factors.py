@@ -276,13 +276,15 @@ class FactorsAPI(ABC):
     """
 
     errors: ClassVar[Sequence[Any]]
-    """For the ``errors`` of a route that changes a factor."""
+    """The errors of all methods, for routes that only read."""
 
     schema: ClassVar[type[Any]]
     """The marshmallow schema of a :class:`FactorInfo`."""
 
-    parameters: ClassVar[Sequence[Mapping[str, Any]]]
-    """The headers with a fresh proof, for the ``document`` of such a route."""
+    change: ClassVar[Mapping[str, Any]]
+    """The arguments of :meth:`Blueprint.operation` that every route that changes a factor has: it admits
+    users, requires a recent proof of a factor, and documents ``errors`` and the headers with a fresh
+    proof."""
 
     @abstractmethod
     def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:

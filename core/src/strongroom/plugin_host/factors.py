@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from strongroom import errors as core_errors
@@ -9,9 +10,10 @@ from strongroom.accounts.credential_views import PROOF_ERRORS
 from strongroom.accounts.schemas import FactorSchema
 from strongroom.accounts.second_factors import FactorService, info_of
 from strongroom.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
-from strongroom.http.access import current_identity, own_id
+from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import client, get_service, origin
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
 from strongroom.sessions.login import LoginService
 
@@ -29,7 +31,14 @@ class HostFactors(FactorsAPI):
         *PROOF_ERRORS,
     )
     schema: ClassVar[type[Any]] = FactorSchema
-    parameters: ClassVar[Sequence[Mapping[str, Any]]] = PROOF_PARAMETERS
+    change: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "access": Access.USER,
+            "sensitive": Sensitive.FACTORS,
+            "errors": errors,
+            "document": {"parameters": PROOF_PARAMETERS},
+        }
+    )
 
     def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
         begun = _service().begin(

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from strongroom.plugin_api.authentication import Sensitive
-from strongroom.plugin_api.web import Access, Blueprint, HostAPI
+from strongroom.plugin_api.web import Blueprint, HostAPI
 from strongroom_factor_totp.schemas import (
     NewTotpSchema,
     TotpCodeSchema,
@@ -20,12 +19,6 @@ Json = dict[str, Any]
 def make_routes(host: HostAPI) -> Blueprint:
     """Return the routes of the enabled factor."""
     routes, factors = host.blueprint("authenticator apps", description="Codes of apps."), host.factors
-    changes: Json = {
-        "access": Access.USER,
-        "sensitive": Sensitive.FACTORS,
-        "errors": factors.errors,
-        "document": {"parameters": factors.parameters},
-    }
 
     @routes.operation(
         "POST",
@@ -33,7 +26,7 @@ def make_routes(host: HostAPI) -> Blueprint:
         body=NewTotpSchema,
         returns=TotpSecretSchema,
         status=201,
-        **changes,
+        **factors.change,
     )
     def create_totp(user_id: str, body: Json) -> Json:
         """Get a secret for an authenticator app, with a fresh proof.
@@ -50,7 +43,7 @@ def make_routes(host: HostAPI) -> Blueprint:
         "/users/<user_id>/totp/confirmation",
         body=TotpCodeSchema,
         returns=TotpConfirmedSchema,
-        **changes,
+        **factors.change,
     )
     def confirm_totp(user_id: str, body: Json) -> Json:
         """Finish the enrolment with a code of the app; from now on every login requires one."""
@@ -61,7 +54,7 @@ def make_routes(host: HostAPI) -> Blueprint:
         host.store.delete(_caller(host), _OPEN)
         return {"recoveryCodes": shown.get("recoveryCodes", [])}
 
-    @routes.operation("DELETE", "/users/<user_id>/totp", returns=host.done_schema, **changes)
+    @routes.operation("DELETE", "/users/<user_id>/totp", returns=host.done_schema, **factors.change)
     def remove_totp(user_id: str) -> Json:
         """Remove the authenticator app, with a fresh proof."""
         held = factors.list(user_id, _TOTP)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import FactorInfo, OpenEnrolment
 from strongroom.plugin_api.web import Access, Blueprint, HostAPI
 from strongroom_login_passkey.factor import PasskeyFactor
@@ -21,19 +20,13 @@ Json = dict[str, Any]
 def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
     """Add the routes."""
     factors, challenge = host.factors, challenge_schema(host.timestamp_field)
-    changes: Json = {
-        "access": Access.USER,
-        "sensitive": Sensitive.FACTORS,
-        "errors": factors.errors,
-        "document": {"parameters": factors.parameters},
-    }
 
     @routes.operation(
         "POST",
         "/users/<user_id>/passkey-challenges",
         returns=challenge,
         status=201,
-        **changes,
+        **factors.change,
     )
     def create_passkey_challenge(user_id: str) -> Json:
         """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes."""
@@ -45,7 +38,7 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         body=NewPasskeySchema,
         returns=factors.schema,
         status=201,
-        **changes,
+        **factors.change,
     )
     def add_passkey(user_id: str, body: Json) -> FactorInfo:
         """Add the passkey that the browser has created."""
@@ -84,14 +77,14 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         "/users/<user_id>/passkeys/<passkey_id>",
         body=PasskeyNameSchema,
         returns=factors.schema,
-        **changes,
+        **factors.change,
     )
     def rename_passkey(user_id: str, passkey_id: str, body: Json) -> FactorInfo:
         """Rename a passkey, with a fresh proof."""
         return factors.rename(user_id, _PASSKEY, passkey_id, body["name"])
 
     @routes.operation(
-        "DELETE", "/users/<user_id>/passkeys/<passkey_id>", returns=host.done_schema, **changes
+        "DELETE", "/users/<user_id>/passkeys/<passkey_id>", returns=host.done_schema, **factors.change
     )
     def remove_passkey(user_id: str, passkey_id: str) -> Json:
         """Remove a passkey, with a fresh proof."""
