@@ -43,6 +43,21 @@ def tenant(api: Api, alice: Person) -> str:
     return api.tenant(alice)
 
 
+def stall_once(
+    api: Api, other: Api, monkeypatch: pytest.MonkeyPatch, result: Callable[..., Any]
+) -> None:
+    """Make the next scan outlast its claim, so that the other node repeats it before the result."""
+    scan = WordScanner.scan
+
+    def stall(scanner: WordScanner, *arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(WordScanner, "scan", scan)
+        api.clock.advance(LEASE)
+        assert run_due(other) == 1
+        return result(scanner, *arguments, **options)
+
+    monkeypatch.setattr(WordScanner, "scan", stall)
+
+
 def run_due(api: Api) -> int:
     return api.container.keeping.scan_worker.run_due()
 
@@ -543,17 +558,13 @@ class TestSeveralNodes:
     def test_a_worker_that_stalled_does_not_overwrite_a_later_result(
         self, api: Api, other: Api, alice: Person, tenant: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        node = api.upload(tenant, alice, "a", BIG_VIRUS)
-        scan = WordScanner.scan
+        node, scan = api.upload(tenant, alice, "a", BIG_VIRUS), WordScanner.scan
 
-        def stall(scanner: WordScanner, *arguments: Any, **options: Any) -> Any:
-            monkeypatch.setattr(WordScanner, "scan", scan)
-            api.clock.advance(LEASE)
-            assert run_due(other) == 1
+        def find_nothing(scanner: WordScanner, *arguments: Any, **options: Any) -> Any:
             WordScanner.words = set()
             return scan(scanner, *arguments, **options)
 
-        monkeypatch.setattr(WordScanner, "scan", stall)
+        stall_once(api, other, monkeypatch, find_nothing)
         assert run_due(api) == 1
         assert state(api, tenant, alice, node) == "infected"
 
@@ -564,15 +575,11 @@ class TestSeveralNodes:
         self, api: Api, other: Api, alice: Person, tenant: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         node = api.upload(tenant, alice, "a", BIG_VIRUS)
-        scan = WordScanner.scan
 
-        def stall(scanner: WordScanner, *arguments: Any, **options: Any) -> Any:
-            monkeypatch.setattr(WordScanner, "scan", scan)
-            api.clock.advance(LEASE)
-            assert run_due(other) == 1
+        def be_away(*_: Any, **__: Any) -> Any:
             raise ScannerUnavailable("away", retry_after=7)
 
-        monkeypatch.setattr(WordScanner, "scan", stall)
+        stall_once(api, other, monkeypatch, be_away)
         assert run_due(api) == 1
         assert state(api, tenant, alice, node) == "infected"
 
