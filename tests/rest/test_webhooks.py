@@ -1,10 +1,11 @@
 """The REST API of webhooks: who may manage which endpoints, and what the answers contain."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.config import Table
 from tests.support.outbox import messages_in
@@ -15,6 +16,7 @@ from strongroom.identity import Origin
 from strongroom.plugin_api.events import Event
 from strongroom.testing.clock import HOUR
 from strongroom.testing.outbound import forbidden_urls, listening
+from strongroom.users.models import users
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.plugin import register_tables
 from strongroom_webhooks.service import webhooks_of
@@ -41,7 +43,7 @@ def config_changes(receiver: Receiver) -> Table:
 
 @dataclass
 class Scene:
-    """A tenant with an administrator and a member, and an administrator of the server."""
+    """A tenant with two administrators and a member, and an administrator of the server."""
 
     api: Api
     receiver: Receiver
@@ -49,6 +51,7 @@ class Scene:
     admin: Person
     member: Person
     stranger: Person
+    deputy: Person
     tenant_id: str
 
     def create(self, by: Person | None = None, **changes: Any) -> Json:
@@ -87,10 +90,17 @@ def scene(api: Api, receiver: Receiver) -> Scene:
     receiver.messages.clear()
     receiver.answers.clear()
     upgrade(api.container.database.engine, {"webhooks": register_tables()})
-    root, admin, member, stranger = api.person(admin=True), *(api.person() for _ in range(3))
+    root, admin, member, stranger, deputy = api.person(admin=True), *(api.person() for _ in range(4))
     tenant = api.tenant(admin)
     api.join(tenant, admin, member)
-    return Scene(api, receiver, root, admin, member, stranger, tenant.rpartition("/")[2])
+    api.join(tenant, admin, deputy, "admin")
+    return Scene(api, receiver, root, admin, member, stranger, deputy, tenant.rpartition("/")[2])
+
+
+def last_audit(scene: Scene, action: str) -> Json:
+    """Return the newest audit record of an action."""
+    found: Json = scene.api.get(f"/audit-events?action={action}", by=scene.root).json["data"][0]
+    return found
 
 
 def test_the_secret_is_shown_once_and_stored_encrypted(scene: Scene) -> None:
@@ -298,6 +308,101 @@ def test_a_disabled_endpoint_notifies_its_owner_and_resumes_when_enabled(scene: 
     assert (enabled["status"], enabled["reason"], enabled["failingSince"]) == ("enabled", None, None)
     scene.send()
     assert scene.receiver.ids("/hook") == ["event-1", "event-2"]
+
+
+def removed(scene: Scene) -> None:
+    path = f"/api/v1/tenants/{scene.tenant_id}/members/{scene.admin.id}"
+    assert scene.api.delete(path, by=scene.deputy).status_code == 200
+
+
+def demoted(scene: Scene) -> None:
+    scene.api.join(f"/api/v1/tenants/{scene.tenant_id}", scene.deputy, scene.admin, "member")
+
+
+def suspended(scene: Scene) -> None:
+    assert scene.api.post(f"/users/{scene.admin.id}/suspension", by=scene.root).status_code == 200
+
+
+def deleted(scene: Scene) -> None:
+    assert scene.api.delete(f"/users/{scene.admin.id}", by=scene.root).status_code == 200
+
+
+@pytest.mark.parametrize("leaves", [removed, demoted, suspended, deleted])
+def test_webhooks_stop_when_their_owner_no_longer_administers_the_tenant(
+    scene: Scene, leaves: Callable[[Scene], None]
+) -> None:
+    endpoint = scene.create()
+    path = f"{ROOT}/{endpoint['id']}"
+    scene.happen(1)
+    scene.send()
+    # One event of before the change, and one of after it.
+    scene.happen(2)
+    leaves(scene)
+    scene.happen(3)
+    assert scene.send() == 0
+    assert scene.receiver.ids("/hook") == ["event-1"]
+    stopped = scene.api.get(path, by=scene.deputy).json
+    assert (stopped["status"], stopped["ownerId"]) == ("disabled", scene.admin.id)
+    assert stopped["reason"] == "its owner no longer administers what it covers"
+    assert last_audit(scene, "webhooks.endpoint-stop")["details"]["owner"] == scene.admin.id
+    # Nobody else's rights make it send again, until an administrator takes it over.
+    enable = {"status": "enabled", "revision": stopped["revision"]}
+    refused = scene.api.patch(path, enable, by=scene.deputy)
+    assert (refused.status_code, error_code(refused)) == (409, "error.webhook-endpoint-ownerless")
+    assert scene.api.post(f"{path}/take-over", by=scene.member).status_code == 404
+    taken = scene.api.post(f"{path}/take-over", by=scene.deputy)
+    assert (taken.status_code, taken.json["ownerId"]) == (200, scene.deputy.id)
+    assert taken.json["status"] == "disabled"
+    recorded = last_audit(scene, "webhooks.endpoint-take-over")
+    assert recorded["actor"] == {"$ref": scene.deputy.id}
+    assert recorded["details"]["formerOwner"] == scene.admin.id
+    enable["revision"] = taken.json["revision"]
+    assert scene.api.patch(path, enable, by=scene.deputy).status_code == 200
+    scene.send()
+    assert scene.receiver.ids("/hook") == ["event-1", "event-2", "event-3"]
+
+
+@pytest.mark.parametrize("covers_tenant", [True, False])
+def test_webhooks_stop_when_their_owner_no_longer_administers_the_server(
+    scene: Scene, covers_tenant: bool
+) -> None:
+    tenant_id = scene.tenant_id if covers_tenant else None
+    endpoint = scene.create(scene.root, tenantId=tenant_id)
+    scene.happen(1)
+    scene.send()
+    scene.happen(2)
+    with scene.api.container.database.write() as connection:
+        is_root = users.c.id == scene.root.id
+        connection.execute(update(users).where(is_root).values(type="USER"))
+    assert scene.send() == 0
+    assert scene.receiver.ids("/hook") == ["event-1"]
+    other = scene.api.person(admin=True)
+    path = f"{ROOT}/{endpoint['id']}"
+    assert scene.api.get(path, by=other).json["status"] == "disabled"
+    assert scene.api.post(f"{path}/take-over", by=other).json["ownerId"] == other.id
+
+
+def test_the_events_of_a_deleted_tenant_reach_its_administrator(scene: Scene) -> None:
+    scene.create()
+    scene.happen(1)
+    assert scene.api.delete(f"/api/v1/tenants/{scene.tenant_id}", by=scene.admin).status_code == 200
+    assert scene.send() == 1
+
+
+def test_an_endpoint_of_a_tenant_replays_no_stream_of_another(scene: Scene) -> None:
+    other = scene.api.tenant(scene.stranger).rpartition("/")[2]
+    path = f"{ROOT}/{scene.create()['id']}/replay"
+    for stream in (other, "0190a1b2-0000-7000-8000-000000000000"):
+        body = {"fromSequence": 0, "stream": stream}
+        refused = scene.api.post(path, body, by=scene.admin)
+        assert (refused.status_code, error_code(refused)) == (400, "error.webhook-stream-refused")
+        assert refused.json["error"]["details"][0]["field"] == "stream"
+    for stream in (scene.tenant_id, "server"):
+        answer = scene.api.post(path, {"fromSequence": 0, "stream": stream}, by=scene.admin)
+        assert answer.status_code == 202
+    everything = scene.create(scene.root, tenantId=None)
+    body = {"fromSequence": 0, "stream": other}
+    assert scene.api.post(f"{ROOT}/{everything['id']}/replay", body, by=scene.root).status_code == 202
 
 
 def test_a_deleted_endpoint_receives_nothing(scene: Scene) -> None:

@@ -14,6 +14,22 @@ ROWS: Final = (
         "rest/test_webhooks.py::test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints",
     ),
     webhooks(
+        "webhooks-owners",
+        "Nothing is sent for an owner who no longer administers what the endpoint covers.",
+        "sender.py",
+        "if not self._owners.administer(claim.endpoint):",
+        "if False:",
+        "rest/test_webhooks.py::test_webhooks_stop_when_their_owner_no_longer_administers_the_tenant",
+    ),
+    webhooks(
+        "webhooks-streams",
+        "An endpoint of a tenant replays no stream of another.",
+        "endpoints.py",
+        "requested not in (None, own, SERVER)",
+        "False",
+        "rest/test_webhooks.py::test_an_endpoint_of_a_tenant_replays_no_stream_of_another",
+    ),
+    webhooks(
         "webhooks-tenants",
         "An endpoint of a tenant receives no events of another.",
         "queue.py",

@@ -39,6 +39,7 @@ from strongroom_webhooks.models import (
     endpoints,
     metadata,
 )
+from strongroom_webhooks.owners import OWNER_GONE, Owners
 from strongroom_webhooks.queue import Attempt, DeliveryQueue
 from strongroom_webhooks.schedule import Schedule
 from strongroom_webhooks.sender import Sender
@@ -51,6 +52,20 @@ PATIENT = 60.0
 SCHEDULE = (0, 5, 300)
 KEYS = SigningKeys.create()
 TABLES = PluginTables(metadata, "strongroom_webhooks:migrations", "0001")
+
+
+class _Owners(Owners):
+    """Owners who lose their rights when the test says so."""
+
+    def __init__(self) -> None:
+        self.former: set[str] = set()
+        self.stopped: list[str] = []
+
+    def administer(self, endpoint: Endpoint) -> bool:
+        return endpoint.owner_id not in self.former
+
+    def record_stop(self, endpoint: Endpoint) -> None:
+        self.stopped.append(endpoint.id)
 
 
 class World:
@@ -69,12 +84,16 @@ class World:
             disable_after=3_600_000,
             on_disabled=lambda endpoint, reason: self.disabled.append((endpoint.id, reason)),
         )
+        self.owners = _Owners()
         self.limit(PATIENT)
 
     def limit(self, seconds: float) -> None:
         """Set the time limit of a request."""
         policy = OutboundPolicy((f"127.0.0.1:{self.receiver.port}",), True, seconds)
-        self.sender = Sender(self.queue, OutboundClient(policy), lambda text: text, self.clock, 4)
+        self.sender = self.new_sender(OutboundClient(policy), 4)
+
+    def new_sender(self, client: OutboundClient, concurrency: int) -> Sender:
+        return Sender(self.queue, client, lambda text: text, self.clock, concurrency, self.owners)
 
     def metrics(self) -> RecordedMetrics:
         """Record the metrics from now on."""
@@ -274,6 +293,30 @@ def test_410_disables_the_endpoint_and_notifies_its_owner(world: World) -> None:
     assert [item.outcome for item in world.deliveries(hook)] == ["failed", "pending"]
 
 
+def test_an_endpoint_whose_owner_lost_the_role_stops_with_its_deliveries_pending(world: World) -> None:
+    world.endpoint("/theirs", owner_id="former")
+    world.endpoint("/ours")
+    world.happen(1, 2)
+    world.owners.former.add("former")
+    assert world.sender.send_due() == 2
+    assert (world.receiver.of("/theirs"), len(world.receiver.of("/ours"))) == ([], 2)
+    state = world.state("/theirs")
+    assert (state.status, state.reason) == (Status.DISABLED, OWNER_GONE)
+    assert [(item.outcome, item.attempt) for item in world.deliveries("/theirs")] == [("pending", 0)] * 2
+    assert (world.owners.stopped, world.disabled) == (["/theirs"], [])
+
+
+def test_an_endpoint_that_is_taken_over_meanwhile_is_not_stopped(world: World) -> None:
+    world.endpoint("/taken", owner_id="former")
+    world.happen(1)
+    claim = world.queue.claim()
+    assert claim
+    with world.database.write() as tx:
+        tx.execute(update(endpoints).values(owner_id="user-1"))
+    assert not world.queue.stop(claim, OWNER_GONE)
+    assert world.state("/taken").status == Status.ENABLED
+
+
 def test_failing_for_long_disables_the_endpoint(world: World) -> None:
     hook = world.endpoint(answer=says(500))
     world.happen(*range(10))
@@ -322,7 +365,7 @@ def test_a_forbidden_url_is_refused_at_each_attempt(world: World) -> None:
                 tx.execute(update(endpoints).values(url=forbidden.url))
             world.happen(number)
             client = OutboundClient(resolver=forbidden.resolve)
-            assert Sender(world.queue, client, lambda text: text, world.clock, 1).send_due() == 1
+            assert world.new_sender(client, 1).send_due() == 1
     assert {item.outcome for item in world.deliveries(hook)} == {Outcome.REFUSED}
     assert len(world.deliveries(hook)) >= 100
     assert canary.seen == []

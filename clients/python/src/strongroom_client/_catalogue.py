@@ -71,6 +71,10 @@ class WebhookEventTypeUnknown(BadRequestError, code="error.webhook-event-type-un
     """400 `error.webhook-event-type-unknown`: An event type does not exist; see the list of events."""
 
 
+class WebhookStreamRefused(BadRequestError, code="error.webhook-stream-refused"):
+    """400 `error.webhook-stream-refused`: The endpoint receives no events of this stream."""
+
+
 class WebhookTenantUnknown(BadRequestError, code="error.webhook-tenant-unknown"):
     """400 `error.webhook-tenant-unknown`: There is no such tenant."""
 
@@ -325,6 +329,10 @@ class WebhookEndpointDisabled(ConflictError, code="error.webhook-endpoint-disabl
 
 class WebhookEndpointLimit(ConflictError, code="error.webhook-endpoint-limit"):
     """409 `error.webhook-endpoint-limit`: The tenant has its maximum of endpoints."""
+
+
+class WebhookEndpointOwnerless(ConflictError, code="error.webhook-endpoint-ownerless"):
+    """409 `error.webhook-endpoint-ownerless`: Its owner no longer administers this; take it over first."""
 
 
 class CursorExpired(NotFoundError, code="error.cursor-expired"):

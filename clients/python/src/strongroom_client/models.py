@@ -638,6 +638,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     tenant_id: None | str = msgspec.field(name="tenantId")
+    owner_id: str = msgspec.field(name="ownerId")
+    """The administrator whose rights the endpoint has"""
     url: str
     event_types: list[str] = msgspec.field(name="eventTypes")
     description: str
@@ -1107,6 +1109,8 @@ class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """For signatures `v1a`"""
     id: str
     tenant_id: None | str = msgspec.field(name="tenantId")
+    owner_id: str = msgspec.field(name="ownerId")
+    """The administrator whose rights the endpoint has"""
     url: str
     event_types: list[str] = msgspec.field(name="eventTypes")
     description: str

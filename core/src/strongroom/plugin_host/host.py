@@ -141,6 +141,9 @@ class PluginHost(HostAPI):
     def users(self) -> HostUsers:
         return HostUsers(self._user)
 
+    def administers(self, user_id: str, tenant_id: str | None) -> bool:
+        return self._services().keeping.tenants.administers(user_id, tenant_id)
+
     @cached_property
     def factors(self) -> HostFactors:
         return HostFactors()

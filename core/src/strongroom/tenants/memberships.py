@@ -2,7 +2,17 @@
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, bindparam, delete, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+)
 
 from strongroom.assurance import Demand, demand_of
 from strongroom.clock import Clock
@@ -12,6 +22,7 @@ from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import Forbidden, LastAdministrator
 from strongroom.identity import Identity
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
+from strongroom.users.models import UserStatus, UserType, users
 
 # This condition hides deleted tenants everywhere: they have no members until they are restored.
 _OF_MEMBER: Final = (
@@ -73,6 +84,21 @@ def _only_administrator() -> Select[Any]:
 _ONLY_ADMINISTRATOR: Final = Statement(lambda _: _only_administrator())
 
 
+def _administrator() -> Select[Any]:
+    # Members of a deleted tenant count: it may be restored, and its last events still concern them.
+    administered = tenant_members.c.tenant_id == bindparam("tenant_id")
+    is_own = administered & (tenant_members.c.user_id == users.c.id) & _IS_ADMIN
+    of_tenant = select(tenant_members.c.user_id).where(is_own).exists()
+    return select(users.c.id).where(
+        users.c.id == bindparam("user_id"),
+        users.c.status == UserStatus.ACTIVE.value,
+        or_(users.c.type == UserType.ADMIN.value, of_tenant),
+    )
+
+
+_ADMINISTRATOR: Final = Statement(lambda _: _administrator())
+
+
 def administers_a_tenant(user_id: ColumnElement[Any]) -> ColumnElement[bool]:
     """Return the condition that a user administers a tenant that is not deleted."""
     administered = tenant_members.alias("administered")
@@ -127,6 +153,17 @@ class Memberships:
         """
         if self.role_of(connection, tenant_id, identity) is not Role.ADMIN:
             raise Forbidden
+
+    def administers(self, connection: Connection, tenant_id: str | None, user_id: str) -> bool:
+        """Return whether a user is active, and administers the tenant or the server.
+
+        Args:
+            connection: the transaction.
+            tenant_id: the tenant, which may be deleted; ``None``: only the server counts.
+            user_id: the user.
+        """
+        named = {"tenant_id": tenant_id, "user_id": user_id}
+        return _ADMINISTRATOR.scalar(connection, named) is not None
 
     def lock_as_admin(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
         """Lock the tenant for a change of its administrators; raises as :meth:`require_admin`."""

@@ -109,6 +109,11 @@ class TenantService:
         with self._database.read() as connection:
             return self._memberships.role_of(connection, tenant_id, identity)
 
+    def administers(self, user_id: str, tenant_id: str | None) -> bool:
+        """Return whether a user is active, and administers the tenant or the server."""
+        with self._database.read() as connection:
+            return self._memberships.administers(connection, tenant_id, user_id)
+
     def usage(self, identity: Identity, tenant_id: str) -> Usage:
         """Return the usage of a tenant, for members and server administrators.
 

@@ -18,6 +18,8 @@ from strongroom_webhooks.errors import (
     DISABLED,
     FORBIDDEN,
     OUTDATED,
+    OWNERLESS,
+    STREAM_REFUSED,
     TENANT_UNKNOWN,
     TOO_MANY,
     TYPES_UNKNOWN,
@@ -25,6 +27,7 @@ from strongroom_webhooks.errors import (
     URL_REFUSED,
 )
 from strongroom_webhooks.models import Delivery, Endpoint, Outcome, Status, deliveries, endpoints
+from strongroom_webhooks.owners import Owners
 from strongroom_webhooks.queue import TEST_TYPE, DeliveryQueue, is_wanted
 from strongroom_webhooks.signing import SigningKeys
 
@@ -46,12 +49,16 @@ class Endpoints:
         host: the server.
         queue: the deliveries.
         client: checks URLs.
+        owners: the rights of the owners of endpoints.
     """
 
-    def __init__(self, host: HostAPI, queue: DeliveryQueue, client: OutboundClient) -> None:
+    def __init__(
+        self, host: HostAPI, queue: DeliveryQueue, client: OutboundClient, owners: Owners
+    ) -> None:
         self._host = host
         self._queue = queue
         self._client = client
+        self._owners = owners
 
     def create(self, body: Mapping[str, Any]) -> tuple[Endpoint, SigningKeys]:
         """Create an endpoint with new keys."""
@@ -107,6 +114,8 @@ class Endpoints:
         # Before the statement, because no database takes a number of any size.
         if known.revision != body["revision"]:
             raise ApiError(OUTDATED)
+        if body.get("status") == Status.ENABLED and not self._owners.administer(known):
+            raise ApiError(OWNERLESS)
         now = self._host.clock.now()
         values = {**_columns(body), "revision": body["revision"] + 1, "updated_at": now}
         if "status" in body:
@@ -119,6 +128,21 @@ class Endpoints:
             if body.get("status") == Status.ENABLED:
                 _resume(tx, endpoint_id, now)
             return _endpoint(tx, endpoint_id)
+
+    def take_over(self, endpoint_id: str) -> Endpoint:
+        """Make the caller the owner of an endpoint; a disabled one stays so, to be checked first."""
+        known = self.get(endpoint_id)
+        values = {
+            "owner_id": self._host.users.me().id,
+            "revision": endpoints.c.revision + 1,
+            "updated_at": self._host.clock.now(),
+        }
+        with self._host.database.write() as tx:
+            if not tx.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(values)):
+                raise ApiError(UNKNOWN)
+            taken = _endpoint(tx, endpoint_id)
+        self._owners.record_take_over(known)
+        return taken
 
     def delete(self, endpoint_id: str) -> None:
         """Delete an endpoint with its deliveries."""
@@ -188,7 +212,7 @@ class Endpoints:
         endpoint = self.get(endpoint_id)
         if endpoint.status != Status.ENABLED:
             raise ApiError(DISABLED)
-        stream = body.get("stream", endpoint.tenant_id or SERVER)
+        stream = _stream(endpoint, body.get("stream"))
         events = self._host.events.read(stream, body["fromSequence"] - 1, _REPLAYED)
         wanted: list[Event] = [event for event in events if is_wanted(endpoint, event)]
         if wanted:
@@ -233,6 +257,20 @@ class Endpoints:
 
     def _unseal(self, sealed: str) -> Sequence[SigningKeys]:
         return [SigningKeys.from_json(item) for item in json.loads(self._host.unseal(sealed))]
+
+
+def _stream(endpoint: Endpoint, requested: str | None) -> str:
+    """Return the stream that an endpoint replays.
+
+    Raises:
+        ApiError: it has no events of the endpoint's tenant. The answer is the same whether or not there
+            is such a stream, and the count of its events is not revealed.
+    """
+    own = endpoint.tenant_id or SERVER
+    if endpoint.tenant_id is not None and requested not in (None, own, SERVER):
+        details = [FieldError("stream", "refused", f'Must be "{own}" or "{SERVER}".')]
+        raise ApiError(STREAM_REFUSED, details=details)
+    return requested or own
 
 
 def _columns(body: Mapping[str, Any]) -> dict[str, Any]:

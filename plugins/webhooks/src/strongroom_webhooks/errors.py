@@ -19,6 +19,12 @@ TOO_MANY: Final = ErrorKind(
 DISABLED: Final = ErrorKind(
     409, "error.webhook-endpoint-disabled", "The endpoint is disabled; enable it first."
 )
+OWNERLESS: Final = ErrorKind(
+    409, "error.webhook-endpoint-ownerless", "Its owner no longer administers this; take it over first."
+)
+STREAM_REFUSED: Final = ErrorKind(
+    400, "error.webhook-stream-refused", "The endpoint receives no events of this stream."
+)
 OUTDATED: Final = ErrorKind(409, "error.webhook-endpoint-conflict", "The endpoint has another revision.")
 
 KINDS: Final = (
@@ -30,4 +36,6 @@ KINDS: Final = (
     TOO_MANY,
     DISABLED,
     OUTDATED,
+    OWNERLESS,
+    STREAM_REFUSED,
 )

@@ -32,7 +32,11 @@ class WebhookOptions:
         (),
         help='Private hosts that may be called, by name and port, such as "hooks.internal:8443".',
     )
-    allow_http: bool = option(False, help="Whether unencrypted URLs are allowed; for development only.")
+    allow_http: bool = option(
+        False,
+        help="Whether unencrypted URLs are allowed; production refuses it.",
+        development_only=True,
+    )
     disable_after_hours: int = option(
         120, minimum=1, help="Hours of failures after which an endpoint is disabled."
     )

@@ -25,6 +25,7 @@ LEASE_MARGIN: Final = 5_000
 TEST_TYPE: Final = "webhook.test"
 
 _ERROR_LENGTH: Final = 255
+_FREE: Final[Mapping[str, None]] = {"claimed_by": None, "claimed_until": None}
 _BATCH: Final = 1000
 
 
@@ -190,6 +191,20 @@ class DeliveryQueue:
             self._on_disabled(claim.endpoint, reason)
         return following
 
+    def stop(self, claim: Claim, reason: str) -> bool:
+        """Disable the endpoint of a claim without an attempt, because of its owner.
+
+        All deliveries stay pending. Returns whether the claim was in force, and the owner the same.
+        """
+        now = self._clock.now()
+        values = {"status": Status.DISABLED, "reason": reason, "updated_at": now, **_FREE}
+        with self._database.write() as tx:
+            is_same = (
+                endpoints.c.claimed_by == claim.token,
+                endpoints.c.owner_id == claim.endpoint.owner_id,
+            )
+            return bool(tx.execute(_of(claim.endpoint.id, *is_same).values(values)))
+
     def prune(self, before: int) -> int:
         """Delete finished deliveries that are older than a time; return how many."""
         found = and_(deliveries.c.outcome != Outcome.PENDING, deliveries.c.created_at < before)
@@ -260,7 +275,7 @@ class DeliveryQueue:
         head = Delivery.of(found) if found else None
         if head is None or head.next_at > now or not keep:
             at = head.next_at if head else None
-            tx.execute(_of(row.id).values(claimed_by=None, claimed_until=None, next_at=at))
+            tx.execute(_of(row.id).values(next_at=at, **_FREE))
             return None
         tx.execute(_of(row.id).values(claimed_by=token, claimed_until=now + self._lease))
         return Claim(token, Endpoint.of(row), row.signing_keys, head)
@@ -303,8 +318,7 @@ class DeliveryQueue:
             reason = f"no delivery has succeeded for {self._disable_after // 3_600_000} hours"
         values: Mapping[str, Any] = {"failing_since": since}
         if reason:
-            values = {**values, "status": Status.DISABLED, "reason": reason, "updated_at": now}
-            values = {**values, "claimed_by": None, "claimed_until": None}
+            values = {**values, "status": Status.DISABLED, "reason": reason, "updated_at": now, **_FREE}
         tx.execute(_of(endpoint.id).values(values))
         return reason
 

@@ -11,6 +11,8 @@ from strongroom_webhooks.errors import (
     DISABLED,
     FORBIDDEN,
     OUTDATED,
+    OWNERLESS,
+    STREAM_REFUSED,
     TENANT_UNKNOWN,
     TOO_MANY,
     TYPES_UNKNOWN,
@@ -105,7 +107,7 @@ def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
         access=Access.USER,
         body=EndpointChangesSchema,
         returns=EndpointSchema,
-        errors=(UNKNOWN, URL_REFUSED, TYPES_UNKNOWN, OUTDATED),
+        errors=(UNKNOWN, URL_REFUSED, TYPES_UNKNOWN, OUTDATED, OWNERLESS),
     )
     def update_webhook_endpoint(endpoint_id: str, body: Json) -> Endpoint:
         """Change an endpoint, or enable and disable it."""
@@ -137,6 +139,20 @@ def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
 
     @routes.operation(
         "POST",
+        f"{_ONE}/take-over",
+        access=Access.USER,
+        returns=EndpointSchema,
+        errors=(UNKNOWN,),
+    )
+    def take_over_webhook_endpoint(endpoint_id: str) -> Endpoint:
+        """Become the owner of an endpoint, whose events stop when its owner no longer administers them.
+
+        An endpoint that was disabled stays so: check its URL, rotate its secret, and enable it.
+        """
+        return webhooks.endpoints.take_over(endpoint_id)
+
+    @routes.operation(
+        "POST",
         f"{_ONE}/test",
         access=Access.USER,
         returns=DeliverySchema,
@@ -156,7 +172,7 @@ def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
         body=ReplaySchema,
         returns=ReplayedSchema,
         status=202,
-        errors=(UNKNOWN, DISABLED),
+        errors=(UNKNOWN, DISABLED, STREAM_REFUSED),
     )
     def replay_webhook_events(endpoint_id: str, body: Json) -> Json:
         """Send the events from a sequence on again, in their order and with their ids."""

@@ -71,6 +71,11 @@ class EndpointSchema(Schema):
 
     id = fields.String(required=True)
     tenantId = fields.String(required=True, allow_none=True, attribute="tenant_id")
+    ownerId = fields.String(
+        required=True,
+        attribute="owner_id",
+        metadata={"description": "The administrator whose rights the endpoint has"},
+    )
     url = fields.String(required=True)
     eventTypes = fields.List(fields.String(), required=True, attribute="event_types")
     description = fields.String(required=True)

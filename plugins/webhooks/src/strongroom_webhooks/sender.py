@@ -18,6 +18,7 @@ from strongroom.plugin_api.outbound import (
 from strongroom.plugin_api.tracing import span
 from strongroom_webhooks.metrics import count_attempt
 from strongroom_webhooks.models import Outcome
+from strongroom_webhooks.owners import OWNER_GONE, Owners
 from strongroom_webhooks.queue import Attempt, Claim, DeliveryQueue
 from strongroom_webhooks.signing import SigningKeys, signed_headers
 
@@ -48,6 +49,7 @@ class Sender:
         unseal: decrypts the keys of an endpoint.
         clock: the time of signatures.
         concurrency: the requests at a time.
+        owners: the rights of the owners of endpoints.
     """
 
     def __init__(
@@ -57,11 +59,13 @@ class Sender:
         unseal: Callable[[str], str],
         clock: Clock,
         concurrency: int,
+        owners: Owners,
     ) -> None:
         self._queue = queue
         self._client = client
         self._unseal = unseal
         self._clock = clock
+        self._owners = owners
         self._free = BoundedSemaphore(concurrency)
         self._most_failing = max(1, concurrency // 2)
         self._failing = 0
@@ -93,8 +97,8 @@ class Sender:
         while claim := self._queue.claim():
             following: Claim | None = claim
             while following:
-                following = self._queue.conclude(following, self._attempt(following), keep=True)
-                sent += 1
+                following, is_sent = self._deliver(following, keep=lambda: True)
+                sent += is_sent
         return sent
 
     def _run(self) -> None:
@@ -132,9 +136,7 @@ class Sender:
         claim: Claim | None = first
         try:
             while claim:
-                attempt = self._attempt(claim)
-                keep = time.monotonic() < until and not self._stopping.is_set()
-                claim = self._queue.conclude(claim, attempt, keep=keep)
+                claim, _ = self._deliver(claim, keep=lambda: self._may_continue(until))
         except Exception:
             # The claim ends by its time, and the delivery is sent again.
             logger.exception("Webhooks: endpoint %s", first.endpoint.id)
@@ -142,6 +144,19 @@ class Sender:
             self._count(first, -1)
             self._free.release()
             self.wake()
+
+    def _may_continue(self, until: float) -> bool:
+        return time.monotonic() < until and not self._stopping.is_set()
+
+    def _deliver(self, claim: Claim, keep: Callable[[], bool]) -> tuple[Claim | None, bool]:
+        """Send a delivery; return the endpoint's next due one, and whether this one was sent."""
+        # Now and not when it was queued, so that events of before do not reach a former administrator.
+        if not self._owners.administer(claim.endpoint):
+            if self._queue.stop(claim, OWNER_GONE):
+                self._owners.record_stop(claim.endpoint)
+            return None, False
+        attempt = self._attempt(claim)
+        return self._queue.conclude(claim, attempt, keep=keep()), True
 
     def _count(self, claim: Claim, difference: int) -> None:
         if claim.endpoint.failing_since is not None:

@@ -1,6 +1,5 @@
 """Builds what one server needs: the queue, the sender and the endpoints."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -11,6 +10,7 @@ from strongroom.plugin_api.outbound import OutboundClient
 from strongroom_webhooks.endpoints import Endpoints
 from strongroom_webhooks.models import Endpoint
 from strongroom_webhooks.options import WebhookOptions
+from strongroom_webhooks.owners import Owners
 from strongroom_webhooks.queue import DeliveryQueue
 from strongroom_webhooks.schedule import Schedule
 from strongroom_webhooks.sender import Sender
@@ -53,9 +53,14 @@ class Webhooks:
         return OutboundClient(self.options.policy())
 
     @cached_property
+    def owners(self) -> Owners:
+        """The rights of the owners of endpoints."""
+        return Owners(self._host)
+
+    @cached_property
     def endpoints(self) -> Endpoints:
         """The endpoints."""
-        return Endpoints(self._host, self.queue, self.client)
+        return Endpoints(self._host, self.queue, self.client, self.owners)
 
     @property
     def options(self) -> WebhookOptions:
@@ -65,8 +70,14 @@ class Webhooks:
 
     def sender(self) -> Sender:
         """Return a new sender."""
-        unseal: Callable[[str], str] = self._host.unseal
-        return Sender(self.queue, self.client, unseal, self._host.clock, self.options.concurrency)
+        return Sender(
+            self.queue,
+            self.client,
+            self._host.unseal,
+            self._host.clock,
+            self.options.concurrency,
+            self.owners,
+        )
 
     def start(self) -> None:
         """Begin to send, unless the configuration leaves that to other servers."""

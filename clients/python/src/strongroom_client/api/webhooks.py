@@ -139,6 +139,20 @@ def rotate_webhook_secret(
     )
 
 
+def take_over_webhook_endpoint(
+    endpoint_id: str,
+) -> Operation[Endpoint]:
+    """Become the owner of an endpoint, whose events stop when its owner no longer administers them.
+
+    An endpoint that was disabled stays so: check its URL, rotate its secret, and enable it.
+    """
+    return Operation(
+        "POST",
+        f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/take-over",
+        Endpoint,
+    )
+
+
 def test_webhook_endpoint(
     endpoint_id: str,
 ) -> Operation[Delivery]:
