@@ -160,6 +160,10 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
             {"messages": {"sms": ["console"]}},
             'messages.sms: "console" is for development only; ',
         ),
+        (
+            {"plugins": {"enabled": ["storage_local", "webhooks"], "webhooks": {"allow_http": True}}},
+            "plugins.webhooks.allow_http: true is for development only; remove this key",
+        ),
         ({"redis": {"url": "memory://"}}, "redis.url: must begin with redis:// or rediss://"),
         ({"cors": {"origins": "*"}}, "cors: unknown key; "),
     ],

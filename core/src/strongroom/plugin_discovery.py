@@ -1,5 +1,7 @@
 """Finds the installed plugins by their entry points, without importing any, and one-file plugins."""
 
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -55,6 +57,21 @@ def plugin_files(folder: Path | None) -> PluginFiles:
         return {}
     found = sorted(path for path in folder.absolute().iterdir() if path.suffix == ".py")
     return {path.stem: path for path in found if path.name[0] not in "._" and path.is_file()}
+
+
+def writable_by_others(folder: Path | None) -> list[Path]:
+    """Return the folder of one-file plugins and its files, as far as users outside its group may write.
+
+    What they write would run as the server. A mount that is read-only cannot be written by its mode.
+    """
+    if folder is None:
+        return []
+    paths = [folder.absolute(), *plugin_files(folder).values()]
+    return [path for path in paths if path.stat().st_mode & stat.S_IWOTH and not _is_read_only(path)]
+
+
+def _is_read_only(path: Path) -> bool:
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 class _UncachedLoader(SourceFileLoader):

@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from joserfc.jwk import OctKey, RSAKey
 
 from strongroom.addresses import parse_network
 from strongroom.config import Configuration, Settings
-from strongroom.config.describe import core_sections, secrets_in
+from strongroom.config.describe import core_sections, secrets_in, spell
 from strongroom.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.plugin_api.storage import (
     LocalPaths,
@@ -101,6 +102,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         *_signing_keys(settings),
         *_addresses(settings),
         *_extensions(selection),
+        *_options(selection),
     )
     for path, message in faults:
         configuration.add_error(path, message)
@@ -252,6 +254,16 @@ def _extensions(selection: Selection) -> Iterator[Fault]:
             if choice.extension.development_only:
                 name = choice.extension.name
                 yield ("messages", channel), f'"{name}" is for development only; [] sends none'
+
+
+def _options(selection: Selection) -> Iterator[Fault]:
+    for section in selection.sections():
+        for item in fields(section.options_type):
+            if item.metadata["development_only"]:
+                value = getattr(section.options, item.name)
+                if value != item.default:
+                    message = f"{spell(value)} is for development only; remove this key"
+                    yield (*section.path, item.name), message
 
 
 def _file_behind(origin: str) -> Path | None:

@@ -47,6 +47,22 @@ ROWS: Final = (
         "unit/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
     ),
     core(
+        "production-plugin-files",
+        "Production runs no one-file plugin that others can change.",
+        "plugin_discovery.py",
+        "path.stat().st_mode & stat.S_IWOTH",
+        "path.stat().st_mode & 0",
+        "unit/plugins/test_plugin_files.py::test_production_runs_no_file_that_others_can_change",
+    ),
+    core(
+        "production-development-options",
+        "Production refuses options that are for development only.",
+        "production.py",
+        'if item.metadata["development_only"]:',
+        "if False:",
+        "e2e/test_production_refusals.py::test_unsafe_settings_are_refused_by_key_with_a_remedy",
+    ),
+    core(
         "production-debugger",
         "Production refuses a debugger.",
         "production.py",

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
-from strongroom.config import load
+from strongroom.config import ConfigurationError, load
+from strongroom.observability.doctor import CheckState, examine_plugin_files
 from strongroom.plugin_discovery import load_plugin_file
 from strongroom.plugins.selection import select
 
@@ -160,3 +161,38 @@ def test_a_folder_that_is_missing_or_closed_is_one_line(folder: Path) -> None:
     result = run(missing, "plugins", "list")
     assert result.exit_code == 0
     assert "cannot be read" in result.stderr
+
+
+def select_in(folder: Path, mode: str) -> None:
+    """Load the plugins of the folder."""
+    config = folder.parent / "strongroom.toml"
+    config.write_text(
+        f'[server]\nmode = "{mode}"\n[plugins]\nenabled = ["storage_local"]\nfolder = "{folder}"\n'
+    )
+    select(load(config, {}))
+
+
+def test_production_runs_no_file_that_others_can_change(folder: Path) -> None:
+    ran = folder / "ran"
+    (folder / "greeter.py").write_text(f"{PLUGIN}\nopen({str(ran)!r}, 'w').close()\n")
+    for path in (folder, folder / "greeter.py"):
+        mode = path.stat().st_mode
+        path.chmod(mode | 0o002)
+        with pytest.raises(ConfigurationError) as caught:
+            select_in(folder, "production")
+        wanted = f"plugins.folder: {path} can be changed by others; run: chmod o-w {path}"
+        assert str(caught.value).endswith(wanted)
+        assert not ran.exists()
+        path.chmod(mode)
+    select_in(folder, "production")
+    assert ran.exists()
+
+
+def test_development_runs_a_file_that_others_can_change_and_the_doctor_says_so(folder: Path) -> None:
+    file = folder / "greeter.py"
+    assert examine_plugin_files(folder).state is CheckState.OK
+    file.chmod(0o666)
+    select_in(folder, "development")
+    result = examine_plugin_files(folder)
+    assert (result.state, result.remedy) == (CheckState.FAILED, f"chmod o-w {file}")
+    assert str(file) in result.message

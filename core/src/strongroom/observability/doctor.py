@@ -26,6 +26,7 @@ from strongroom.notifications.templates import TEMPLATES, text_of
 from strongroom.observability.readiness import DISK_FULL, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
+from strongroom.plugin_discovery import writable_by_others
 from strongroom.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.storage.ownership import StorageOwnership
 from strongroom.storage.stores import fault_of
@@ -308,6 +309,16 @@ class Doctor:
         ):
             if path.exists():
                 yield _examine_mode(part, path)
+        if settings.plugins.folder is not None:
+            yield examine_plugin_files(settings.plugins.folder)
+
+
+def examine_plugin_files(folder: Path) -> CheckResult:
+    """Return whether users outside the group of one-file plugins can change them."""
+    part, paths = "plugins.folder", " ".join(map(str, writable_by_others(folder)))
+    if paths:
+        return failed(part, f"others can change, and so run: {paths}", f"chmod o-w {paths}")
+    return ok(part, f"only its owner and group can change {folder}")
 
 
 def _examine_folder(part: str, path: Path) -> CheckResult:

@@ -51,6 +51,7 @@ def option(
     choices: Sequence[str] = (),
     minimum: float | None = None,
     maximum: float | None = None,
+    development_only: bool = False,
 ) -> Any:
     """Declare one key of a configuration section as a dataclass field.
 
@@ -70,8 +71,15 @@ def option(
         choices: the allowed values; empty: any.
         minimum: the minimum value, inclusive.
         maximum: the maximum value, inclusive.
+        development_only: production refuses any other value than the default.
     """
-    metadata = {"help": help, "secret": secret, "choices": tuple(choices), "range": (minimum, maximum)}
+    metadata = {
+        "help": help,
+        "secret": secret,
+        "choices": tuple(choices),
+        "range": (minimum, maximum),
+        "development_only": development_only,
+    }
     # Exclude secrets from the dataclass's repr, so that logs and tracebacks do not contain them.
     if default_factory is not MISSING:
         return field(default_factory=default_factory, repr=not secret, metadata=metadata)

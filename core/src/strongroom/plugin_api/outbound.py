@@ -55,6 +55,9 @@ _URL: Final = re.compile(
 _ALLOWED: Final = re.compile(rf"(?P<host>{_HOST}):(?P<port>[1-9][0-9]{{0,4}})", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
+# Names that never lead to a public address: RFC 6761, 6762, 7686 and 8375, and ICANN 2024 (internal).
+_LOCAL_NAMES: Final = frozenset({"localhost", "local", "internal", "home.arpa", "invalid", "onion"})
+
 _UNICAST: Final = IPv6Network("2000::/3")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _ISATAP: Final = frozenset({0x00005EFE, 0x02005EFE})
@@ -269,6 +272,8 @@ class OutboundClient:
             return
         if target.port != _PORTS[target.scheme]:
             raise OutboundRefused(f"the port must be {_PORTS[target.scheme]}")
+        if target.address is None and _is_local(target.host):
+            raise OutboundRefused("the host must be a public name")
         if target.address is not None and not is_public(target.address):
             raise OutboundRefused("address not public")
 
@@ -316,6 +321,12 @@ def _target(match: re.Match[str]) -> _Target:
         raise OutboundRefused("the host or port is too long")
     path = (match["path"] or "/") + (match["query"] or "")
     return _Target(scheme, host, port, path, _literal(host, is_ipv6=bool(match["ipv6"])))
+
+
+def _is_local(name: str) -> bool:
+    """Return whether a name belongs to a local network: one word, or below a reserved domain."""
+    labels = name.split(".")
+    return len(labels) == 1 or not _LOCAL_NAMES.isdisjoint((labels[-1], ".".join(labels[-2:])))
 
 
 def _literal(host: str, *, is_ipv6: bool) -> IPAddress | None:

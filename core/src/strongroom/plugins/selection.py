@@ -29,7 +29,7 @@ from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
-from strongroom.plugin_discovery import installed_plugins, plugin_files
+from strongroom.plugin_discovery import installed_plugins, plugin_files, writable_by_others
 from strongroom.plugins.manager import PluginError, PluginManager
 
 BUILTIN = (
@@ -179,6 +179,7 @@ def load_plugins(configuration: Configuration) -> PluginManager:
     """
     settings = configuration.settings.plugins
     try:
+        _refuse_writable_files(configuration)
         return PluginManager(BUILTIN, settings.enabled, plugin_files(settings.folder))
     except OSError as error:
         message = f"{settings.folder} cannot be read: {error.strerror}"
@@ -189,6 +190,15 @@ def load_plugins(configuration: Configuration) -> PluginManager:
         configuration.add_error(("plugins", "enabled"), str(error))
         configuration.raise_if_invalid()
         raise
+
+
+def _refuse_writable_files(configuration: Configuration) -> None:
+    """Check that no other user can change one-file plugins, before one runs; not in development."""
+    if configuration.settings.is_production:
+        for path in writable_by_others(configuration.settings.plugins.folder):
+            message = f"{path} can be changed by others; run: chmod o-w {path}"
+            configuration.add_error(("plugins", "folder"), message)
+        configuration.raise_if_invalid()
 
 
 class _Chooser:

@@ -73,6 +73,13 @@ _FORMS: Final = (
     "https://[v1.fe80::a]/",
     "https://1.2.3.4.5/",
     "https://0x/",
+    "https://localhost/",
+    "https://LOCALHOST/",
+    "https://a.localhost/",
+    "https://intranet/",
+    "https://printer.local/",
+    "https://db.internal/",
+    "https://router.home.arpa/",
     f"https://{'a' * 300}.example.org/",
 )
 
