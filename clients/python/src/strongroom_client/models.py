@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         "file.restored",
         "folder.created",
     ]
+    GetFileIncludeType0: TypeAlias = Literal["path"]
     GrantPermission: TypeAlias = Literal["manage", "read", "write"]
     GroupGrantPermission: TypeAlias = Literal["manage", "read", "write"]
     ListAuditEventsOutcome: TypeAlias = Literal["failure", "success"]
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
         "file.restored",
         "folder.created",
     ]
+    ListFilesIncludeType0: TypeAlias = Literal["path"]
+    ListFilesInFolderIncludeType0: TypeAlias = Literal["path"]
     ListFilesInFolderSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
     RestorationOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     RetentionMode: TypeAlias = Literal["compliance", "governance"]
     RoleRole: TypeAlias = Literal["admin", "member", "records"]
+    SearchFilesIncludeType0: TypeAlias = Literal["path"]
     SearchFilesSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -137,10 +141,13 @@ else:
     DropLayout = str
     EndpointChangesStatus = str
     FileEventAction = str
+    GetFileIncludeType0 = str
     GrantPermission = str
     GroupGrantPermission = str
     ListAuditEventsOutcome = str
     ListFileEventsAction = str
+    ListFilesIncludeType0 = str
+    ListFilesInFolderIncludeType0 = str
     ListFilesInFolderSort = str
     ListFilesInFolderTypeType0 = str
     ListFilesSort = str
@@ -169,6 +176,7 @@ else:
     RestorationOnConflict = str
     RetentionMode = str
     RoleRole = str
+    SearchFilesIncludeType0 = str
     SearchFilesSort = str
     SearchFilesTypeType0 = str
     ShareAudienceType0 = str
@@ -1321,6 +1329,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
     scan: NodeScanType0 | None
     """Scan state of the content; null for folders. Content that is `pending`, `infected` or `rejected` cannot be read"""
+    path: list[str] | Unset = UNSET
+    """With `include=path`: the names from the topmost folder that the caller can see down to the node's own"""
 
 
 class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from strongroom.files.grants import AccessExplainer, GrantService
 from strongroom.files.group_grants import GroupGrantService
 from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
+from strongroom.files.node_paths import NodePaths
 from strongroom.files.paths import PathLookup
 from strongroom.files.reindexing import NameReindexing
 from strongroom.files.replacing import ReplacingService
@@ -262,6 +263,10 @@ class FileServices(StorageServices, TenantServices):
     @cached_property
     def paths(self) -> PathLookup:
         return PathLookup(self._database, self._clock, self._access)
+
+    @cached_property
+    def node_paths(self) -> NodePaths:
+        return NodePaths(self._database, self._clock, self._access)
 
     @cached_property
     def explainer(self) -> AccessExplainer:

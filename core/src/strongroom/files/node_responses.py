@@ -1,11 +1,14 @@
 """Responses with files and folders, and the preconditions of changes to them."""
 
+import json
+from collections.abc import Sequence
 from typing import Final
 
 from strongroom.database.paging import Page
 from strongroom.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
 from strongroom.files.access import NodeView
 from strongroom.files.listing import FilePage
+from strongroom.files.node_paths import NodePaths
 from strongroom.files.serializers import Json, node_json, serialize_node
 from strongroom.files.service import FileService
 from strongroom.http.access import current_identity
@@ -14,7 +17,8 @@ from strongroom.http.pages import envelope
 from strongroom.http.request import get_service
 from strongroom.http.response import Response, json_response, not_modified
 from strongroom.http.routing import Location
-from strongroom.json_text import splice_records
+from strongroom.identity import AnyCaller
+from strongroom.json_text import encode_json, splice_records
 
 Tagged = tuple[Json, int, dict[str, str]]
 
@@ -24,12 +28,19 @@ NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "fil
 CONDITIONAL_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, PreconditionFailed)
 
 
-def node_response(view: NodeView) -> Response:
+def node_details(view: NodeView, query: Json, caller: AnyCaller) -> Response:
     """Return the response with the details of a node; 304 if the client has this revision.
+
+    With its path it has no entity tag, because a folder above may be renamed without a new revision of
+    the node.
 
     Raises:
         PreconditionFailed: If-Match does not match.
     """
+    if query["include"]:
+        tenant_id, node_id = view.node.tenant_id, view.node.id
+        paths = get_service(NodePaths).of(caller, tenant_id, [node_id])
+        return json_response(_with_path(node_json(view), paths[node_id]))
     current = Validators(str(view.node.revision), None)
     headers = (("ETag", current.etag),)
     if is_unchanged(current):
@@ -37,10 +48,24 @@ def node_response(view: NodeView) -> Response:
     return json_response(node_json(view), headers=headers)
 
 
-def page_response(page: FilePage) -> Response:
-    """Return the response with a page of files and folders."""
+def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str) -> Response:
+    """Return the response with a page of files and folders, with their paths if the query demands."""
+    records = page.records
+    if query["include"]:
+        records = _with_paths(records, caller, tenant_id)
     content = envelope(Page((), page.total, page.paging), included=page.included)
-    return json_response(splice_records(content, page.records))
+    return json_response(splice_records(content, records))
+
+
+def _with_paths(records: Sequence[str], caller: AnyCaller, tenant_id: str) -> list[str]:
+    ids = [json.loads(record)["id"] for record in records]
+    paths = get_service(NodePaths).of(caller, tenant_id, ids)
+    return [_with_path(record, paths[id_]) for record, id_ in zip(records, ids, strict=True)]
+
+
+def _with_path(record: str, path: Sequence[str]) -> str:
+    """Return the JSON text of a node with its path as the last member."""
+    return f'{record[:-1]},"path":{encode_json(path)}}}'
 
 
 def tagged(view: NodeView, status: int = 200) -> Tagged:

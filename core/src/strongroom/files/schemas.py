@@ -206,6 +206,20 @@ def _sort() -> fields.String:
     )
 
 
+def _include() -> fields.String:
+    return fields.String(
+        load_default=None,
+        validate=validate.OneOf(["path"]),
+        metadata={"description": "`path` adds the names on the path of each node"},
+    )
+
+
+class NodeQuery(Schema):
+    """Additional members of the details of a file or folder."""
+
+    include = _include()
+
+
 class ListQuery(PagingQuery):
     """The filter and the order of a list."""
 
@@ -213,6 +227,7 @@ class ListQuery(PagingQuery):
     type = _node_type()
     contentType = _content_type()
     sort = _sort()
+    include = _include()
 
 
 class SearchQuery(PagingQuery):
@@ -230,6 +245,7 @@ class SearchQuery(PagingQuery):
         load_default=None, validate=validate.Range(0, MAX_BYTES), metadata={"description": "In bytes"}
     )
     sort = _sort()
+    include = _include()
 
 
 class NodeSchema(Schema):
@@ -257,5 +273,12 @@ class NodeSchema(Schema):
         metadata={
             "description": "Scan state of the content; null for folders. Content that is `pending`, "
             "`infected` or `rejected` cannot be read"
+        },
+    )
+    path = fields.List(
+        fields.String(),
+        metadata={
+            "description": "With `include=path`: the names from the topmost folder that the caller can "
+            "see down to the node's own"
         },
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from strongroom.errors import Forbidden, NotAFolder, NotFound
 from strongroom.files.node_filters import NodeFilter, NodeOrder
-from strongroom.files.node_responses import page_response
+from strongroom.files.node_responses import listed_nodes
 from strongroom.files.schemas import NodeSchema, SearchQuery
 from strongroom.files.search import FileSearch, NodeSearch
 from strongroom.files.serializers import Json
@@ -50,4 +50,5 @@ def search_files(tenant_id: str, query: Json, caller: Caller) -> Response:
         ),
         NodeOrder.parse(query["sort"]),
     )
-    return page_response(get_service(FileSearch).search(caller, tenant_id, wanted, paging(query)))
+    page = get_service(FileSearch).search(caller, tenant_id, wanted, paging(query))
+    return listed_nodes(page, query, caller, tenant_id)

@@ -16,8 +16,8 @@ from strongroom.files.node_filters import NodeFilter, NodeOrder
 from strongroom.files.node_responses import (
     CONDITIONAL_ERRORS,
     NODE_LOCATION,
-    node_response,
-    page_response,
+    listed_nodes,
+    node_details,
     wanted_revision,
 )
 from strongroom.files.node_selection import NodeSelection
@@ -26,6 +26,7 @@ from strongroom.files.schemas import (
     FolderConflictQuery,
     ListQuery,
     NewFolderSchema,
+    NodeQuery,
     NodeSchema,
     UploadQuery,
 )
@@ -288,16 +289,17 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller:
     access=Access.USER,
     scope=Scope.FILES_READ,
     verifies_login=True,
+    query=NodeQuery,
     returns=NodeSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.PreconditionFailed),
     document={"responses": {"304": {"description": "The client's copy is current"}}},
     request_headers=("If-Match", "If-None-Match"),
     response_headers=("ETag",),
 )
-def get_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
-    """Get the details of a file or folder."""
+def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> Response:
+    """Get the details of a file or folder; with `include=path` they have no entity tag."""
     view = get_service(FileService).get(caller, tenant_id, file_id)
-    return node_response(view)
+    return node_details(view, query, caller)
 
 
 @blueprint.operation(
@@ -371,9 +373,8 @@ def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Re
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
     listing, owner_id = get_service(FileListing), own_id(owner_id)
-    return page_response(
-        listing.top_level(caller, tenant_id, owner_id, paging(query), _selection(query))
-    )
+    page = listing.top_level(caller, tenant_id, owner_id, paging(query), _selection(query))
+    return listed_nodes(page, query, caller, tenant_id)
 
 
 @blueprint.operation(
@@ -391,10 +392,8 @@ def list_files_in_folder(
 ) -> Response:
     """List the files a user can access inside a folder."""
     listing, owner_id = get_service(FileListing), own_id(owner_id)
-    selection = _selection(query)
-    return page_response(
-        listing.inside(caller, tenant_id, owner_id, parent_id, paging(query), selection)
-    )
+    page = listing.inside(caller, tenant_id, owner_id, parent_id, paging(query), _selection(query))
+    return listed_nodes(page, query, caller, tenant_id)
 
 
 def _selection(query: Json) -> NodeSelection | None:

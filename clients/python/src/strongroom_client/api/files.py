@@ -4,6 +4,9 @@ from ..models import (
     CreateFolderInFolderOnConflict,
     CreateFolderOnConflict,
     Done,
+    GetFileIncludeType0,
+    ListFilesIncludeType0,
+    ListFilesInFolderIncludeType0,
     ListFilesInFolderSort,
     ListFilesInFolderTypeType0,
     ListFilesSort,
@@ -119,14 +122,18 @@ def get_file(
     tenant_id: str,
     file_id: str,
     *,
+    include: GetFileIncludeType0 | None | Unset = UNSET,
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Get the details of a file or folder."""
+    """Get the details of a file or folder; with `include=path` they have no entity tag."""
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}",
         Node,
+        query={
+            "include": include,
+        },
         headers={
             "If-Match": if_match,
             "If-None-Match": if_none_match,
@@ -144,6 +151,7 @@ def list_files(
     type_: ListFilesTypeType0 | None | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
     sort: ListFilesSort | Unset = UNSET,
+    include: ListFilesIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
 
@@ -160,6 +168,7 @@ def list_files(
             "type": type_,
             "contentType": content_type,
             "sort": sort,
+            "include": include,
         },
     )
 
@@ -175,6 +184,7 @@ def list_files_in_folder(
     type_: ListFilesInFolderTypeType0 | None | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
     sort: ListFilesInFolderSort | Unset = UNSET,
+    include: ListFilesInFolderIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List the files a user can access inside a folder."""
     return Operation(
@@ -188,6 +198,7 @@ def list_files_in_folder(
             "type": type_,
             "contentType": content_type,
             "sort": sort,
+            "include": include,
         },
     )
 

@@ -4,6 +4,7 @@ import datetime
 
 from ..models import (
     NodeCollection,
+    SearchFilesIncludeType0,
     SearchFilesSort,
     SearchFilesTypeType0,
 )
@@ -23,6 +24,7 @@ def search_files(
     modified_after: datetime.datetime | None | Unset = UNSET,
     min_size: int | None | Unset = UNSET,
     sort: SearchFilesSort | Unset = UNSET,
+    include: None | SearchFilesIncludeType0 | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """Find the files and folders whose names contain a text, among those that the caller can see.
 
@@ -44,5 +46,6 @@ def search_files(
             "modifiedAfter": modified_after,
             "minSize": min_size,
             "sort": sort,
+            "include": include,
         },
     )
