@@ -52,13 +52,14 @@ class WeChat:
     def config(self, server_url: str, *, register: bool = True) -> Table:
         """Return the changes to a configuration: login by WeChat, for users who bind again and again."""
         wechat = {"open_url": self.url, "api_url": self.url, "attempts": 1, "register": register}
-        apps = {name: _app_options(app, server_url) for name, app in self.apps.items()}
+        apps = {name: app_options(app, server_url) for name, app in self.apps.items()}
         login = {"methods": ["password", "wechat"], "wechat": {**wechat, "apps": apps}}
         rates = lifted("login_per_address", "captchas_per_address", "code_per_recipient")
         return {"plugins": {"enabled": ["storage_local", "login_wechat"]}, "login": login, **rates}
 
 
-def _app_options(app: PlatformApp, server_url: str) -> Table:
+def app_options(app: PlatformApp, server_url: str) -> Table:
+    """Return the options of an app in the configuration."""
     options = {"kind": app.kind, "appid": app.appid, "secret": app.secret}
     callback = {"redirect_uri": f"{server_url}{CALLBACK}"} if app.kind == WEBSITE else {}
     return options | callback

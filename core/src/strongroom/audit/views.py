@@ -11,6 +11,7 @@ from strongroom.http.access import Access
 from strongroom.http.pages import collection_of, envelope, paging, reference
 from strongroom.http.request import get_service
 from strongroom.http.routing import Blueprint
+from strongroom.json_text import encode_json
 from strongroom.plugin_api.authentication import Scope
 
 blueprint = Blueprint(
@@ -43,4 +44,10 @@ def _present(record: AuditRecord) -> dict[str, Any]:
         **asdict(record),
         "actor": reference(record.actor_id) if record.actor_id else None,
         "target": {"type": record.target_type, "id": record.target_id} if has_target else None,
+        "details": {name: _detail(value) for name, value in record.details.items()},
     }
+
+
+def _detail(value: Any) -> str:
+    """Return a detail as text. Those of plugins may be any JSON values, which their events need."""
+    return value if isinstance(value, str) else encode_json(value)

@@ -108,7 +108,7 @@ class Description:
         return {
             "info": {"description": "A self-hosted server for user accounts and files."},
             "servers": [{"url": self._server_url}],
-            "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_schema_name),
+            "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_SchemaNames()),
         }
 
 
@@ -185,6 +185,16 @@ def _describe_headers(operation: Json) -> None:
             response["headers"] = response_headers(status, own)
 
 
-def _schema_name(schema: Any) -> str:
-    kind: Any = resolve_schema_cls(schema)
-    return str(kind.__name__).removesuffix("Schema")
+class _SchemaNames:
+    """Names schemas by their classes; a schema of a plugin never changes the name of another one."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, Any] = {}
+
+    def __call__(self, schema: Any) -> str:
+        kind: Any = resolve_schema_cls(schema)
+        name = str(kind.__name__).removesuffix("Schema")
+        if self._owners.setdefault(name, kind) is kind:
+            return name
+        package = kind.__module__.partition(".")[0].removeprefix("strongroom_")
+        return "".join(word.capitalize() for word in package.split("_")) + name

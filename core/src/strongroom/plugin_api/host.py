@@ -156,7 +156,8 @@ class HostAPI(ABC):
             action: a word such as ``create``; the record's action is ``PLUGIN.create``.
             target_type: what kind of thing was changed, one word.
             target_id: its id, at most 36 characters.
-            details: JSON values, without secrets.
+            details: JSON values, without secrets; ``None`` is left out. Points in time are ISO 8601,
+                see :func:`strongroom.plugin_api.times.iso_format`.
         """
 
     @property

@@ -167,7 +167,7 @@ class PluginHost(HostAPI):
             target_type=target_type,
             target_id=target_id,
             origin=self._user.origin(),
-            details=details or {},
+            details={name: value for name, value in (details or {}).items() if value is not None},
         )
         base = self._services().base
         with base.database.write() as connection:

@@ -290,7 +290,7 @@ class GroupService:
     def members(
         self, identity: Identity, tenant_id: str, group_id: str, paging: Paging
     ) -> tuple[Page[GroupMember], list[dict[str, str]]]:
-        """Return a page of a group's members, oldest first, and summaries of these users.
+        """Return a page of a group's members, oldest first, and summaries of the users in it.
 
         Raises:
             Forbidden: the caller neither administers the tenant nor is in the group.
@@ -303,7 +303,9 @@ class GroupService:
             if role is not Role.ADMIN and own is None:
                 raise Forbidden
             page = select_page(connection, *_page_of_members(group_id), paging, GROUP_MEMBER)
-            return page, self._users.summaries(connection, [member.user_id for member in page.items])
+            users = {member.user_id for member in page.items}
+            users |= {member.added_by for member in page.items if member.added_by}
+            return page, self._users.summaries(connection, users)
 
     def add_member(
         self, identity: Identity, tenant_id: str, group_id: str, user_id: str, origin: Origin

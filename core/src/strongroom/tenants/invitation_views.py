@@ -142,10 +142,10 @@ def accept_invitation_secret(body: Json) -> Json:
 )
 def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
     """List the open invitations to the caller's e-mail address and mobile number."""
-    found = get_service(InvitationService).received(current_identity(), own_id(user_id))
+    invitations, senders = get_service(InvitationService).received(current_identity(), own_id(user_id))
     asked = paging(query)
-    items = found[asked.offset : asked.offset + asked.size]
-    return envelope(Page(items, len(found), asked), _present_received)
+    items = invitations[asked.offset : asked.offset + asked.size]
+    return envelope(Page(items, len(invitations), asked), _present_received, senders)
 
 
 @blueprint.operation(

@@ -249,15 +249,19 @@ class InvitationService:
             self._acceptance.remove(connection, found.invitation)
             self._record(connection, "invitation.delete", identity, found.invitation, origin)
 
-    def received(self, identity: Identity, user_id: str) -> list[SentInvitation]:
-        """Return the open invitations to the contacts of the caller.
+    def received(
+        self, identity: Identity, user_id: str
+    ) -> tuple[list[SentInvitation], list[dict[str, str]]]:
+        """Return the open invitations to the contacts of the caller, and summaries of their senders.
 
         Raises:
             Forbidden: the caller is another user.
         """
         identity.require_self(user_id)
         with self._database.read() as connection:
-            return self._complete(connection, self._received(connection, user_id))
+            invitations = self._received(connection, user_id)
+            senders = self._users.summaries(connection, {item.invited_by for item in invitations})
+            return self._complete(connection, invitations), senders
 
     def accept(
         self, identity: Identity, user_id: str, invitation_id: str, origin: Origin

@@ -1,13 +1,13 @@
 """The plugin's routes: login with both kinds of app, binding, and the QR code pages."""
 
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from flask import Response
 
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, HostAPI, State
+from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, HostAPI
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.errors import APP_UNKNOWN, ClientFault, PhoneCodeInvalid
 from strongroom_login_wechat.method import OPENID, UNIONID, WeChatLogin, of_others
@@ -63,7 +63,7 @@ def _add_qr_codes(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         purpose = body["purpose"]
         state = host.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
         url = website.authorize_url(state.value, language=body.get("language"))
-        return {"url": url, "state": state.value, "app": name, "expiresAt": _iso_format(state)}
+        return {"url": url, "state": state.value, "app": name, "expiresAt": iso_format(state.expires_at)}
 
 
 def _add_logins(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
@@ -184,11 +184,6 @@ def _choose(login: WeChatLogin, kind: type[AppT], name: str | None) -> tuple[str
         message = f"Must be one of: {', '.join(sorted(apps)) or 'there is none'}."
         raise ApiError(APP_UNKNOWN, details=[FieldError("app", "unknown", message)])
     return chosen, apps[chosen]
-
-
-def _iso_format(state: State) -> str:
-    moment = datetime.fromtimestamp(state.expires_at / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 _CODE_PARAMETER: Json = {

@@ -13,6 +13,7 @@ from sqlalchemy import Select, delete, func, insert, or_, select, update
 from strongroom.plugin_api.files import Delegation, FileInfo, Level
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.state import Transaction
+from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_share_links.errors import FORBIDDEN, OUTDATED, POLICY, UNKNOWN
 from strongroom_share_links.models import (
@@ -356,7 +357,7 @@ class Links:
             "kind": link.kind,
             "hasPassword": link.password_hash is not None,
             "audience": link.audience,
-            "expiresAt": link.expires_at,
+            "expiresAt": None if link.expires_at is None else iso_format(link.expires_at),
             "maxDownloads": link.max_downloads,
         }
         self._host.audit(action, "share", link.id, details)

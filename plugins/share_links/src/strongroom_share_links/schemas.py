@@ -1,11 +1,12 @@
 """JSON of the REST API."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from strongroom.plugin_api.times import iso_format
 from strongroom_share_links.models import Audience, Kind, Layout
 from strongroom_share_links.openings import Opening
 from strongroom_share_links.options import MAKERS, PASSWORDS
@@ -29,10 +30,7 @@ class Timestamp(fields.Integer):
         super().__init__(metadata=described, **options)
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        if value is None:
-            return None
-        shown = datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="milliseconds")
-        return shown.replace("+00:00", "Z")
+        return None if value is None else iso_format(value)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> Any:
         try:
