@@ -9,8 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
+from strongroom.config import ConfigurationError
 from strongroom.testing.server import free_port
 from tests.e2e.distributions import install
+from tests.support.commands import run_command
 from tests.support.config import change_config, main_storage, write_toml
 from tests.support.databases import on_sqlite
 from tests.support.server import serving
@@ -22,7 +24,7 @@ S3 = {
     "region": "eu-central-1",
     "access_key_id": "made-up",
     "secret_access_key": "made-up",
-    "path_style": True,
+    "addressing_style": "path",
 }
 REDIS = {"redis": {"url": "redis://:hush@127.0.0.1:1/0"}}
 
@@ -39,11 +41,27 @@ def check(config: Path, *arguments: str) -> Result:
 
 def refusal(config: Path, *arguments: str) -> str:
     """Return the one line that the check refuses with, without the file's name and line."""
-    result = check(config, *arguments)
+    error = check(config, *arguments).exception
     # CliRunner shows what main() prints as lines, with exit code 2.
-    assert type(result.exception).__name__ == "ConfigurationError", result.output
-    (line,) = str(result.exception).splitlines()
+    assert isinstance(error, ConfigurationError), error
+    assert not error.is_temporary
+    return _only_line(config, str(error))
+
+
+def outage(config: Path, would: str) -> str:
+    """Return the one line about a service that does not answer, without the file's name and line."""
+    result = run_command("--config", str(config), "config", "check")
+    assert (result.returncode, result.stdout) == (3, f"the server would {would}\n"), result.stderr
+    return _only_line(config, result.stderr.removeprefix("strongroom: "))
+
+
+def _only_line(config: Path, text: str) -> str:
+    (line,) = text.splitlines()
     return line.removeprefix(f"{config}:").partition(": ")[2]
+
+
+NOT_NOW = "not start now"
+WITHOUT = "start, without what does not answer now"
 
 
 def test_a_check_before_the_first_start_is_fine_and_leaves_nothing_behind(
@@ -56,19 +74,21 @@ def test_a_check_before_the_first_start_is_fine_and_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == [config]
 
 
-@pytest.mark.parametrize(
-    "url", ["postgresql+psycopg://x:hush@127.0.0.1:1/x", "sqlite:////nowhere/db.sqlite3"]
-)
-def test_a_database_that_is_away(config: Path, url: str) -> None:
-    change_config(config, {"database": {"url": url}})
-    line = refusal(config)
+def test_a_database_that_is_away(config: Path) -> None:
+    change_config(config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
+    line = outage(config, NOT_NOW)
     assert line.startswith("database.url: ")
     assert "hush" not in line
 
 
-def test_a_redis_that_is_away_is_refused_though_a_server_would_start(config: Path) -> None:
+def test_a_database_in_a_folder_that_does_not_exist(config: Path) -> None:
+    change_config(config, {"database": {"url": "sqlite:////nowhere/db.sqlite3"}})
+    assert refusal(config).startswith("database.url: ")
+
+
+def test_a_redis_that_is_away_is_reported_though_a_server_would_start(config: Path) -> None:
     change_config(config, REDIS)
-    assert refusal(config) == (
+    assert outage(config, WITHOUT) == (
         "redis.url: Redis at 127.0.0.1:1 does not answer, and without it logins are refused; "
         "start it, or correct redis.url"
     )
@@ -91,14 +111,18 @@ def test_a_server_reports_former_keys_when_it_starts(config: Path, tmp_path: Pat
     assert f"strongroom: warning: {notice}\n" in (tmp_path / "output").read_text()
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "127.0.0.1:9000"])
-def test_a_store_that_is_away_or_has_no_url_is_one_line(config: Path, url: str) -> None:
-    change_config(config, *main_storage(S3 | {"endpoint_url": url}))
+def test_a_store_that_is_away_is_reported_though_a_server_would_start(config: Path) -> None:
+    change_config(config, *main_storage(S3 | {"endpoint_url": "http://127.0.0.1:1"}))
+    assert outage(config, WITHOUT).startswith("storages.main: ")
+
+
+def test_a_store_without_a_url_is_one_line(config: Path) -> None:
+    change_config(config, *main_storage(S3 | {"endpoint_url": "127.0.0.1:9000"}))
     assert refusal(config).startswith("storages.main")
 
 
 def test_a_folder_that_cannot_be_made(config: Path) -> None:
-    change_config(config, {"storages": {"main": {"root": "/proc/nowhere"}}})
+    change_config(config, {"storages": {"main": {"root": "/dev/null/files"}}})
     assert refusal(config).startswith("storages.main: cannot be opened: ")
 
 

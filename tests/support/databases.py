@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import delete, text
 
-from strongroom.database import Database, engine
+from strongroom.database import Database, sqlite_engines
 from strongroom.database.installation import installation
 from strongroom.database.statements import Statement
 from strongroom.database.upgrade import upgrade
@@ -208,15 +208,15 @@ def make_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def never_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let SQLite never wait for the disk on connections that are opened from now on."""
-    prepare = engine._prepare_sqlite
+    prepare = sqlite_engines._prepare
 
     def prepare_without(connection: Any) -> None:
         prepare(connection)
         connection.execute(NEVER_SYNC)
 
-    monkeypatch.setattr(engine, "_prepare_sqlite", prepare_without)
+    monkeypatch.setattr(sqlite_engines, "_prepare", prepare_without)
     for name in ("_SYNC", "_NO_SYNC"):
-        monkeypatch.setattr(engine, name, Statement(text(NEVER_SYNC)))
+        monkeypatch.setattr(sqlite_engines, name, Statement(text(NEVER_SYNC)))
 
 
 @pytest.fixture(scope="session")

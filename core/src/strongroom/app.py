@@ -88,13 +88,20 @@ BLUEPRINTS = (
 )
 
 
-def create_app(configuration: Configuration, clock: Clock | None = None) -> Flask:
+def create_app(
+    configuration: Configuration, clock: Clock | None = None, *, read_only: bool = False
+) -> Flask:
     """Create the application of one process.
+
+    Args:
+        configuration: the parsed configuration.
+        clock: the source of timestamps; the system clock by default.
+        read_only: write nothing, to check whether the application can be created.
 
     Raises:
         ConfigurationError: the configuration is invalid.
     """
-    container = build(configuration, clock)
+    container = build(configuration, clock, read_only=read_only)
     app = Application("strongroom")
     _register_services(app, container)
     try:

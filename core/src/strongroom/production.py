@@ -193,7 +193,7 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
 def _data_dir(settings: Settings) -> Iterator[Fault]:
     path = settings.server.data_dir.absolute()
     # Group access is allowed, because a Kubernetes volume may be accessible only through fsGroup.
-    if path.exists() and path.stat().st_mode & stat.S_IRWXO:
+    if path.is_dir() and path.stat().st_mode & stat.S_IRWXO:
         yield ("server", "data_dir"), f"{path} can be read by others; run: chmod 700 {path}"
 
 

@@ -124,7 +124,8 @@ def test_a_transaction_within_another_is_a_mistake(database_url: str) -> None:
 def test_a_pool_that_is_used_up_is_unavailable(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strongroom.database.engine._POOL_SECONDS", 0.01)
+    for module in ("engine", "sqlite_engines"):
+        monkeypatch.setattr(f"strongroom.database.{module}.POOL_SECONDS", 0.01)
     database = Database(database_url, pool_size=1)
     taken = [database.engine.connect() for _ in range(2)]
     with pytest.raises(Unavailable), database.snapshot():

@@ -141,7 +141,7 @@ def test_a_database_that_knows_less_than_half_of_the_bytes_is_not_believed(bench
 
 
 def test_foreign_objects_are_reported_and_kept(bench: Bench) -> None:
-    bench.storage.local_path("lost+found").mkdir()
+    bench.storage.local_path("lost+found").mkdir(parents=True)
     bench.storage.local_path("lost+found/readme").write_bytes(b"x")
     (finding,) = bench.run(repair=True)
     assert (finding.kind, finding.key) == (FindingKind.FOREIGN, "lost+found/readme")

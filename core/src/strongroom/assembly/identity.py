@@ -496,6 +496,7 @@ def _key_file(base: Infrastructure) -> KeyFile:
     try:
         # A configured file is never created, because several servers may have to share it.
         if tokens.keys_file is None:
+            path = base.generated(path)
             create_key_file(path, tokens.algorithm, base.clock.now())
         return KeyFile(path, tokens.algorithm)
     except KeyRingError as error:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cached_property, partial
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
@@ -19,9 +21,11 @@ from strongroom.limits.service import Counters, RateLimits
 from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
 from strongroom.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
+from strongroom.plugin_api.folders import require_possible_folder
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
 from strongroom.plugin_api.storage import (
     StorageError,
+    StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
@@ -117,6 +121,8 @@ def message_texts(configuration: Configuration) -> Texts:
 
 logger = logging.getLogger(__name__)
 
+_FOLDER_WANTED: Final = "name a folder that the server may create or write to"
+
 
 class Infrastructure:
     """The configuration of a process, and the services that most others depend on.
@@ -133,6 +139,7 @@ class Infrastructure:
         resources: ExitStack,
         *,
         patient: bool = False,
+        read_only: bool = False,
     ) -> None:
         """Open the infrastructure.
 
@@ -142,8 +149,10 @@ class Infrastructure:
             clock: the source of timestamps.
             resources: receives everything that must be closed at the end of the process.
             patient: disable the time limit of database statements.
+            read_only: write nothing; see :meth:`generated`.
         """
         self._patient = patient
+        self._read_only = read_only
         self.configuration = configuration
         self.settings: Settings = configuration.settings
         self.selection = selection
@@ -177,7 +186,8 @@ class Infrastructure:
             # Of another extension that this one depends on.
             raise
         except (StorageError, KeyProviderError) as error:
-            self.refuse(path, f"cannot be opened: {error}")
+            is_temporary = isinstance(error, StorageUnavailable)
+            self.refuse(path, f"cannot be opened: {error}", is_temporary=is_temporary)
         except Exception as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.refuse(path, f"{choice.extension.name} refuses its options: {reason}")
@@ -197,9 +207,9 @@ class Infrastructure:
         """Close an extension at the end of the process; a failure is logged and does not propagate."""
         self.resources.callback(_close, extension)
 
-    def refuse(self, path: tuple[str, ...], message: str) -> NoReturn:
+    def refuse(self, path: tuple[str, ...], message: str, *, is_temporary: bool = False) -> NoReturn:
         """Raise a :class:`ConfigurationError` for a key of the configuration."""
-        self.configuration.add_error(path, message)
+        self.configuration.add_error(path, message, is_temporary=is_temporary)
         self.configuration.raise_if_invalid()
         raise AssertionError("unreachable: an error was just added")
 
@@ -207,18 +217,38 @@ class Infrastructure:
         if self.settings.tracing.endpoint and find_spec("opentelemetry") is None:
             self.refuse(("tracing", "endpoint"), 'needs OpenTelemetry: pip install "strongroom[otlp]"')
 
+    def generated(self, path: Path) -> Path:
+        """Return the path of a file that the server generates if it is missing.
+
+        An infrastructure that writes nothing generates a missing file in a temporary folder instead.
+        """
+        return self._temporary / path.name if self._read_only and not path.exists() else path
+
+    @cached_property
+    def _temporary(self) -> Path:
+        folder = TemporaryDirectory(prefix="strongroom-check-")
+        self.resources.callback(folder.cleanup)
+        return Path(folder.name)
+
     def _make_data_dir(self) -> None:
+        path = self.settings.server.data_dir.absolute()
         try:
-            self.settings.server.data_dir.absolute().mkdir(parents=True, exist_ok=True, mode=0o700)
+            require_possible_folder(path)
+            if not self._read_only:
+                path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            self.refuse(("server", "data_dir"), f"cannot be created: {error.strerror}")
+            reason = f"{error.filename}: {error.strerror}"
+            self.refuse(("server", "data_dir"), f"cannot be used: {reason}; {_FOLDER_WANTED}")
 
     def _secret_keys(self) -> SecretKeys:
         server = self.settings.server
         try:
-            return SecretKeys(server.secret_key or load_or_create_secret(self.settings.secret_path))
+            return SecretKeys(server.secret_key or self._generated_secret())
         except ValueError as error:
             self.refuse(("server", "secret_key"), str(error))
+
+    def _generated_secret(self) -> str:
+        return load_or_create_secret(self.generated(self.settings.secret_path))
 
     def _open_database(self) -> Database:
         try:
@@ -227,6 +257,7 @@ class Infrastructure:
                 pool_size=self.settings.database.pool_size,
                 readers=self.settings.database.hot_connections,
                 timeout_seconds=None if self._patient else self.settings.database.timeout_seconds,
+                read_only=self._read_only,
             )
         except (ValueError, ArgumentError, NoSuchModuleError) as error:
             self.refuse(("database", "url"), f"cannot be opened: {error}")

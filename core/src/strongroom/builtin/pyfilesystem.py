@@ -38,6 +38,13 @@ class PyFilesystemBackend(FilesystemBackend[PyFilesystemOptions]):
     options_type = PyFilesystemOptions
 
     def open_filesystem(self) -> "FS":
+        return self._open(create=False)
+
+    def create_folder(self) -> None:
+        if self.options.create:
+            self._open(create=True).close()
+
+    def _open(self, *, create: bool) -> "FS":
         # Imported lazily, because deployments with another backend do not need it. Its use of
         # pkg_resources warns on import.
         with warnings.catch_warnings():
@@ -46,7 +53,7 @@ class PyFilesystemBackend(FilesystemBackend[PyFilesystemOptions]):
             from fs.opener.errors import OpenerError
 
         try:
-            return open_fs(self.options.url, writeable=True, create=self.options.create)
+            return open_fs(self.options.url, writeable=True, create=create)
         except OpenerError as error:
             # The message of the error may contain the URL, and with it a password.
             scheme = self.options.url.partition("://")[0]

@@ -1,14 +1,11 @@
 """``strongroom config``: checks and shows the configuration."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from tempfile import TemporaryDirectory
+import sys
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
-from strongroom.config import Configuration, load
+from strongroom.config import Configuration, ConfigurationError
 from strongroom.config.describe import core_sections, show, template
 from strongroom.plugins.selection import offered_sections, select
 
@@ -27,33 +24,41 @@ def config_group() -> None:
 )
 @click.pass_obj
 def check_command(context: CommandContext, *, offline: bool) -> None:
-    """Check whether the server would start with this configuration; exit with 2 if not.
+    """Check whether the server would start with this configuration, and write nothing.
 
-    Builds the application as `serve` does, including the routes and commands of plugins, and checks the
-    database, storages, Redis and ports. In development, an old schema is upgraded, as by `serve`.
+    Builds the application as `serve` does, including the routes and commands of plugins, and reads from
+    the database, storages and Redis; `doctor` checks that they can be written to. Exits with 2 if the
+    configuration is wrong, and with 3 if it may be right, but a service does not answer now.
     """
-    from strongroom.cli.startup import require_offline, require_startable
+    from strongroom.cli.startup import require_offline
 
     warn_of_deprecations(context.configuration)
     require_offline(context.configuration)
     if not offline:
-        with _trial(context) as configuration:
-            require_startable(configuration)
+        _require_present(context.configuration)
     click.echo("the configuration is fine")
 
 
-@contextmanager
-def _trial(context: CommandContext) -> Iterator[Configuration]:
-    """Yield the configuration; in development, with a temporary data_dir if the real one is missing.
+def _require_present(configuration: Configuration) -> None:
+    """Exit with 3 if a service is away; the last line is whether the server would start.
 
-    So a check before the first start leaves no files behind.
+    Raises:
+        ConfigurationError: the server would not start.
     """
-    server = context.configuration.settings.server
-    if server.mode == "production" or server.data_dir.exists():
-        yield context.configuration
-        return
-    with TemporaryDirectory(prefix="strongroom-check-") as folder:
-        yield load(context.config_path, {**os.environ, "STRONGROOM__SERVER__DATA_DIR": folder})
+    from strongroom.cli.main import EXIT_AWAY
+    from strongroom.cli.trial import away_services
+
+    try:
+        away = away_services(configuration)
+    except ConfigurationError as error:
+        if error.is_temporary:
+            click.echo("the server would not start now")
+        raise
+    for problem in away:
+        click.echo(f"strongroom: {problem}", err=True)
+    if away:
+        click.echo("the server would start, without what does not answer now")
+        sys.exit(EXIT_AWAY)
 
 
 @config_group.command("show")

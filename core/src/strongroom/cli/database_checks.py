@@ -5,10 +5,13 @@ that is a compatible expansion is accepted. The secret key must match the databa
 """
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from strongroom.config import Configuration
+from strongroom.cli.database_faults import database_fault_of
+from strongroom.config import Configuration, ConfigurationError
 from strongroom.database import Database
 from strongroom.database.installation import accept_secret
 from strongroom.database.plugin_tables import (
@@ -39,31 +42,53 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
     Raises:
         ConfigurationError: the database is unavailable.
     """
+    if _is_missing_file(configuration, database):
+        return Schema(None)
     try:
         return read_schema(database.engine)
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        configuration.add_error(
-            ("database", "url"),
-            f"the database does not answer: {reason}; start it, or correct database.url",
-        )
-        configuration.raise_if_invalid()
-        raise
+        fault = database_fault_of(database.engine.url, error)
+        configuration.add_error(("database", "url"), fault.message, is_temporary=fault.is_temporary)
+        raise ConfigurationError(configuration.problems) from error
 
 
-def require_served_schema(configuration: Configuration, database: Database, plugins: AllTables) -> None:
-    """Check that the schema of the core and of plugins is compatible; upgrade an old one in development.
+def _is_missing_file(configuration: Configuration, database: Database) -> bool:
+    """Return whether the database is a file that the first use creates in an existing folder."""
+    url = database.engine.url
+    path = Path(url.database or "")
+    if url.get_backend_name() != "sqlite" or path.exists():
+        return False
+    # A check of the configuration does not create data_dir.
+    return path.parent.is_dir() or path.parent == configuration.settings.server.data_dir.absolute()
+
+
+def require_upgradable_schema(
+    configuration: Configuration, database: Database, plugins: AllTables
+) -> Schema | None:
+    """Return the schema if it must be upgraded, which a start does in development only.
 
     Raises:
         ConfigurationError: the database is unavailable, or its schema is too new, or too old in
             production, where the operator runs the upgrade.
     """
-    schema = find_schema(configuration, database)
-    others = [found for found in plugin_schemas(database.engine, plugins) if not found.is_current]
+    schema, others = find_schema(configuration, database), []
+    if schema.revision is not None:
+        others = [item for item in plugin_schemas(database.engine, plugins) if not item.is_current]
     if schema.is_served and not others:
-        return
+        return None
     if configuration.settings.is_production or schema.is_newer:
         _refuse_schemas(configuration, schema, others)
+    return schema
+
+
+def require_served_schema(configuration: Configuration, database: Database, plugins: AllTables) -> None:
+    """Do as :func:`require_upgradable_schema`, and upgrade the schema if that is needed.
+
+    Raises:
+        ConfigurationError: the database is unavailable, or its schema cannot be served.
+    """
+    if require_upgradable_schema(configuration, database, plugins) is None:
+        return
     try:
         upgrade(database.engine, plugins)
     except (NewerSchema, PluginTablesError) as error:
@@ -90,12 +115,20 @@ def require_own_secret(configuration: Configuration, database: Database, keys: S
     Raises:
         ConfigurationError: the database was created with another secret key.
     """
-    if accept_secret(database, keys.fingerprint):
-        return
+    if not accept_secret(database, keys.fingerprint):
+        refuse_other_secret(configuration)
+
+
+def refuse_other_secret(configuration: Configuration) -> NoReturn:
+    """Refuse the secret key, because the database was created with another.
+
+    Raises:
+        ConfigurationError: always.
+    """
     configuration.add_error(
         ("server", "secret_key"),
         "does not match this database, so all passwords would fail; "
         "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
         "strongroom keys adopt-secret",
     )
-    configuration.raise_if_invalid()
+    raise ConfigurationError(configuration.problems)

@@ -13,7 +13,11 @@ from strongroom.cli.context import CommandContext, warn
 from strongroom.config import ConfigurationError
 from strongroom.version import __version__
 
-EXIT_CONFIGURATION = 2
+EXIT_CONFIGURATION: Final = 2
+"""The configuration is wrong."""
+
+EXIT_AWAY: Final = 3
+"""The configuration may be right, but a service that it names does not answer now."""
 
 
 _GARBAGE_AFTER: Final = 500_000
@@ -116,7 +120,7 @@ def root(ctx: click.Context, config_path: Path | None) -> None:
 
 
 def main(**options: Any) -> None:
-    """Run the command line; an invalid configuration prints one line per problem and exits with 2."""
+    """Run the command line; an invalid configuration prints one line per problem and exits."""
     # Imports allocate many objects but little garbage; collecting would take a tenth of the start-up.
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
     # The newest release of fs still uses pkg_resources.
@@ -128,4 +132,4 @@ def main(**options: Any) -> None:
     except ConfigurationError as error:
         for problem in error.problems:
             click.echo(f"strongroom: {problem}", err=True)
-        sys.exit(EXIT_CONFIGURATION)
+        sys.exit(EXIT_AWAY if error.is_temporary else EXIT_CONFIGURATION)

@@ -41,7 +41,7 @@ def application(configuration: Configuration) -> Iterator["Container"]:
     try:
         require_served_schema(configuration, container.database, container.selection.plugins.tables)
         require_own_secret(configuration, container.database, container.base.keys)
-        _require_storages(configuration, container)
+        require_known_storages(configuration, container)
         _require_usable_storages(configuration, container)
         yield container
     finally:
@@ -82,29 +82,6 @@ def require_offline(configuration: Configuration) -> None:
     configuration.raise_if_invalid()
 
 
-def require_startable(configuration: Configuration) -> None:
-    """Check that the database, rate limits, storages and ports are available.
-
-    Raises:
-        ConfigurationError: at least one is not; one problem each.
-    """
-    from strongroom.storage.stores import fault_of
-
-    with application(configuration) as container:
-        if fault := limits_fault(container):
-            configuration.add_error(("redis", "url"), fault)
-        for name, store in container.keeping.blobs.storages.items():
-            try:
-                fault = fault_of(store.backend)
-            except (StorageUnavailable, StorageFull) as error:
-                fault = f"cannot store files now: {error}"
-            if fault:
-                configuration.add_error(
-                    ("storages", name), f"{fault}; correct its options, or the store"
-                )
-        require_free_ports(configuration, may_run=True)
-
-
 def limits_fault(container: "Container") -> str | None:
     """Return why Redis cannot store rate limits, or ``None`` if it can or is not configured."""
     if not container.settings.redis.url or container.base.limits_store.check():
@@ -140,7 +117,12 @@ def require_free_ports(configuration: Configuration, *, may_run: bool = False) -
     configuration.raise_if_invalid()
 
 
-def _require_storages(configuration: Configuration, container: "Container") -> None:
+def require_known_storages(configuration: Configuration, container: "Container") -> None:
+    """Check that each storage that has files is configured.
+
+    Raises:
+        ConfigurationError: a storage is missing.
+    """
     for name in container.keeping.inventory.lost():
         message = "is missing, but files are in it; configure it again, and see: strongroom storage list"
         configuration.add_error(("storages", name), message)

@@ -219,9 +219,13 @@ class Configuration:
             self.problems += find_problems(error.messages_dict, options_type, path, self.raw)
             return None
 
-    def add_error(self, path: KeyPath, message: str) -> None:
-        """Collect a problem of a key, with the origin of its value."""
-        self.problems.append(Problem(self.raw.origin(path), ".".join(path), message))
+    def add_error(self, path: KeyPath, message: str, *, is_temporary: bool = False) -> None:
+        """Collect a problem of a key, with the origin of its value; see :class:`Problem`."""
+        self.problems.append(self.problem(path, message, is_temporary=is_temporary))
+
+    def problem(self, path: KeyPath, message: str, *, is_temporary: bool = False) -> Problem:
+        """Return a problem of a key, with the origin of its value, without collecting it."""
+        return Problem(self.raw.origin(path), ".".join(path), message, is_temporary)
 
     def reject_unknown(self, known: Mapping[str, list[str]]) -> None:
         """Collect a problem for each table that no extension has consumed.

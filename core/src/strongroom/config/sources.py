@@ -13,11 +13,15 @@ from strongroom.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem: the origin of the value, its key, and a message with the remedy."""
+    """One problem: the origin of the value, its key, and a message with the remedy.
+
+    ``is_temporary`` means that the configuration may be right: a service does not answer now.
+    """
 
     origin: str
     key: str
     message: str
+    is_temporary: bool = False
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.origin, self.key, self.message) if part)
@@ -29,6 +33,11 @@ class ConfigurationError(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = tuple(problems)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether all problems may pass without a change of the configuration."""
+        return all(problem.is_temporary for problem in self.problems)
 
 
 def closest(word: str, known: Sequence[str]) -> str | None:

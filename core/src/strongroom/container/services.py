@@ -119,7 +119,11 @@ def _prune(steps: PruneJob, run: JobRun) -> None:
 
 
 def build(
-    configuration: Configuration, clock: Clock | None = None, *, patient: bool = False
+    configuration: Configuration,
+    clock: Clock | None = None,
+    *,
+    patient: bool = False,
+    read_only: bool = False,
 ) -> Container:
     """Create the services of a process.
 
@@ -127,6 +131,7 @@ def build(
         configuration: the parsed configuration.
         clock: the source of timestamps; the system clock by default.
         patient: disable the time limit of database statements, for long-running commands.
+        read_only: write nothing: neither files nor rows.
 
     Raises:
         ConfigurationError: the configuration is invalid or unsafe.
@@ -137,7 +142,12 @@ def build(
     # resources to the container, which closes them later.
     with ExitStack() as resources:
         base = Infrastructure(
-            configuration, selection, clock or SystemClock(), resources, patient=patient
+            configuration,
+            selection,
+            clock or SystemClock(),
+            resources,
+            patient=patient,
+            read_only=read_only,
         )
         services = assemble(base)
         hosts = PluginHosts(

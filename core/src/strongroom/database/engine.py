@@ -5,13 +5,8 @@ its changes are atomic. On SQLite, ``write`` takes the write lock when the trans
 transaction that upgraded to writing could fail halfway, because another writer committed first.
 """
 
-import hashlib
-import os
-import stat
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +17,16 @@ from strongroom.database.commit_signal import CommitSignal
 from strongroom.database.compiled import UNOBSERVED, is_observed
 from strongroom.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.database.read_pool import OneTransaction, Read, ReadPool
+from strongroom.database.sqlite_engines import (
+    BUSY_SECONDS,
+    LAZY,
+    POOL_SECONDS,
+    WRITING,
+    read_only_sqlite_engine,
+    read_only_sqlite_reading_engine,
+    sqlite_engine,
+    sqlite_reading_engine,
+)
 from strongroom.database.sqlite_writer import GroupCommit, WriterLock
 from strongroom.database.statements import REPEATABLE, Observer, Statement, forget, observe
 from strongroom.errors import Unavailable
@@ -32,17 +37,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_BUSY_SECONDS = 30
-_POOL_SECONDS = 10
-_WRITING = "strongroom_writing"
-_SQLITE_ARGUMENTS = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
-_LAZY = "strongroom_lazy"
-
-_BEGIN = Statement(text("BEGIN"))
-_BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
-# In WAL mode, FULL syncs the log at each commit and NORMAL at checkpoints only.
-_SYNC = Statement(text("PRAGMA synchronous = FULL"))
-_NO_SYNC = Statement(text("PRAGMA synchronous = NORMAL"))
 _LONG_SECONDS = 600
 _LIFT_LIMIT = Statement(text(f"SET LOCAL statement_timeout = '{_LONG_SECONDS}s'"))
 _RESTORE_LIMIT = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
@@ -57,6 +51,7 @@ class Database:
         pool_size: connections that stay open; as many again are opened under load.
         readers: further connections that :meth:`read` keeps; more concurrent reads use the others.
         timeout_seconds: the time limit of a statement on PostgreSQL; ``None`` is unlimited.
+        read_only: refuse to write. On SQLite, no file is created or changed, except its ``-shm``.
 
     A thread has one transaction at a time. A nested transaction could deadlock, because it might wait
     for a connection or a lock that its own thread holds.
@@ -69,26 +64,31 @@ class Database:
         pool_size: int = 16,
         readers: int = 8,
         timeout_seconds: float | None = None,
+        read_only: bool = False,
     ) -> None:
         self._guard = OneTransaction()
         self._on_wait: Callable[[float], None] | None = None
         self.commits = CommitSignal()
         is_sqlite = url.startswith("sqlite")
+        if read_only and not is_sqlite:
+            url = _read_only_url(url)
+        engine_of = read_only_sqlite_engine if read_only else sqlite_engine
         self.engine = (
-            _sqlite_engine(url, pool_size)
+            engine_of(url, pool_size)
             if is_sqlite
-            else _engine(url, pool_size, timeout_seconds or _POOL_SECONDS)
+            else _engine(url, pool_size, timeout_seconds or POOL_SECONDS)
         )
         self._connector = None if is_sqlite else _bound(self.engine, timeout_seconds)
-        self._readers = ReadPool(_reading_engine(url, self._connector), readers)
+        reading_engine = _reading_engine(url, self._connector, read_only=read_only)
+        self._readers = ReadPool(reading_engine, readers)
         # SQLite has one writer at a time, and a commit invalidates the page caches of all other
         # connections. So all writes use one connection, whose cache stays valid.
-        self._writing_engine = _sqlite_engine(url, 1) if is_sqlite else self.engine
-        self._writer = self._writing_engine.execution_options(**{_WRITING: True})
-        self._lazy_writer = self._writing_engine.execution_options(**{_WRITING: True, _LAZY: True})
+        self._writing_engine = engine_of(url, 1) if is_sqlite else self.engine
+        self._writer = self._writing_engine.execution_options(**{WRITING: True})
+        self._lazy_writer = self._writing_engine.execution_options(**{WRITING: True, LAZY: True})
         self._group_commit = GroupCommit(self._writing) if is_sqlite else None
         self._writer_lock = (
-            WriterLock(self.engine.url.database or "", _BUSY_SECONDS) if is_sqlite else None
+            WriterLock(self.engine.url.database or "", BUSY_SECONDS) if is_sqlite else None
         )
 
     def read(self) -> AbstractContextManager[Connection]:
@@ -246,7 +246,7 @@ def long_statements(connection: Connection, *, wanted: bool = True) -> Iterator[
         return
     _LIFT_LIMIT.execute(connection)
     # Later than the server's own limit: the server only cancels the statement.
-    driver.seconds = max(seconds, _LONG_SECONDS + _POOL_SECONDS)
+    driver.seconds = max(seconds, _LONG_SECONDS + POOL_SECONDS)
     try:
         yield
         # Not after an error: the transaction is over then.
@@ -280,8 +280,10 @@ def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
     return engine
 
 
-def _reading_engine(url: str, connector: "Connector | None") -> Engine:
+def _reading_engine(url: str, connector: "Connector | None", *, read_only: bool) -> Engine:
     """Return an engine without a pool whose connections refuse to write and have no transactions."""
+    if connector is None:
+        return read_only_sqlite_reading_engine(url) if read_only else sqlite_reading_engine(url)
     engine = create_engine(
         url,
         poolclass=NullPool,
@@ -289,12 +291,8 @@ def _reading_engine(url: str, connector: "Connector | None") -> Engine:
         # Database.read passes no statements to this engine while there are listeners.
         execution_options={REPEATABLE: True, UNOBSERVED: True},
         hide_parameters=True,
-        **({} if connector else {"connect_args": _SQLITE_ARGUMENTS}),
     )
-    if connector is not None:
-        event.listen(engine, "do_connect", lambda *_: _connect_reader(connector))
-    else:
-        event.listen(engine, "connect", lambda connection, _: _prepare_sqlite_reader(connection))
+    event.listen(engine, "do_connect", lambda *_: _connect_reader(connector))
     return engine
 
 
@@ -304,90 +302,14 @@ def _connect_reader(connector: "Connector") -> Any:
     return connection
 
 
-def _prepare_sqlite_reader(connection: Any) -> None:
-    _prepare_sqlite(connection)
-    connection.execute("PRAGMA query_only = ON")
-
-
-def _sqlite_engine(url: str, pool_size: int) -> Engine:
-    path = make_url(url).database
-    if not path or path == ":memory:":
-        raise ValueError("an SQLite database must be a file; connections do not share one in memory")
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=pool_size,
-        pool_timeout=_POOL_SECONDS,
-        hide_parameters=True,
-        connect_args=_SQLITE_ARGUMENTS,
-    )
-    event.listen(engine, "do_connect", lambda *_: _make_private(Path(path)))
-    event.listen(engine, "connect", lambda connection, _: _prepare_sqlite(connection))
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _make_private(path: Path) -> None:
-    """Create the database file with mode 0600, and remove the access of others if it exists.
-
-    SQLite creates its ``-wal`` and ``-shm`` files with the mode of the database. Errors are ignored,
-    because SQLite reports a missing directory or another user's file when it opens the database.
-    """
-    with suppress(OSError):
-        if not path.exists():
-            _create_private(path)
-        for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-            if file.exists() and file.stat().st_mode & stat.S_IRWXO:
-                file.chmod(stat.S_IMODE(file.stat().st_mode) & ~stat.S_IRWXO)
-
-
-def _create_private(path: Path) -> None:
-    # Create a temporary file and link it, instead of opening the database itself: closing a file
-    # descriptor of the database would release the fcntl locks that SQLite holds on it in this process.
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-    os.close(descriptor)
-    try:
-        os.link(temporary, path)
-    finally:
-        Path(temporary).unlink()
-
-
-def _prepare_sqlite(connection: Any) -> None:
-    # By default, sqlite3 begins a transaction only before the first write, so the reads before it
-    # would be outside. Autocommit mode leaves BEGIN to _begin_sqlite.
-    connection.isolation_level = None
-    for pragma in (
-        "journal_mode = WAL",
-        # A 201 response promises that the row survives a power failure, so each commit is synced.
-        "synchronous = FULL",
-        "foreign_keys = ON",
-        "cache_size = -8000",
-        "temp_store = MEMORY",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-    connection.create_function("sha256", -1, _sha256, deterministic=True)
-
-
-def _sha256(*parts: str | bytes | int) -> str:
-    """Return the SHA-256 of the parts in hexadecimal digits; PostgreSQL has a function for it."""
-    content = (part if isinstance(part, bytes) else str(part).encode() for part in parts)
-    return hashlib.sha256(b"".join(content)).hexdigest()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    if not options.get(_WRITING):
-        _BEGIN.execute(connection, {})
-        return
-    # synchronous is a setting of the connection and cannot change within a transaction, so switch it
-    # before BEGIN when the durability differs from the previous transaction's.
-    is_lazy = options.get(_LAZY, False)
-    if connection.info.get(_LAZY, False) != is_lazy:
-        (_NO_SYNC if is_lazy else _SYNC).execute(connection, {})
-        connection.info[_LAZY] = is_lazy
-    _BEGIN_WRITING.execute(connection, {})
+def _read_only_url(url: str) -> str:
+    """Return the URL of a PostgreSQL database with the option that transactions cannot write."""
+    parsed = make_url(url)
+    stated = parsed.query.get("options", "")
+    options = f"{stated} -c default_transaction_read_only=on".strip()
+    return parsed.update_query_dict({"options": options}).render_as_string(hide_password=False)
 
 
 def _begin_postgresql(connection: Connection) -> None:
-    if connection.get_execution_options().get(_LAZY):
+    if connection.get_execution_options().get(LAZY):
         _ASYNC_COMMIT.execute(connection, {})

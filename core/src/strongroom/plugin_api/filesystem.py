@@ -37,7 +37,10 @@ class FilesystemBackend(StorageBackend[OptionsT]):
         super().__init__(options)
         self._lock = Lock()
         self._filesystem: FS | None = None
-        self.filesystem  # noqa: B018  fail at startup if the filesystem cannot be opened
+        self._has_folder = False
+        # Fail at startup if the filesystem cannot be opened; the first write creates its folder.
+        with suppress(ObjectNotFound):
+            self.filesystem  # noqa: B018
 
     @property
     def filesystem(self) -> "FS":
@@ -49,12 +52,22 @@ class FilesystemBackend(StorageBackend[OptionsT]):
 
     @abstractmethod
     def open_filesystem(self) -> "FS":
-        """Return the filesystem to store in. Several threads use it concurrently."""
+        """Return the filesystem to store in. Several threads use it concurrently.
+
+        It should not create anything, because a check of the configuration opens it, too.
+        """
+
+    def create_folder(self) -> None:
+        """Create the folder that :meth:`open_filesystem` opens, if it is missing.
+
+        Called before the first write. By default, nothing is created.
+        """
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:  # noqa: ARG002
         # Only calls of the filesystem are translated: errors of ``source`` must be raised unchanged.
         written = 0
         with self._errors(key):
+            self._require_folder()
             self.filesystem.makedirs(_folder(key), recreate=True)
             target = self.filesystem.openbin(key, "w")
         try:
@@ -72,6 +85,11 @@ class FilesystemBackend(StorageBackend[OptionsT]):
                 self.delete(key)
             raise
         return written
+
+    def _require_folder(self) -> None:
+        if not self._has_folder:
+            self.create_folder()
+            self._has_folder = True
 
     @contextmanager
     def _reader(self, key: str, start: int, length: int | None) -> Iterator[Iterator[bytes]]:
@@ -102,7 +120,10 @@ class FilesystemBackend(StorageBackend[OptionsT]):
             pass
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        found = iter(self.filesystem.walk.info(namespaces=["details"]))
+        try:
+            found = iter(self.filesystem.walk.info(namespaces=["details"]))
+        except ObjectNotFound:
+            return
         while entry := self._next(found):
             path, info = entry
             key = path.lstrip("/")
@@ -166,8 +187,8 @@ def _translated_errors(key: str) -> Iterator[None]:
     try:
         with translate_os_errors(key):
             yield
-    except (errors.ResourceNotFound, errors.ResourceInvalid) as error:
-        raise ObjectNotFound(key) from error
+    except (errors.ResourceNotFound, errors.ResourceInvalid, errors.CreateFailed) as error:
+        raise ObjectNotFound(key or str(error)) from error
     except errors.InsufficientStorage as error:
         raise StorageFull(str(error)) from error
     except (errors.RemoteConnectionError, errors.OperationTimeout, EOFError) as error:

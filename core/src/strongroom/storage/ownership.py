@@ -53,6 +53,8 @@ _CANDIDATES: Final = "00/01/"
 WRAPPED: Final = "00/02/"
 """The prefix of the objects of wrappers, which belong to other storages of the configuration."""
 
+_NAME_EMPTY: Final = "name an empty store, or the database that the files belong to"
+
 _MAX_MARKER_BYTES: Final = 4096
 _SAMPLE: Final = 5
 _LISTED: Final = 1000
@@ -123,6 +125,19 @@ def read_owner(backend: Backend) -> Owner | None:
         # Treated as the marker of another database: refusing is safe, and an operator can claim the
         # store.
         return Owner(_UNREADABLE, "", "at an unknown time", "an unknown program")
+
+
+def reason_not_to_start_with(backend: Backend) -> str | None:
+    """Return why a database whose schema does not exist yet may not use a store, or ``None``.
+
+    Raises:
+        StorageError: the store cannot be used at all.
+    """
+    if owner := read_owner(backend):
+        return f"belongs to the database {owner.database} since {owner.claimed_at}; {_NAME_EMPTY}"
+    if any(is_key(item.key) for item in islice(backend.scan(), _LISTED)):
+        return f"holds files, and the database of this configuration is new; {_NAME_EMPTY}"
+    return None
 
 
 class StorageOwnership:

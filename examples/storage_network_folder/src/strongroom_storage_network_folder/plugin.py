@@ -31,7 +31,14 @@ class NetworkFolderBackend(FilesystemBackend[NetworkFolderOptions]):
         # An unmounted mount point is an ordinary local folder, which would take the files instead.
         if self.options.check_mount and not self.options.mount.is_mount():
             raise StorageUnavailable(f"nothing is mounted at {self.options.mount}")
-        return OSFS(str(self.options.mount / self.options.folder), create=True)
+        return OSFS(str(self._folder))
+
+    def create_folder(self) -> None:
+        self._folder.mkdir(exist_ok=True)
+
+    @property
+    def _folder(self) -> Path:
+        return self.options.mount / self.options.folder
 
 
 @hookimpl

@@ -7,6 +7,7 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Final
 
+from strongroom.plugin_api.folders import require_possible_folder
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
@@ -53,14 +54,15 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         super().__init__(options)
         self._root = options.root.expanduser().absolute()
         with _TRANSLATING:
-            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _sync_folder(self._root.parent)
-        self._durable_folders = {str(self._root)}
+            require_possible_folder(self._root)
+        self._durable_folders: set[str] = set()
 
     def local_path(self, key: str) -> Path:
         return self._root / key
 
     def put(self, key: str, source: ByteSource, *, size: int | None = None) -> int:
+        if not self._durable_folders:
+            self._ensure_root()
         self._require_room(size or 0)
         # Strings, because pathlib's objects cost as much as the system calls of a small object.
         target = f"{self._root}/{key}"
@@ -129,6 +131,13 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
         Path(folder).mkdir(mode=0o700, exist_ok=True)
         _sync_folder(parent)
         self._durable_folders.add(folder)
+
+    def _ensure_root(self) -> None:
+        # Not in the constructor, because a check of the configuration writes nothing.
+        with _TRANSLATING:
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _sync_folder(self._root.parent)
+        self._durable_folders.add(str(self._root))
 
 
 class _Reader:

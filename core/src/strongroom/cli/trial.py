@@ -1,0 +1,91 @@
+"""Checks whether a server would start, without writing anything, for ``strongroom config check``."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from strongroom.cli.database_checks import refuse_other_secret, require_upgradable_schema
+from strongroom.cli.startup import limits_fault, require_free_ports, require_known_storages
+from strongroom.config import Configuration
+from strongroom.config.sources import Problem
+from strongroom.database.installation import is_own_secret
+from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
+from strongroom.storage.ownership import read_owner, reason_not_to_start_with
+
+if TYPE_CHECKING:
+    from strongroom.container.services import Container
+    from strongroom.database.upgrade import Schema
+    from strongroom.storage.stores import Store
+
+
+def away_services(configuration: Configuration) -> list[Problem]:
+    """Check whether a server would start; return the services that it would start without.
+
+    Raises:
+        ConfigurationError: it would not start.
+    """
+    from strongroom.app import container_of, create_app
+
+    container = container_of(create_app(configuration, read_only=True))
+    try:
+        schema = _schema_before_start(configuration, container)
+        away = [
+            *_away_storages(configuration, container, schema),
+            *_away_limits(configuration, container),
+        ]
+        require_free_ports(configuration, may_run=True)
+    finally:
+        container.close()
+    return away
+
+
+def _schema_before_start(configuration: Configuration, container: "Container") -> "Schema | None":
+    """Return the schema if a start upgrades it, else ``None``; check what the rows say about a start."""
+    database, tables = container.database, container.selection.plugins.tables
+    schema = require_upgradable_schema(configuration, database, tables)
+    if schema is None:
+        if not is_own_secret(database, container.base.keys.fingerprint):
+            refuse_other_secret(configuration)
+        require_known_storages(configuration, container)
+    return schema
+
+
+def _away_storages(
+    configuration: Configuration, container: "Container", schema: "Schema | None"
+) -> Iterator[Problem]:
+    from strongroom.production import refuse_misplaced
+
+    storages = container.keeping.blobs.storages
+    refuse_misplaced(configuration, {name: store.backend for name, store in storages.items()})
+    for name, store in storages.items():
+        path = ("storages", name)
+        try:
+            if fault := _fault_of(store, schema):
+                configuration.add_error(path, fault)
+        except (StorageUnavailable, StorageFull) as error:
+            message = f"cannot store files now: {error}; correct its options, or the store"
+            yield configuration.problem(path, message, is_temporary=True)
+        except Exception as error:
+            # Drivers raise exceptions of their own, for example for an endpoint that is not a URL.
+            reason = " ".join(str(error).split())
+            configuration.add_error(path, f"cannot be read: {reason}; correct its options, or the store")
+    configuration.raise_if_invalid()
+
+
+def _fault_of(store: "Store", schema: "Schema | None") -> str | None:
+    """Return why the database may not use a store, or ``None``; see the owner of a store.
+
+    Raises:
+        StorageError: the store cannot be read.
+    """
+    if schema is None:
+        return store.ownership_fault(claim=False)
+    if schema.revision is None:
+        return reason_not_to_start_with(store.backend)
+    # The tables with which the owner is compared may only exist after the upgrade.
+    read_owner(store.backend)
+    return None
+
+
+def _away_limits(configuration: Configuration, container: "Container") -> Iterator[Problem]:
+    if fault := limits_fault(container):
+        yield configuration.problem(("redis", "url"), fault, is_temporary=True)
