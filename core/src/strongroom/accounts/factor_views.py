@@ -31,7 +31,7 @@ from strongroom.http.headers import TOKEN_RESPONSE
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import client, get_service, origin
-from strongroom.http.routing import Blueprint
+from strongroom.http.routing import Blueprint, Location, absolute_url
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import kind_of
 from strongroom.plugin_api.login import VerificationCode
@@ -89,6 +89,7 @@ def create_recovery_codes(user_id: str) -> Json:
     body=NewFactorSchema,
     returns=EnrolmentSchema,
     status=201,
+    location=Location("second factors.confirm_factor", {"enrolment_id": "id"}),
     errors=(errors.Forbidden, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
 )
@@ -124,12 +125,13 @@ def begin_factor(user_id: str, body: Json) -> Json:
         errors.StepUpRequired,
     ),
 )
-def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> Json:
+def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, int, dict[str, str]]:
     """Finish an enrolment with the right answer; from now on every login requires a second factor."""
     row, shown = get_service(FactorService).confirm(
         current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
     )
-    return {"factor": info_of(row), "shown": dict(shown)}
+    location = absolute_url("second factors.rename_factor", user_id=user_id, factor_id=row.id)
+    return {"factor": info_of(row), "shown": dict(shown)}, 201, {"Location": location}
 
 
 @blueprint.operation(

@@ -14,7 +14,7 @@ from strongroom.files.serializers import serialize_node
 from strongroom.http.access import Access, current_identity
 from strongroom.http.parsing import Timestamp, text
 from strongroom.http.request import get_service
-from strongroom.http.routing import Blueprint
+from strongroom.http.routing import Blueprint, Location
 from strongroom.plugin_api.authentication import Scope
 from strongroom.scanning.states import INSPECTION_ERRORS
 
@@ -62,6 +62,7 @@ Json = dict[str, Any]
     query=FileConflictQuery,
     returns=DirectUploadSchema,
     status=201,
+    location=Location("direct_uploads.complete_direct_upload", {"upload_id": "uploadId"}),
     errors=(
         errors.ValidationFailed,
         errors.Forbidden,

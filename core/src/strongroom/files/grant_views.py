@@ -26,7 +26,7 @@ from strongroom.http.access import Access, current_identity
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
-from strongroom.http.routing import Blueprint
+from strongroom.http.routing import Blueprint, Location
 from strongroom.plugin_api.authentication import Scope
 
 blueprint = Blueprint(
@@ -52,6 +52,7 @@ def _replaced(schema: type[Any]) -> Json:
     body=NewGrantSchema,
     returns=GrantSchema,
     status=201,
+    location=Location("permissions.delete_grant", {"owner_id": "ownerId"}),
     errors=(Forbidden, NotFound, NotAMember),
     document={"responses": {"200": _replaced(GrantSchema)}},
 )
@@ -106,6 +107,7 @@ def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]
     body=NewGroupGrantSchema,
     returns=GroupGrantSchema,
     status=201,
+    location=Location("permissions.delete_group_grant", {"group_id": "groupId"}),
     errors=(Forbidden, NotFound),
     document={"responses": {"200": _replaced(GroupGrantSchema)}},
 )

@@ -9,7 +9,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.database.paging import Page, Paging
 from strongroom.dataclasses import dataclass
-from strongroom.http.request import PublicUrl, current_environ, get_service
+from strongroom.http.request import PublicUrl, current_environ, get_service, request_path
 
 T = TypeVar("T")
 
@@ -160,7 +160,5 @@ def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
 
 
 def _current_links() -> Links:
-    environ = current_environ()
-    path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
-    query = environ.get("QUERY_STRING", "").encode("latin-1").decode(errors="replace")
-    return Links(get_service(PublicUrl).root, path, query)
+    query = current_environ().get("QUERY_STRING", "").encode("latin-1").decode(errors="replace")
+    return Links(get_service(PublicUrl).root, request_path(), query)

@@ -139,6 +139,12 @@ def current_environ() -> dict[str, Any]:
     return context.request.environ
 
 
+def request_path() -> str:
+    """Return the decoded path of the current request."""
+    path: str = current_environ()["PATH_INFO"]
+    return path.encode("latin-1").decode(errors="replace")
+
+
 def method() -> str:
     """Return the HTTP method of the request."""
     name: str = current_environ()["REQUEST_METHOD"]

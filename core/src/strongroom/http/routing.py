@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from http import HTTPStatus
 from itertools import groupby
 from typing import Any, Final, NoReturn, TypeVar
+from urllib.parse import quote
 
 import flask
 import flask_smorest
@@ -38,7 +39,7 @@ from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.http.parsing import parse_body, parse_form, parse_query
 from strongroom.http.rate_limits import RequestLimits
-from strongroom.http.request import PublicUrl, current_environ, get_service
+from strongroom.http.request import PublicUrl, current_environ, get_service, request_path
 from strongroom.http.response import Convert, json_response, serializer
 from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
@@ -76,18 +77,26 @@ class Location:
     """How to build the URL of a created resource, for the Location header (RFC 9110, section 15.3.2).
 
     Args:
-        endpoint: the Flask endpoint of the resource's GET route.
-        fields: the members of the view's result, by the names of the path parameters.
+        endpoint: the Flask endpoint of a route of the resource, if possible the one for GET.
+        fields: the members of the view's result, by the names of the path parameters. The others are
+            those of the request.
     """
 
     endpoint: str
     fields: Mapping[str, str]
 
-    def url(self, created: Any) -> str:
-        """Return the absolute URL of a created resource."""
+    def url(self, created: Any, parameters: Mapping[str, Any]) -> str:
+        """Return the absolute URL of a resource that a request with path parameters has created."""
         get = created.__getitem__ if isinstance(created, Mapping) else partial(getattr, created)
         values: Json = {name: str(get(member)) for name, member in self.fields.items()}
-        return absolute_url(self.endpoint, **values)
+        rule = next(current_app.url_map.iter_rules(self.endpoint))
+        others = {name: parameters[name] for name in rule.arguments - values.keys()}
+        return absolute_url(self.endpoint, **others, **values)
+
+
+def own_url() -> str:
+    """Return the public URL of the request, without its query."""
+    return get_service(PublicUrl).root + quote(request_path())
 
 
 def absolute_url(endpoint: str, **values: Any) -> str:
@@ -188,9 +197,9 @@ class Operation:
     def _answer(self, parameters: dict[str, Any]) -> flask.Response:
         for name, parse in self._inputs.items():
             parameters[name] = parse()
-        return self._response(self._view(**parameters))
+        return self._response(self._view(**parameters), parameters)
 
-    def _response(self, result: Any) -> flask.Response:
+    def _response(self, result: Any, parameters: Mapping[str, Any]) -> flask.Response:
         if isinstance(result, flask.Response):
             return result
         value, status, headers = _unpacked(result)
@@ -199,8 +208,10 @@ class Operation:
             value.status_code = status or value.status_code
             return value
         status = status or self._status
-        if self._location is not None and status == HTTPStatus.CREATED:
-            headers = {**headers, "Location": self._location.url(value)}
+        if status == HTTPStatus.CREATED and "Location" not in headers:
+            # Resources without a URL are identified by that of the request, as RFC 9110 has it.
+            location = self._location.url(value, parameters) if self._location else own_url()
+            headers = {**headers, "Location": location}
         if self._serialize is not None:
             value = self._serialize(value)
         return json_response(encode_json(value), status, headers)
@@ -277,7 +288,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             status: the status of a successful response.
             errors: the errors that the view may raise.
             limit: the key of ``[limits]`` with the rate limit per client address.
-            location: the Location of a resource that a 201 has created.
+            location: the Location of a resource that a 201 has created; without one, it is the URL of
+                the request unless the view states another.
             verifies_login: whether the view's first query verifies that the login was not revoked,
                 which saves a query; such a view receives the keyword ``caller``.
             scope: the scope that access keys need; without one, the operation admits no access keys.
@@ -298,7 +310,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         whole_path = f"{self.url_prefix or ''}{path}"
         read = _described_headers(request_headers, REQUEST_HEADERS)
         sent = _described_headers(response_headers, RESPONSE_HEADERS)
-        if location is not None:
+        if status == HTTPStatus.CREATED:
             sent["Location"] = RESPONSE_HEADERS["Location"]
 
         def decorate(view: ViewT) -> ViewT:

@@ -108,6 +108,7 @@ def delete_service_account(tenant_id: str, account_id: str) -> dict[str, bool]:
     body=NewServiceKeySchema,
     returns=CreatedKeySchema,
     status=201,
+    location=Location("service accounts.revoke_service_account_key", {"key_id": "id"}),
     errors=(errors.Forbidden, errors.NotFound, errors.TooManyKeys, *PROOF_ERRORS),
 )
 def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> Json:

@@ -40,12 +40,12 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         status=201,
         **factors.change,
     )
-    def add_passkey(user_id: str, body: Json) -> FactorInfo:
+    def add_passkey(user_id: str, body: Json) -> tuple[FactorInfo, int, dict[str, str]]:
         """Add the passkey that the browser has created."""
         added, _ = factors.confirm(
             user_id, body["challengeId"], body["credential"], member="credential", name=body["name"]
         )
-        return added
+        return added, 201, {"Location": f"{host.public_url}/users/{user_id}/passkeys/{added.id}"}
 
     @routes.operation(
         "GET",
