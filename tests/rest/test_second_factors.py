@@ -308,6 +308,31 @@ def test_recovery_codes_are_ten_and_each_counts_once(api: Api) -> None:
     assert meet(api, challenge, recoveryCode=codes[2]).status_code == 401
 
 
+def test_the_use_of_a_recovery_code_is_reported_to_its_user(api: Api) -> None:
+    person = api.person()
+    app = enrol(api, person)
+    step_up(api, person, app.next_code())
+    codes = recovery_codes(api, person)
+
+    def reports() -> list[str]:
+        mails = [mail for mail in api.outbox() if mail["recipient"] == person.email]
+        return [
+            mail["text"] for mail in mails if "recovery code of your account was used" in mail["text"]
+        ]
+
+    assert meet(api, challenged(api.log_in(person.email)), totp=app.next_code()).status_code == 200
+    wrong = challenged(api.log_in(person.email))
+    assert meet(api, wrong, recoveryCode="0" * 16).status_code == 401
+    assert reports() == []
+    challenge = challenged(api.log_in(person.email))
+    assert meet(api, challenge, recoveryCode=codes[0]).status_code == 200
+    assert len(reports()) == 1
+    challenge = challenged(api.post("/authorizations/current/step-up", {}, by=person))
+    body = {"challenge": {"id": challenge["id"], "recoveryCode": codes[1]}}
+    assert api.post("/authorizations/current/step-up", body, by=person).status_code == 200
+    assert len(reports()) == 2
+
+
 def test_recovery_codes_alone_are_no_factor(api: Api) -> None:
     person = api.person()
     alone = api.post("/users/me/factors", {"kind": "recovery-code"}, by=person)

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pyotp
 import pytest
@@ -123,6 +124,12 @@ def test_an_enrolment_shows_what_apps_scan(time: Time) -> None:
     shown = Totp(TotpOptions(issuer="Acme & Co"), time).begin_enrolment(user, ()).shown
     read = pyotp.parse_uri(shown["uri"])
     assert (read.secret, read.issuer, read.digits) == (shown["secret"], "Acme & Co", 6)
+    stated = parse_qs(urlsplit(shown["uri"]).query)
+    assert {name: stated[name] for name in ("algorithm", "digits", "period")} == {
+        "algorithm": ["SHA1"],
+        "digits": ["6"],
+        "period": ["30"],
+    }
     assert len(shown["secret"]) == 32
     assert shown["qr"].startswith("<svg")
     assert "script" not in shown["qr"]

@@ -254,9 +254,11 @@ class StepUp:
             with self._database.write() as connection:
                 self._factors.settle(connection, met)
                 assurance = met.proof.assurance
-                return self._authorizations.strengthen(
+                renewed = self._authorizations.strengthen(
                     connection, identity, assurance, origin, is_second=True
                 )
+            self._factors.notify_of_backup(met)
+            return renewed
         except StrongroomError as error:
             with self._database.write() as connection:
                 details = {"code": error.code}

@@ -66,6 +66,17 @@ TEMPLATES: Final[Texts] = {
             "您账户的二次验证方式已添加或移除。如非本人操作,请立即重置密码并联系管理员。",
         ),
     },
+    "recovery-code-used": {
+        "en": Text(
+            "A recovery code was used",
+            "A recovery code of your account was used as the second factor. If that was not you, reset "
+            "your password and create new recovery codes now.",
+        ),
+        "zh": Text(
+            "您的恢复代码已被使用",
+            "您账户的一个恢复代码已用于二次验证。如非本人操作,请立即重置密码并生成新的恢复代码。",
+        ),
+    },
     "factor-alarm": {
         "en": Text(
             "Somebody may have a copy of your passkey",

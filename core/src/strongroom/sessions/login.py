@@ -360,6 +360,8 @@ class LoginService:
             execute_together(connection, changes)
         if contacts:
             self._notices.notify(contacts, "credential-changed", origin.languages)
+        if met is not None:
+            self._factors.notify_of_backup(met)
         return GraceTokens.of(issued, due_at)
 
     def _resolve(

@@ -209,6 +209,18 @@ class SecondFactors:
         # Only this try: a right answer does not give an attacker's wrong ones back.
         self._counters.take_back(connection, _COUNTED, met.user_id)
 
+    def notify_of_backup(self, met: MetChallenge) -> None:
+        """Notify the user after the use of a recovery code, which may be stolen from its sheet.
+
+        Call it after the transaction of :meth:`settle`.
+        """
+        if not met.row.is_backup:
+            return
+        with self._database.read() as connection:
+            contacts = self._notices.contacts(connection, met.user_id)
+        # Not in the languages of the request, which is perhaps not the user's.
+        self._notices.notify(contacts, "recovery-code-used")
+
     def _issue(
         self,
         connection: Connection,

@@ -24,6 +24,7 @@ from strongroom_factor_totp.routes import make_routes
 API_VERSION = "1.1"
 
 STEP_SECONDS: Final = 30
+DIGITS: Final = 6
 DRIFT: Final = 1
 """Steps by which the clock of the user's device may be ahead or behind (RFC 6238, section 5.2)."""
 
@@ -59,6 +60,8 @@ class Totp(SecondFactor[TotpOptions]):
 
         secret = pyotp.random_base32()
         uri = pyotp.TOTP(secret).provisioning_uri(name=user.account, issuer_name=self.options.issuer)
+        # pyotp omits the values that apps assume; some apps assume others.
+        uri += f"&algorithm=SHA1&digits={DIGITS}&period={STEP_SECONDS}"
         shown = {"secret": secret, "uri": uri, "qr": _qr_code(uri)}
         return Ceremony(shown, {"secret": secret})
 
