@@ -154,3 +154,15 @@ def test_it_creates_only_admitted_types(lent: Lent) -> None:
             lent.host.files.upload(lent.tenant, lent.shared, "a.png", io.BytesIO(b"no picture"))
         png = b"\x89PNG\r\n\x1a\n" + bytes(20)
         assert lent.host.files.upload(lent.tenant, lent.shared, "a.png", io.BytesIO(png)).size == 28
+
+
+def test_it_gives_nobody_a_permission(lent: Lent) -> None:
+    """A delegation ends with the request, and a grant would last."""
+    managing = replace(lent.limited("manage"), user_id=lent.admin.id)
+    with lent.host.acting_for(managing):
+        assert lent.host.files.tenure(lent.tenant, lent.shared).expires_at == 0
+        for expires_at in (None, lent.api.clock.now() + 1000):
+            with refused("forbidden"):
+                lent.host.files.share(
+                    lent.tenant, lent.inside, lent.maker.id, "read", expires_at=expires_at
+                )

@@ -44,6 +44,8 @@ class KeyLimits:
         tenant_id: the only tenant that it reaches; ``None``: all tenants of the user.
         folder_id: the only folder that it reaches, with its subtree; ``None``: all folders.
         max_permission: the highest permission on files that its scopes allow.
+        ends_at: when the key ends, in milliseconds since the Unix epoch. 0 for delegated rights, which
+            end with the request, so nothing that they give to others can last.
     """
 
     key_id: str
@@ -51,6 +53,7 @@ class KeyLimits:
     tenant_id: str | None
     folder_id: str | None
     max_permission: int
+    ends_at: int = 0
 
     def covers_tenant(self, tenant_id: str) -> bool:
         """Return whether the key reaches a tenant itself, not only files in it."""
@@ -66,10 +69,13 @@ class DelegatedLimits(KeyLimits):
     Args:
         required_permission: what the user must hold on the node ``folder_id`` itself, at each request.
         content_types: glob patterns of the media types of files that may be created; empty: all.
+        through_key: the access key that the rights end with, and whose limits they are within; empty:
+            none.
     """
 
     required_permission: int = 0
     content_types: tuple[str, ...] = ()
+    through_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,8 @@ ROWS: Final = (
         "groups-grant-outlasting",
         "A group's grant does not outlast the permission of the user who grants it.",
         "files/group_grants.py",
-        "        self._expiry.require_grantable(connection, caller, node, requested.expires_at)\n",
-        "",
+        "        end = self._expiry.grant_end(connection, caller, node, requested, before)\n",
+        "        end = requested.expires_at\n",
         "rest/test_groups.py::TestGrants::test_no_permission_outlasts_the_group_s_grant",
     ),
     core(

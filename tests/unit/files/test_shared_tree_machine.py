@@ -22,10 +22,10 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import HOUR
 from strongroom_share_links.errors import FORBIDDEN as SHARE_FORBIDDEN
-from strongroom_share_links.links import State, delegation_of
 from strongroom_share_links.models import Audience, Kind, Link
 from strongroom_share_links.plugin import register_tables
 from strongroom_share_links.service import Shares
+from strongroom_share_links.states import State, delegation_of
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -120,7 +120,7 @@ class SharedTreeMachine(TreeMachine):
         is_open = self.is_open(link)
         with self.host.database.read() as transaction:
             policy = self.shares.policies.find(transaction, self.tenant)
-        state, _ = self.shares.links.state_of(link, policy)
+        state, _ = self.shares.states.find(link, policy)
         assert (state is State.ACTIVE) is is_open
 
         def act() -> FileInfo:

@@ -187,6 +187,10 @@ class ShareKind(ForbiddenError, code="error.share-kind"):
     """403 `error.share-kind`: Shares of this kind do not allow this."""
 
 
+class ShareMakerOnly(ForbiddenError, code="error.share-maker-only"):
+    """403 `error.share-maker-only`: Only its maker or a tenant administrator may loosen a share."""
+
+
 class SharePasswordWrong(ForbiddenError, code="error.share-password-wrong"):
     """403 `error.share-password-wrong`: The password is wrong."""
 

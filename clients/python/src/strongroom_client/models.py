@@ -1665,11 +1665,12 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     file_id: str = msgspec.field(name="fileId")
     maker_id: str = msgspec.field(name="makerId")
     url: None | str
-    """Null if it cannot be read again"""
+    """For its maker and administrators; null if it cannot be read again"""
     kind: ShareKind
     label: str
     state: str
     """`active`, or why it is not open"""
+    closed: bool
     has_password: bool = msgspec.field(name="hasPassword")
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     max_downloads: int | None = msgspec.field(name="maxDownloads")
@@ -1702,6 +1703,8 @@ class ShareChanges(msgspec.Struct, frozen=True, kw_only=True):
     max_downloads: int | None | Unset = msgspec.field(default=UNSET, name="maxDownloads")
     audience: ShareChangesAudienceType0 | ShareChangesAudienceUsers | Unset = UNSET
     notify: bool | Unset = UNSET
+    closed: bool | Unset = UNSET
+    """Close the share, or open it again, such as after a restore"""
 
 
 class ShareChangesAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):

@@ -114,7 +114,14 @@ class PresentedKey:
         if key.addresses and not _is_within(self._address, tuple(key.addresses)):
             raise Forbidden("The access key may not be used from this address.")
         scopes = _scopes(key.scopes)
-        limits = KeyLimits(self.key_id, scopes, key.key_tenant_id, key.key_folder_id, key.max_permission)
+        limits = KeyLimits(
+            self.key_id,
+            scopes,
+            key.key_tenant_id,
+            key.key_folder_id,
+            key.max_permission,
+            key.expires_at,
+        )
         self._require_use(limits)
         return key.last_used_at, key.user_type, limits
 

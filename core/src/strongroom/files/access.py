@@ -229,6 +229,7 @@ class NodeAccessQuery:
             "limit_node_id": limits.folder_id,
             "max_permission": limits.max_permission,
             "required_permission": limits.required_permission,
+            "limit_key_id": limits.through_key,
         }
         user_type, access = self._delegated.all(connection, parameters)[0]
         if user_type is None:

@@ -7,6 +7,11 @@ users with grants on the new folder access to the node; ``write`` on the new fol
 grants inside the moved subtree write access within that folder. Neither gain may outlast the permission
 that allowed it.
 
+The same holds for what a caller lets others do through an access key: a grant ends with the key, and so
+does what a plugin gives to others, such as a share link (:meth:`ExpiryRules.tenure`). The keys of a
+service account limit its grants only if they have a folder, because keys are its only login. What the
+user of a key makes for itself, such as a file, and a move are changes of that user, and remain.
+
 A group's grant counts for its members until the grant expires, because a membership has no expiry. For a
 move, a group counts as a user of its own: if the group gains nothing, no present or future member gains
 anything through it.
@@ -14,7 +19,7 @@ anything through it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sqlalchemy import (
     CTE,
@@ -43,8 +48,10 @@ from strongroom.files.models import (
     subtree,
 )
 from strongroom.files.shared_reads import shared_of_folder
-from strongroom.identity import AnyCaller
+from strongroom.identity import AnyCaller, KeyLimits
+from strongroom.plugin_api.files import Tenure
 from strongroom.tenants.models import Role
+from strongroom.users.models import UserType
 
 
 def _writers_in(table: Table, holder: ColumnElement[str], below: CTE) -> Select[Any]:
@@ -70,23 +77,66 @@ def _writers_within() -> CompoundSelect[Any]:
 _WRITERS_WITHIN: Final = Statement(lambda _: _writers_within())
 
 
+_OUTLASTS: Final = "A grant may not outlast your own permission."
+
+
+class Requested(Protocol):
+    """The attributes of a grant, to a user or to a group, that decide how long it may last."""
+
+    @property
+    def permission(self) -> Permission:
+        """The permission."""
+
+    @property
+    def expires_at(self) -> int | None:
+        """Its end in milliseconds since the Unix epoch; ``None``: it has none."""
+
+
 class ExpiryRules:
     """Rejects changes through which a permission would outlast the one that it derives from."""
 
     def __init__(self, access: AccessControl) -> None:
         self._access = access
 
-    def require_grantable(
-        self, connection: Connection, caller: AnyCaller, node: Node, expires_at: int | None
-    ) -> None:
-        """Check that the caller manages the node for as long as the grant would last.
+    def tenure(self, connection: Connection, caller: AnyCaller, node: Node) -> Tenure:
+        """Return how long a caller who manages a node does so: until the grant or the key ends."""
+        end, key = self._ends(connection, caller, node, node.id).manage, _key_of(caller)
+        if key is not None:
+            end = min(end, key.ends_at)
+        return Tenure(None if end == FOREVER else end, key.key_id or None if key else None)
+
+    def grant_end(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        requested: Requested,
+        before: Requested | None,
+    ) -> int | None:
+        """Return when a requested grant ends, which is no later than the caller's own permission.
+
+        Without a requested end, it is the one of the caller's access key, if that limits grants.
+
+        Args:
+            connection: the transaction that makes the grant.
+            caller: the caller, who manages the node.
+            node: the node.
+            requested: the requested grant.
+            before: the grant that it replaces, if there is one.
 
         Raises:
             Forbidden: the grant would outlast the caller's own permission.
         """
-        wanted = FOREVER if expires_at is None else expires_at
-        if wanted > self._ends(connection, caller, node, node.id).manage:
-            raise Forbidden("A grant may not outlast your own permission.")
+        end = FOREVER if requested.expires_at is None else requested.expires_at
+        if end > self._ends(connection, caller, node, node.id).manage:
+            raise Forbidden(_OUTLASTS)
+        # What the holder has already is not given by the key.
+        latest = max(_end_by_key(caller), _end_of(before, requested.permission))
+        if end <= latest:
+            return requested.expires_at
+        if requested.expires_at is not None or not self._access.holds(latest):
+            raise Forbidden(_OUTLASTS)
+        return latest
 
     def require_owner_untouched(
         self,
@@ -178,6 +228,27 @@ class ExpiryRules:
 
     def _is_administrator(self, connection: Connection, tenant_id: str, user_id: str) -> bool:
         return self._access.memberships.role(connection, tenant_id, user_id) is Role.ADMIN
+
+
+def _key_of(caller: AnyCaller) -> KeyLimits | None:
+    return caller.identity.key if caller.identity else None
+
+
+def _end_by_key(caller: AnyCaller) -> int:
+    """Return when the grants of a caller end because of the access key."""
+    key = _key_of(caller)
+    if key is None:
+        return FOREVER
+    # A service account has no other login than its keys, so their end is not its own.
+    is_login = caller.identity is not None and caller.identity.user_type == UserType.SERVICE
+    return FOREVER if is_login and key.folder_id is None else key.ends_at
+
+
+def _end_of(grant: Requested | None, permission: Permission) -> int:
+    """Return when a grant ends that gives at least a permission; 0 without one."""
+    if grant is None or grant.permission < permission:
+        return 0
+    return FOREVER if grant.expires_at is None else grant.expires_at
 
 
 def _at_least(held: Iterable[Ends], until: int) -> Ends:

@@ -44,6 +44,7 @@ from strongroom.files.models import (
 )
 from strongroom.files.visibility import Visibility
 from strongroom.identity import AnyCaller, Origin
+from strongroom.plugin_api.files import Tenure
 from strongroom.tenants.group_members import group_name, is_in_group
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
@@ -206,12 +207,13 @@ class GrantService:
         """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
         require_future(requested.expires_at, self._clock.now())
         node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
-        self._expiry.require_grantable(connection, caller, node, requested.expires_at)
         # The same error for strangers and unknown ids, so that grants do not reveal who has an
         # account.
         if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
             raise NotAMember.of_field("ownerId", "not-a-member", NotAMember.message)
         before = self._find(connection, node_id, requested.user_id)
+        end = self._expiry.grant_end(connection, caller, node, requested, before)
+        requested = replace(requested, expires_at=end)
         grant = self._write(connection, caller, node, requested)
         if before is not None:
             # Checked after the write: an error rolls the grant back.
@@ -253,6 +255,17 @@ class GrantService:
             self._refresh_visibility(connection, node, user_id, before)
             details = {"tenant": tenant_id, "user": user_id}
             record_grant(self._audit, connection, "grant.remove", caller, node_id, origin, details)
+
+    def tenure(self, caller: AnyCaller, tenant_id: str, node_id: str) -> Tenure:
+        """Return how long the caller manages a node.
+
+        Raises:
+            Forbidden: the caller does not manage it.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.read() as connection:
+            node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+            return self._expiry.tenure(connection, caller, node)
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging

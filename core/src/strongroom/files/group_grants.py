@@ -120,9 +120,10 @@ class GroupGrantService:
         """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
         require_future(requested.expires_at, self._clock.now())
         node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
-        self._expiry.require_grantable(connection, caller, node, requested.expires_at)
         group = self._group(connection, tenant_id, requested.group_id)
         before = _FIND.first(connection, {"node": node_id, "group": group.id})
+        end = self._expiry.grant_end(connection, caller, node, requested, before)
+        requested = replace(requested, expires_at=end)
         grant = self._write(connection, caller, node, group, requested)
         details = {"tenant": tenant_id, "group": group.id, **details_of(requested)}
         record_grant(self._audit, connection, "group-grant.put", caller, node_id, origin, details)

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     case,
+    exists,
     func,
     literal,
     literal_column,
@@ -24,6 +25,7 @@ from sqlalchemy import (
     true,
 )
 
+from strongroom.access_keys.models import access_keys
 from strongroom.access_keys.store import good_key
 from strongroom.database.functions import greatest
 from strongroom.files.models import Permission, folders_around, grants, group_grants, nodes
@@ -166,17 +168,32 @@ def key_access_query(dialect: str) -> Select[Any]:
     return select(*columns).select_from(tables.outerjoin(nodes, _is_node()))
 
 
+def _is_key_in_force() -> ColumnElement[bool]:
+    """Return the condition that the access key of delegated rights, if any, still gives them."""
+    key, path = access_keys.c, folders_around("limit_node_id")
+    reaches = key.folder_id.is_(None) | key.folder_id.in_(select(path.c.id))
+    is_good = exists().where(
+        key.id == bindparam("limit_key_id"),
+        key.user_id == bindparam("user_id"),
+        key.expires_at > bindparam("now"),
+        key.max_permission >= bindparam("required_permission"),
+        reaches,
+    )
+    return (bindparam("limit_key_id") == "") | is_good
+
+
 def delegated_access_query(dialect: str) -> Select[Any]:
     """Return :func:`access_query` for a user whose rights a plugin uses within :class:`DelegatedLimits`.
 
     The type of the user comes first, NULL unless the user is active. The user's role is NULL in other
     tenants. The permission is the user's, at most ``max_permission``, below the node ``limit_node_id``
-    only, and none at all unless the user holds ``required_permission`` on that node.
+    only, and none at all unless the user holds ``required_permission`` on that node, and the access key
+    ``limit_key_id`` is in force; an empty one is none.
     """
     member, path = membership(), folders_around()
     user = select(type_of_active(bindparam("user_id")).label("user_type")).subquery("delegating_user")
     reaches_tenant = bindparam("limit_tenant_id") == bindparam("tenant_id")
-    within = bindparam("limit_node_id").in_(select(path.c.id))
+    within = bindparam("limit_node_id").in_(select(path.c.id)) & _is_key_in_force()
     # Permission is inherited, so the user may hold more on a node below than on the limiting one.
     held = effective_permission(member.c.role, "limit_node_id")
     least = func.min if dialect == "sqlite" else func.least

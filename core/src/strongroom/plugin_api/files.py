@@ -43,6 +43,8 @@ class Delegation:
         required: what the user must hold on the file or folder itself, at each call.
         content_types: glob patterns of the media types of files that may be created, such as
             ``image/*``; empty: all that the server accepts.
+        key_id: the access key by which the user has given the rights. They end with it, also when it is
+            revoked, and reach no further than it does; ``None``: the user has used none.
     """
 
     user_id: str
@@ -51,6 +53,22 @@ class Delegation:
     permission: Level
     required: Level = "manage"
     content_types: tuple[str, ...] = ()
+    key_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """How long the caller manages a file or folder. What the caller lets others do must end with it.
+
+    Args:
+        expires_at: when it ends, in milliseconds since the Unix epoch: the end of the caller's grant, or
+            of the access key if that is earlier; ``None``: no end is known.
+        key_id: the access key that the caller uses, which may be revoked before; for
+            :attr:`Delegation.key_id`.
+    """
+
+    expires_at: int | None
+    key_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +500,18 @@ class FilesAPI(ABC):
         expires_at: int | None = None,
     ) -> GrantInfo:
         """Grant a permission to a member of the tenant; this replaces the member's grant, if any."""
+
+    @abstractmethod
+    def tenure(self, tenant_id: str, file_id: str) -> Tenure:
+        """Return how long the caller, who must manage a file or folder, does so."""
+
+    @abstractmethod
+    def restored_since(self, tenant_id: str, file_id: str, sequence: int) -> bool:
+        """Return whether a file or folder came back from the trash after an event of its tenant.
+
+        It may have been deleted with a folder around it. Changes that are older than the retention
+        period of events are not known any more.
+        """
 
     @abstractmethod
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:

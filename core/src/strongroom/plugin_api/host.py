@@ -367,6 +367,10 @@ class HostAPI(ABC):
         """Return the caller's user id, if the request has a token and the route checks it."""
 
     @abstractmethod
+    def key_id(self) -> str | None:
+        """Return the id of the access key that the caller uses; ``None`` without one."""
+
+    @abstractmethod
     def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
         """Log in with a proof for a login method; return the route's response, with the tokens.
 

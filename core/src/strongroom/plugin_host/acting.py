@@ -92,6 +92,7 @@ class ActingUser:
             max_permission=int(level),
             required_permission=int(PERMISSIONS[delegation.required]),
             content_types=tuple(delegation.content_types),
+            through_key=delegation.key_id or "",
         )
         # The type is that of a user without rights over the server, whatever the user's own is.
         identity = Identity(delegation.user_id, UserType.USER, "", self.origin().address, key=limits)

@@ -401,6 +401,14 @@ class HostFiles(AsCaller, api.FilesAPI):
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _grant(grant)
 
+    def tenure(self, tenant_id: str, file_id: str) -> api.Tenure:
+        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id)
+        return self._keeping.grants.tenure(caller, tenant_id, file_id)
+
+    def restored_since(self, tenant_id: str, file_id: str, after: int) -> bool:
+        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        return self._keeping.trash.restored_since(caller, tenant_id, file_id, after)
+
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
         service = self._keeping.grants
         service.remove(

@@ -310,6 +310,10 @@ class PluginHost(HostAPI):
         identity = optional_identity()
         return identity.user_id if identity else None
 
+    def key_id(self) -> str | None:
+        identity = optional_identity()
+        return identity.key.key_id if identity and identity.key else None
+
     def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
         issued = get_service(LoginService).log_in(_attempt(method, proof), origin=origin())
         return issued, 200, token_headers(issued)

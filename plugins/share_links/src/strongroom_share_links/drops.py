@@ -21,9 +21,9 @@ from strongroom_share_links.errors import (
     TOO_LARGE,
     UNAVAILABLE,
 )
-from strongroom_share_links.links import delegation_of
 from strongroom_share_links.models import Layout, Link, folders, links, uploads, upsert
 from strongroom_share_links.openings import Opening, Openings
+from strongroom_share_links.states import delegation_of
 from strongroom_share_links.visits import Visit, Visits
 
 _UNNAMED: Final = "?"

@@ -18,6 +18,9 @@ KIND: Final = ErrorKind(403, "error.share-kind", "Shares of this kind do not all
 FORBIDDEN: Final = ErrorKind(
     403, "error.share-forbidden", "Requires the permission manage, and the policy's consent."
 )
+MAKER_ONLY: Final = ErrorKind(
+    403, "error.share-maker-only", "Only its maker or a tenant administrator may loosen a share."
+)
 UNKNOWN: Final = ErrorKind(404, "error.share-not-found", "There is no such share.")
 POLICY: Final = ErrorKind(400, "error.share-policy", "The policy of shares forbids this.")
 OUTDATED: Final = ErrorKind(409, "error.share-conflict", "The share has another revision.")
@@ -39,6 +42,7 @@ KINDS: Final = (
     PASSWORD_WRONG,
     KIND,
     FORBIDDEN,
+    MAKER_ONLY,
     UNKNOWN,
     POLICY,
     OUTDATED,

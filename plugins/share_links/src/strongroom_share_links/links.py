@@ -5,17 +5,17 @@ import secrets
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import Select, delete, func, insert, or_, select, update
 
-from strongroom.plugin_api.files import Delegation, FileInfo, Level
+from strongroom.plugin_api.files import FileInfo, Tenure
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError, FieldError
-from strongroom_share_links.errors import FORBIDDEN, OUTDATED, POLICY, UNKNOWN
+from strongroom_share_links.changes import OWN, changed, limited, loosens
+from strongroom_share_links.errors import FORBIDDEN, MAKER_ONLY, POLICY, UNKNOWN
 from strongroom_share_links.models import (
     RECEIVERS,
     Audience,
@@ -27,31 +27,13 @@ from strongroom_share_links.models import (
 )
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies, Policy
+from strongroom_share_links.states import State, States
 
 _SECRET_BYTES: Final = 24
-_GONE: Final = (401, 403, 404)
 _AT_ONCE: Final = 1000
 _TENANTS_AT_ONCE: Final = 200
 
 Json = Mapping[str, Any]
-
-
-class State(StrEnum):
-    """Whether a share can be opened, and why not. Visitors get none of the reasons."""
-
-    ACTIVE = "active"
-    EXPIRED = "expired"
-    EXHAUSTED = "exhausted"
-    DISABLED = "disabled"  # by the policy of the server or the tenant
-    MAKER_GONE = "maker-gone"  # suspended or deleted
-    NOT_MANAGED = "not-managed"  # the maker no longer manages the file, or left the tenant
-    FILE_GONE = "file-gone"  # deleted
-
-
-_STATES: Final = {
-    "error.user-suspended": State.MAKER_GONE,
-    "error.not-found": State.FILE_GONE,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +52,13 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def delegation_of(link: Link, permission: Level = "read") -> Delegation:
-    """Return the maker's rights that visitors of a share use; ``write`` for what they upload."""
-    return Delegation(
-        link.maker_id, link.tenant_id, link.file_id, permission, content_types=link.allowed_types
-    )
-
-
 class Links:
     """The shares of all tenants."""
 
-    def __init__(self, host: HostAPI, policies: Policies) -> None:
+    def __init__(self, host: HostAPI, policies: Policies, states: States) -> None:
         self._host = host
         self._policies = policies
+        self._states = states
 
     @property
     def _options(self) -> ShareOptions:
@@ -103,8 +79,10 @@ class Links:
             policy = self._policies.find(transaction, tenant_id)
         if policy.who == "nobody" or (policy.who == "tenant-admins" and not is_admin):
             raise ApiError(FORBIDDEN)
-        secret, maker_id = secrets.token_urlsafe(_SECRET_BYTES), self._host.users.me().id
+        secret, maker_id = secrets.token_urlsafe(_SECRET_BYTES), self._caller()
         link = self._new(tenant_id, file_id, maker_id, secret, policy, wanted)
+        tenure = self._host.files.tenure(tenant_id, file_id)
+        link = limited(link, tenure, is_wanted=wanted["expiresAt"] is not None)
         _require_allowed(policy, link)
         _require_folder(link, file)
         user_ids = wanted["audience"][1]
@@ -122,23 +100,30 @@ class Links:
         Raises:
             ApiError: there is none, or the caller may not manage it.
         """
-        return self._shown(self._managed(tenant_id, link_id))
+        shared = self._shown(self._managed(tenant_id, link_id))
+        return self._readable(tenant_id, [shared])[0]
 
     def update(self, tenant_id: str, link_id: str, wanted: Json) -> SharedLink:
-        """Change a share, if it has the expected revision.
+        """Change a share, if it has the expected revision. Who loosens it answers for it from then on.
 
         Raises:
-            ApiError: there is none, the policy forbids it, or it has another revision.
+            ApiError: there is none, the policy forbids it, it has another revision, or the caller, who
+                is not its maker, may only tighten it.
         """
-        self._managed(tenant_id, link_id)
+        link = self._managed(tenant_id, link_id)
         with self._host.database.read() as transaction:
             policy = self._policies.find(transaction, tenant_id)
         # Outside of the transaction, because a password is hashed.
-        changes, known = self._changes(policy, wanted), links.c.id == link_id
+        changes, known = self._changes(link, policy, wanted), links.c.id == link_id
+        tenure = self._tenure(link)
         with self._host.database.write() as transaction:
             # Locked: without a revision, a concurrent change must not refuse this one.
             row = transaction.first(select(links).where(known).with_for_update())
-            after = _changed(row, wanted, changes)
+            after = changed(row, wanted, changes)
+            if loosens(Link.of(row), after, _people_of(transaction, link_id), wanted):
+                after = limited(after, _known(tenure), is_wanted=wanted.get("expiresAt") is not None)
+            elif tenure is None and any(member in wanted for member in OWN):
+                raise ApiError(MAKER_ONLY)
             _require_allowed(policy, after)
             values = {name: getattr(after, name) for name in Link.__slots__ if name not in _COUNTED}
             values["allowed_types"] = list(after.allowed_types)
@@ -168,7 +153,9 @@ class Links:
         """
         if self._host.files.stat(tenant_id, file_id).permission != "manage":
             raise ApiError(FORBIDDEN)
-        return self._page((links.c.tenant_id == tenant_id) & (links.c.file_id == file_id), query)
+        condition = (links.c.tenant_id == tenant_id) & (links.c.file_id == file_id)
+        items, total = self._page(condition, query)
+        return self._readable(tenant_id, items), total
 
     def of_tenant(self, tenant_id: str, query: Json) -> tuple[list[SharedLink], int]:
         """Return a page of the caller's shares in a tenant; for its administrators, of all shares.
@@ -182,9 +169,9 @@ class Links:
         condition = links.c.tenant_id == tenant_id
         if role != "admin":
             condition &= links.c.maker_id == self._host.users.me().id
-        if query["stale"] is None:
-            return self._page(condition, query)
-        return self._by_state(condition, query)
+        find = self._page if query["stale"] is None else self._by_state
+        items, total = find(condition, query)
+        return self._readable(tenant_id, items), total
 
     def with_me(self, query: Json) -> tuple[list[SharedLink], int]:
         """Return a page of the shares for the caller: as a named user, or as a member of a tenant."""
@@ -208,24 +195,6 @@ class Links:
             found += [tenant.id for tenant in page.items]
             number = page.next
         return found
-
-    def state_of(self, link: Link, policy: Policy) -> tuple[State, FileInfo | None]:
-        """Return the state of a share, with its file or folder if the maker still manages it.
-
-        The core decides about the maker: active, a member, and managing the file, which exists.
-        """
-        if not policy.allows(link):
-            return State.DISABLED, None
-        if link.expires_at is not None and link.expires_at <= self._host.clock.now():
-            return State.EXPIRED, None
-        try:
-            with self._host.acting_for(delegation_of(link)):
-                file = self._host.files.stat(link.tenant_id, link.file_id)
-        except ApiError as error:
-            if error.status not in _GONE:
-                raise
-            return _STATES.get(error.code, State.NOT_MANAGED), None
-        return (State.EXHAUSTED if link.is_exhausted else State.ACTIVE), file
 
     def _role(self, tenant_id: str) -> str | None:
         """Return the caller's role; ``None`` for access keys that may not know it."""
@@ -254,8 +223,37 @@ class Links:
         role = self._role(link.tenant_id)
         return role == "admin" or (role is not None and link.maker_id == self._caller())
 
-    def _caller(self) -> str | None:
-        return self._host.user_id()
+    def _caller(self) -> str:
+        # Not host.users.me(), for which an access key needs a scope of its own. Routes require a user.
+        return self._host.user_id() or ""
+
+    def _tenure(self, link: Link) -> Tenure | None:
+        """Return how long the caller answers for a share; ``None`` for others than maker and admins."""
+        if not self._is_trusted(link):
+            return None
+        try:
+            return self._host.files.tenure(link.tenant_id, link.file_id)
+        except ApiError:
+            # The file is gone, or out of reach. The share is closed, so it can be changed without harm.
+            return Tenure(None, self._host.key_id())
+
+    def _is_trusted(self, link: Link) -> bool:
+        """Return whether the caller is the maker of a share, or administers its tenant."""
+        return link.maker_id == self._caller() or self._role(link.tenant_id) == "admin"
+
+    def _readable(self, tenant_id: str, items: Sequence[SharedLink]) -> list[SharedLink]:
+        """Return shares without the secrets that the caller may not read.
+
+        With the URL, other users and the holder of a key could open a share longer than they may read
+        the file.
+        """
+        is_admin, key_id = self._role(tenant_id) == "admin", self._host.key_id()
+        return [
+            item
+            if (is_admin or item.link.maker_id == self._caller()) and key_id in (None, item.link.key_id)
+            else replace(item, secret=None)
+            for item in items
+        ]
 
     def _new(
         self, tenant_id: str, file_id: str, maker_id: str, secret: str, policy: Policy, wanted: Json
@@ -287,9 +285,12 @@ class Links:
             revision=1,
             created_at=now,
             updated_at=now,
+            key_id=None,
+            closed_at=None,
+            checked_sequence=self._states.newest_change(tenant_id),
         )
 
-    def _changes(self, policy: Policy, wanted: Json) -> Json:
+    def _changes(self, link: Link, policy: Policy, wanted: Json) -> Json:
         """Return the fields that a change has, without the revision."""
         values: dict[str, Any] = {
             field: wanted[name] for name, field in _CHANGEABLE.items() if name in wanted
@@ -301,7 +302,11 @@ class Links:
             values["expires_at"] = self._end(policy, wanted["expiresAt"])
         if "audience" in wanted:
             values["audience"] = wanted["audience"][0]
-        return values | {"updated_at": self._host.clock.now()}
+        now = self._host.clock.now()
+        if "closed" in wanted:
+            values["closed_at"] = now if wanted["closed"] else None
+            values["checked_sequence"] = self._states.newest_change(link.tenant_id)
+        return values | {"updated_at": now}
 
     def _end(self, policy: Policy, wanted: int | None) -> int | None:
         """Return when a share ends: as wanted, or the latest that the policy allows.
@@ -342,10 +347,8 @@ class Links:
     def _shown(self, link: Link) -> SharedLink:
         with self._host.database.read() as transaction:
             policy = self._policies.find(transaction, link.tenant_id)
-            users = transaction.scalars(
-                select(people.c.user_id).where(people.c.link_id == link.id).order_by(people.c.user_id)
-            )
-        state, file = self.state_of(link, policy)
+            users = _people_of(transaction, link.id)
+        state, file = self._states.find(link, policy)
         secret = self._host.unseal(link.sealed_secret) if link.sealed_secret else None
         return SharedLink(link, state, users, secret, file)
 
@@ -376,20 +379,6 @@ def _slice(found: Sequence[SharedLink], query: Json) -> list[SharedLink]:
     return list(found[start : start + query["pageSize"]])
 
 
-def _changed(row: Any, wanted: Json, changes: Json) -> Link:
-    """Return the share of a row with changes.
-
-    Raises:
-        ApiError: the share was deleted concurrently, or has another revision.
-    """
-    if row is None:
-        raise ApiError(UNKNOWN)
-    link = Link.of(row)
-    if wanted.get("revision", link.revision) != link.revision:
-        raise ApiError(OUTDATED)
-    return replace(link, **changes, revision=link.revision + 1)
-
-
 def _require_allowed(policy: Policy, link: Link) -> None:
     """Check a new or changed share against the policy.
 
@@ -408,6 +397,17 @@ def _require_allowed(policy: Policy, link: Link) -> None:
 def _require_folder(link: Link, file: FileInfo) -> None:
     if Kind(link.kind) in RECEIVERS and not file.is_folder:
         raise ApiError(POLICY, details=[FieldError("kind", "not-a-folder", "Must be read or preview.")])
+
+
+def _known(tenure: Tenure | None) -> Tenure:
+    if tenure is None:
+        raise ApiError(MAKER_ONLY)
+    return tenure
+
+
+def _people_of(transaction: Transaction, link_id: str) -> Sequence[str]:
+    named = select(people.c.user_id).where(people.c.link_id == link_id)
+    return transaction.scalars(named.order_by(people.c.user_id))
 
 
 def _put_people(transaction: Transaction, link_id: str, user_ids: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from marshmallow import Schema, fields
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import Access, Blueprint
-from strongroom_share_links.errors import FORBIDDEN, OUTDATED, POLICY, UNKNOWN
+from strongroom_share_links.errors import FORBIDDEN, MAKER_ONLY, OUTDATED, POLICY, UNKNOWN
 from strongroom_share_links.links import SharedLink
 from strongroom_share_links.policies import Policy
 from strongroom_share_links.schemas import (
@@ -22,6 +22,7 @@ from strongroom_share_links.schemas import (
     ShareSchema,
 )
 from strongroom_share_links.service import Shares
+from strongroom_share_links.states import State
 
 Json = dict[str, Any]
 
@@ -119,10 +120,14 @@ def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         scope=Scope.FILES_SHARE,
         body=ShareChangesSchema,
         returns=ShareSchema,
-        errors=(UNKNOWN, FORBIDDEN, POLICY, OUTDATED),
+        errors=(UNKNOWN, FORBIDDEN, MAKER_ONLY, POLICY, OUTDATED),
     )
     def update_share(tenant_id: str, share_id: str, body: Json) -> Json:
-        """Change a share. A new password ends all proofs of the former one."""
+        """Change a share. A new password ends all proofs of the former one.
+
+        Other users than its maker and tenant administrators can only tighten or close it. What an access
+        key loosens ends with the key.
+        """
         return _share(host, shares.links.update(tenant_id, share_id, body))
 
     @routes.operation(
@@ -210,6 +215,7 @@ def _share(host: HostAPI, shared: SharedLink) -> Json:
         "kind": link.kind,
         "label": link.label,
         "state": shared.state.value,
+        "closed": shared.state is State.CLOSED,
         "hasPassword": link.password_hash is not None,
         "expiresAt": link.expires_at,
         "maxDownloads": link.max_downloads,

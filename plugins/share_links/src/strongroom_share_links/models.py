@@ -53,6 +53,12 @@ links: Final = Table(
     Column("revision", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    # The access key by which the share was made or loosened, and with which it ends.
+    Column("key_id", String(8)),
+    Column("closed_at", BigInteger),
+    # The last change of the tenant's files before which restores of the file are known. NULL in shares
+    # that are older than the column.
+    Column("checked_sequence", BigInteger),
     Index("share_links_links_secret", "secret_hash", unique=True),
     Index("share_links_links_file", "tenant_id", "file_id"),
     Index("share_links_links_maker", "maker_id"),
@@ -200,6 +206,9 @@ class Link:
     revision: int
     created_at: int
     updated_at: int
+    key_id: str | None
+    closed_at: int | None
+    checked_sequence: int | None
 
     @property
     def is_exhausted(self) -> bool:

@@ -15,7 +15,7 @@ from strongroom_share_links.maker_routes import make_maker_routes
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.pages import make_pages
-from strongroom_share_links.service import PURGED, shares_of
+from strongroom_share_links.service import PURGED, RESTORED, shares_of
 from strongroom_share_links.visitor_routes import make_visitor_routes
 
 API_VERSION = "1.1"
@@ -28,7 +28,7 @@ def register_options() -> type[ShareOptions]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0001")
+    return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0002")
 
 
 @hookimpl
@@ -48,7 +48,11 @@ def register_jobs(host: HostAPI) -> list[Job]:
 
 @hookimpl
 def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
-    return [EventSubscriber("purged_tenants", (PURGED,), shares_of(host).forget_tenant)]
+    shares = shares_of(host)
+    return [
+        EventSubscriber("purged_tenants", (PURGED,), shares.forget_tenant),
+        EventSubscriber("restored_files", (RESTORED,), shares.close_restored),
+    ]
 
 
 @hookimpl

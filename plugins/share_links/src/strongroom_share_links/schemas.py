@@ -149,6 +149,9 @@ class ShareChangesSchema(Schema):
     maxDownloads = fields.Integer(allow_none=True, strict=True, validate=_COUNT)
     audience = AudienceField()
     notify = fields.Boolean()
+    closed = fields.Boolean(
+        metadata={"description": "Close the share, or open it again, such as after a restore"}
+    )
 
 
 class ShareSchema(Schema):
@@ -159,11 +162,14 @@ class ShareSchema(Schema):
     fileId = fields.String(required=True)
     makerId = fields.String(required=True)
     url = fields.String(
-        required=True, allow_none=True, metadata={"description": "Null if it cannot be read again"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "For its maker and administrators; null if it cannot be read again"},
     )
     kind = fields.String(required=True, validate=KIND)
     label = fields.String(required=True)
     state = fields.String(required=True, metadata={"description": "`active`, or why it is not open"})
+    closed = fields.Boolean(required=True)
     hasPassword = fields.Boolean(required=True)
     expiresAt = Timestamp(required=True, allow_none=True)
     maxDownloads = fields.Integer(required=True, allow_none=True)

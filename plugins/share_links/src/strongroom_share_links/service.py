@@ -17,9 +17,11 @@ from strongroom_share_links.openings import Openings
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies
 from strongroom_share_links.proofs import Proofs
+from strongroom_share_links.states import States
 from strongroom_share_links.visits import Visits
 
 PURGED: Final = "tenant.purged"
+RESTORED: Final = "file.restored"
 
 _DAY: Final = 24 * 60 * 60 * 1000
 _AT_ONCE: Final = 500
@@ -36,10 +38,11 @@ class Shares:
         self._host = host
         cookies = Cookies(host)
         self.policies = Policies(host)
-        self.links = Links(host, self.policies)
+        self.states = States(host)
+        self.links = Links(host, self.policies, self.states)
         self.proofs = Proofs(host, cookies)
         self.openings = Openings(host)
-        self.visits = Visits(host, self.policies, self.links, self.proofs)
+        self.visits = Visits(host, self.policies, self.states, self.proofs)
         self.downloads = Downloads(host, cookies, self.openings)
         self.drops = Drops(host, self.visits, self.openings)
         self.cookies = cookies
@@ -55,6 +58,7 @@ class Shares:
         now = self._host.clock.now()
         before = now - self.options.retention_days * _DAY
         self.drops.settle(now - _DAY)
+        self.states.begin_checks()
         with self._host.database.write() as transaction:
             transaction.execute(delete(downloads).where(downloads.c.expires_at <= now))
             transaction.execute(delete(openings).where(openings.c.at < before))
@@ -67,6 +71,10 @@ class Shares:
                 remove(transaction, found)
             count += len(found)
         return count
+
+    def close_restored(self, event: Event) -> None:
+        """Close the shares of what came back from the trash; see :meth:`States.close_restored`."""
+        self.states.close_restored(event.tenant_id or event.stream)
 
     def forget_tenant(self, event: Event) -> None:
         """Delete the shares and the policy of a tenant that no longer exists."""

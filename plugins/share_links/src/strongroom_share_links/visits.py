@@ -10,11 +10,12 @@ from strongroom.plugin_api.files import FileInfo, Level
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import KIND, LOGIN_REQUIRED, PASSWORD_REQUIRED, UNAVAILABLE
-from strongroom_share_links.links import Links, State, delegation_of, hash_of
+from strongroom_share_links.links import hash_of
 from strongroom_share_links.models import SHOWN, Audience, Kind, Link, links, people
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies
 from strongroom_share_links.proofs import Proofs
+from strongroom_share_links.states import State, States, delegation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,10 @@ class Visit:
 class Visits:
     """Decides whether a share can be opened: the same rule for each route and the page."""
 
-    def __init__(self, host: HostAPI, policies: Policies, shares: Links, proofs: Proofs) -> None:
+    def __init__(self, host: HostAPI, policies: Policies, states: States, proofs: Proofs) -> None:
         self._host = host
         self._policies = policies
-        self._shares = shares
+        self._states = states
         self._proofs = proofs
 
     @property
@@ -103,7 +104,7 @@ class Visits:
                 raise ApiError(UNAVAILABLE)
             link = Link.of(row)
             policy = self._policies.find(transaction, link.tenant_id)
-        state, file = self._shares.state_of(link, policy)
+        state, file = self._states.find(link, policy)
         return link, state, file
 
     def _require_audience(self, link: Link) -> None:

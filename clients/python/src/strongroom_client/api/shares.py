@@ -168,7 +168,11 @@ def update_share(
     *,
     body: ShareChanges | Unset = UNSET,
 ) -> Operation[Share]:
-    """Change a share. A new password ends all proofs of the former one."""
+    """Change a share. A new password ends all proofs of the former one.
+
+    Other users than its maker and tenant administrators can only tighten or close it. What an access
+    key loosens ends with the key.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",

@@ -2,17 +2,19 @@
 
 from typing import Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam, select
 
 from strongroom.clock import DAY, Clock
 from strongroom.database import Database
 from strongroom.database.paging import Page, Paging
+from strongroom.database.statements import Statement
 from strongroom.dataclasses import dataclass
 from strongroom.errors import FileHeld, FileRetained, Forbidden, NotFound, ParentGone
 from strongroom.files.access import AccessControl, NodeView
-from strongroom.files.events.recorder import Actor, FileAction
+from strongroom.files.events.recorder import Actor, FileAction, file_events
 from strongroom.files.expiry import ExpiryRules
 from strongroom.files.file_writer import FileWriter, OnConflict
+from strongroom.files.models import Permission, folders_around
 from strongroom.files.moving import MovingService
 from strongroom.files.retention.guard import RemovalGuard
 from strongroom.files.retention.models import RetentionSettings
@@ -24,6 +26,17 @@ from strongroom.tenants.quota import Quota
 from strongroom.users.service import UserService
 
 _BLOBS_AT_ONCE: Final = 20
+
+# Read apart from the path, so that the planner takes the index of the numbers: a node that is often
+# downloaded has many events.
+_RESTORED: Final = Statement(
+    select(file_events.c.node_id).where(
+        file_events.c.tenant_id == bindparam("tenant_id"),
+        file_events.c.sequence > bindparam("sequence"),
+        file_events.c.action == FileAction.RESTORED.value,
+    )
+)
+_AROUND: Final = Statement(lambda _: select(folders_around().c.id))
 
 NODES_AT_ONCE = 1000
 """Number of nodes that one transaction removes."""
@@ -101,6 +114,24 @@ class TrashService:
             named |= {item.node.owner_id for item in page.items}
             settings = self._guard.rules(connection, tenant_id).settings
             return page, self._users.summaries(connection, named), settings
+
+    def restored_since(self, caller: AnyCaller, tenant_id: str, node_id: str, sequence: int) -> bool:
+        """Return whether a node came back from the trash after a change of the tenant's files.
+
+        It may have been deleted with a folder around it.
+
+        Raises:
+            Forbidden: the caller may not read the node.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.read() as connection:
+            self._access.require(connection, caller, tenant_id, node_id, Permission.READ)
+            after = {"tenant_id": tenant_id, "sequence": sequence}
+            restored = [row.node_id for row in _RESTORED.all(connection, after)]
+            if not restored:
+                return False
+            around = {row.id for row in _AROUND.all(connection, {"node_id": node_id})}
+            return not around.isdisjoint(restored)
 
     def restore(
         self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: RestoreRequest
