@@ -14,6 +14,7 @@ from sqlalchemy import Connection, text
 
 from bench.forest import COUNTS, analyze, identity
 from strongroom.container.services import Container
+from strongroom.files import child_counts, order_counts
 from strongroom.files.models import Permission
 from strongroom.files.name_index import fts_row, grams_of, int_array
 from strongroom.files.names import fold_name
@@ -113,6 +114,8 @@ def plant(container: Container, count: int, in_one_folder: int = 0) -> Archive:
         _grant(planter, tenant, people["tenth"], departments[::10], Permission.READ)
         _grant(planter, tenant, people["few"], projects[: 3 * 7 : 7], Permission.READ)
         connection.execute(text(COUNTS), {"tenant": tenant})
+        if in_one_folder:
+            order_counts.build(connection, folder, child_counts.SPLIT_ABOVE // 2)
         _with_index(connection)
     analyze(container)
     return Archive(tenant=tenant, folder=folder, **people)

@@ -1,7 +1,7 @@
 """Random steps on the tree and its grants, each compared with a model in plain Python."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from random import Random
 from typing import Any
@@ -14,7 +14,15 @@ from sqlalchemy import select
 from strongroom.clock import DAY
 from strongroom.files import child_counts
 from strongroom.files.file_writer import OnConflict
-from strongroom.files.models import FOREVER, Permission, folder_counts, grants, node_versions, nodes
+from strongroom.files.models import (
+    FOREVER,
+    Permission,
+    folder_counts,
+    folder_order_counts,
+    grants,
+    node_versions,
+    nodes,
+)
 from strongroom.identity import Origin
 from strongroom.storage.models import BlobState, blobs
 from strongroom.tenants.models import Role
@@ -86,7 +94,10 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
             rows = connection.execute(select(grants).where(grants.c.tenant_id == self.tenant)).all()
             counted = select(folder_counts).join(nodes).where(of_tenant)
             runs = connection.execute(counted.order_by(folder_counts.c.first_name)).all()
+            orders = connection.execute(select(folder_order_counts).join(nodes).where(of_tenant)).all()
+            children = connection.execute(select(nodes).where(of_tenant)).all()
         self.check_runs(runs)
+        self.check_order_runs(orders, runs, children)
         self.check_blobs()
         kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
         # In the trash, no grant puts a node at the top level.
@@ -133,6 +144,32 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
         )
         kept = {(run.folder_id, run.first_name): run.children for run in runs if run.children}
         assert kept == counted
+
+    def check_order_runs(
+        self, orders: Sequence[Any], runs: Sequence[Any], children: Sequence[Any]
+    ) -> None:
+        """Count the children of each large folder by the runs that they belong to in each order."""
+        starts: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        for run in orders:
+            starts.setdefault((run.folder_id, run.sort), []).append((run.first_value, run.first_name))
+        large = {run.folder_id for run in runs if run.first_name}
+        assert starts.keys() == {(folder, sort) for folder in large for sort in _ORDERS}
+        counted = Counter(
+            (node.parent_id, sort, *max(start for start in starts[node.parent_id, sort] if start <= key))
+            for node in children
+            if node.parent_id in large
+            for sort, value in _ORDERS.items()
+            for key in [(value(node), node.name)]
+        )
+        kept = {tuple(run[:4]): run.children for run in orders if run.children}
+        assert kept == counted
+
+
+_ORDERS: dict[str, Callable[[Any], int]] = {
+    "size": lambda node: node.size,
+    "updatedAt": lambda node: node.updated_at,
+    "type": lambda node: ["file", "folder"].index(node.type),
+}
 
 
 def run_machine(kind: type[TreeMachine], api: Api, steps: int) -> None:

@@ -1,6 +1,8 @@
 """The repair of the index of names, and its migration."""
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic import command
@@ -10,7 +12,7 @@ from tests.support.scene import Scene
 
 from strongroom.database import Database
 from strongroom.database.upgrade import alembic_config, upgrade
-from strongroom.files import name_index
+from strongroom.files import child_counts, name_index
 from strongroom.files.reindexing import NameReindexing
 from strongroom.observability.checks import NameIndexCheck
 from strongroom.observability.doctor import CheckState
@@ -72,10 +74,42 @@ class TestReindexing:
         assert found(scene, "7") == ["7"]
 
 
-def test_the_migration_indexes_all_names(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
+def test_wrong_counts_of_sorted_lists_still_find_each_page_and_are_corrected(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_counts, "SPLIT_ABOVE", 4)
+    nodes = [scene.folder(f"folder {number}") for number in range(12)]
+    database, recount = scene.api.container.database, scene.api.container.keeping.order_recount
+
+    def pages() -> list[str]:
+        path = f"{scene.path}/owners/me/files?sort=updatedAt&pageSize=3&pageNumber="
+        answers = [scene.api.get(f"{path}{number}", by=scene.admin).json for number in range(1, 5)]
+        return [node["id"] for answer in answers for node in answer["data"]]
+
+    def runs() -> list[Any]:
+        query = text("SELECT * FROM folder_order_counts ORDER BY sort, first_value, first_name")
+        with database.read() as connection:
+            return [tuple(row) for row in connection.execute(query)]
+
+    expected = [node["id"] for node in nodes]
+    assert sorted(pages()) == sorted(expected)
+    with database.write() as connection:
+        connection.execute(text("UPDATE folder_order_counts SET children = children + 3"))
+    wrong, found_pages = runs(), pages()
+    assert sorted(found_pages) == sorted(expected)
+    assert recount.run() == 1
+    assert pages() == found_pages
+    assert runs() != wrong
+    assert Counter(run[1] for run in runs() for _ in range(run[4])) == dict.fromkeys(
+        ("size", "type", "updatedAt"), 12
+    )
+
+
+def _old_database(path: Path, revision: str, names: list[str]) -> Database:
+    """Return a database of an earlier schema with folders of these names in one tenant."""
+    database = Database(f"sqlite:///{path}")
     with database.engine.execution_options(strongroom_writing=True).begin() as connection:
-        command.upgrade(alembic_config(connection), "0018")
+        command.upgrade(alembic_config(connection), revision)
         columns = (
             "id, tenant_id, parent_id, type, name, size, owner_id, created_at, updated_at, revision"
         )
@@ -89,8 +123,32 @@ def test_the_migration_indexes_all_names(tmp_path: Path) -> None:
         ):
             connection.execute(text(f"INSERT INTO {values}"))
         connection.execute(text(row), {"id": "t", "parent": None, "name": ""})
-        names = [{"id": f"n{n:05}", "parent": "t", "name": f"报告 \uff21\uff22{n}"} for n in range(1300)]
-        connection.execute(text(row), names)
+        rows = [{"id": f"n{n:05}", "parent": "t", "name": name} for n, name in enumerate(names)]
+        connection.execute(text(row), rows)
+    return database
+
+
+def test_the_migration_counts_large_folders_in_all_orders(tmp_path: Path) -> None:
+    names = [f"{number:04}" for number in range(2100)]
+    database = _old_database(tmp_path / "old.sqlite3", "0025", names)
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        for name, count in (("", 1000), (names[1000], 1100)):
+            row = f"INSERT INTO folder_counts VALUES ('t', '{name}', {count})"
+            connection.execute(text(row))
+    upgrade(database.engine)
+    with database.read() as connection:
+        rows = connection.execute(text("SELECT * FROM folder_order_counts")).all()
+    assert sorted(map(tuple, rows)) == [
+        ("t", sort, *run)
+        for sort, value in (("size", 0), ("type", 1), ("updatedAt", 1))
+        for run in ((-1, "", 2048), (value, names[2048], 52))
+    ]
+    database.close()
+
+
+def test_the_migration_indexes_all_names(tmp_path: Path) -> None:
+    names = [f"报告 \uff21\uff22{number}" for number in range(1300)]
+    database = _old_database(tmp_path / "old.sqlite3", "0018", names)
     upgrade(database.engine)
     reindexing = NameReindexing(database)
     assert reindexing.count() == (1300, 0)

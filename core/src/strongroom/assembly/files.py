@@ -28,7 +28,7 @@ from strongroom.files.listing import FileListing
 from strongroom.files.moving import MovingService
 from strongroom.files.node_paths import NodePaths
 from strongroom.files.paths import PathLookup
-from strongroom.files.reindexing import NameReindexing
+from strongroom.files.reindexing import NameReindexing, OrderRecount
 from strongroom.files.replacing import ReplacingService
 from strongroom.files.retention.clock import RetentionClock
 from strongroom.files.retention.guard import RemovalGuard
@@ -259,6 +259,10 @@ class FileServices(StorageServices, TenantServices):
     @cached_property
     def reindexing(self) -> NameReindexing:
         return NameReindexing(self._database)
+
+    @cached_property
+    def order_recount(self) -> OrderRecount:
+        return OrderRecount(self._database, self._memberships)
 
     @cached_property
     def paths(self) -> PathLookup:

@@ -46,7 +46,7 @@ def scan_command(context: CommandContext, database_version: str | None) -> None:
 @config_option
 @click.pass_obj
 def reindex_command(context: CommandContext) -> None:
-    """Correct and compact the index that searches use; safe while servers run.
+    """Correct the index of searches and the counts of sorted lists; safe while servers run.
 
     Run it after an upgrade that was rolled out server by server, and after the deletion of very many
     files. `strongroom doctor` reports missing names.
@@ -55,6 +55,7 @@ def reindex_command(context: CommandContext) -> None:
         reindexing = container.keeping.reindexing
         with progress_bar("Indexing", reindexing.count()[0]) as progress:
             repaired = reindexing.run(progress)
+        container.keeping.order_recount.run()
     click.echo(f"{repaired} names corrected")
 
 

@@ -2,6 +2,7 @@
 
 A folder's sorted names are divided into runs, and each run has a count. Runs are split as they grow. So
 the total is a sum over few rows, and the name at any offset is found by skipping less than one run.
+Large folders are counted in other orders, too; see :mod:`strongroom.files.order_counts`.
 """
 
 from collections.abc import Iterable
@@ -11,24 +12,27 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Integer,
     Select,
     bindparam,
     cast,
     func,
     insert,
     select,
+    type_coerce,
     update,
 )
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from strongroom.database.statements import Statement
-from strongroom.files.models import folder_counts, nodes
+from strongroom.files import order_counts
+from strongroom.files.models import Node, folder_counts, nodes
 
 SPLIT_ABOVE = 4096
 """Maximum number of nodes in a run."""
 
 
-def _changing() -> ReturningUpdate[tuple[str, int]]:
+def _changing() -> ReturningUpdate[Any]:
     others = folder_counts.alias()
     # The run of a name is the last one that starts at or before it.
     first_name = select(func.max(others.c.first_name)).where(
@@ -41,7 +45,11 @@ def _changing() -> ReturningUpdate[tuple[str, int]]:
             folder_counts.c.first_name == first_name.scalar_subquery(),
         )
         .values(children=folder_counts.c.children + bindparam("difference", type_=BigInteger))
-        .returning(folder_counts.c.first_name, folder_counts.c.children)
+        .returning(
+            folder_counts.c.first_name,
+            folder_counts.c.children,
+            type_coerce(order_counts.has_runs(bindparam("of_folder")), Integer),
+        )
     )
 
 
@@ -89,29 +97,46 @@ def run_at(found: Iterable[Any], offset: int) -> tuple[str, int]:
     return start[0], offset - start[1]
 
 
-def added(connection: Connection, folder_id: str, name: str) -> None:
-    """Count a node that was added to a folder, and split its run if it has grown too large."""
-    run = _change(connection, folder_id, name, 1)
+def added(connection: Connection, node: Node) -> None:
+    """Count a node that was added to its folder, and split its run if it has grown too large."""
+    folder_id = node.parent_id or ""
+    run = _change(connection, node, 1)
     if run is None:
         # The first run starts at the empty name, so that every name belongs to a run.
         row = {"folder_id": folder_id, "first_name": "", "children": 1}
         _ADD_RUN.execute(connection, row)
-    elif run[1] > SPLIT_ABOVE:
-        _split(connection, folder_id, *run)
+        return
+    first_name, children, has_orders = run
+    if has_orders:
+        order_counts.change(connection, node, 1, SPLIT_ABOVE)
+    if children > SPLIT_ABOVE:
+        _split(connection, folder_id, first_name, children)
+        if not has_orders:
+            order_counts.build(connection, folder_id, SPLIT_ABOVE // 2)
 
 
-def taken_out(connection: Connection, folder_id: str, name: str) -> None:
-    """Subtract a node that was removed from a folder."""
+def taken_out(connection: Connection, node: Node) -> None:
+    """Subtract a node that was removed from its folder."""
     # Empty runs are not merged: each is only one row, and new names may fill it again.
-    _change(connection, folder_id, name, -1)
+    run = _change(connection, node, -1)
+    if run is not None and run[2]:
+        order_counts.change(connection, node, -1, SPLIT_ABOVE)
 
 
-def _change(
-    connection: Connection, folder_id: str, name: str, difference: int
-) -> tuple[str, int] | None:
-    """Change the count of a name's run; return its first name and count, or ``None`` without a run."""
-    row = {"of_folder": folder_id, "of_name": name, "difference": difference}
-    run: tuple[str, int] | None = _CHANGE.first(connection, row)
+def changed(connection: Connection, before: Node, now: Node) -> None:
+    """Count a node whose size or time has changed, in the same folder and by the same name."""
+    if order_counts.change(connection, before, -1, SPLIT_ABOVE):
+        order_counts.change(connection, now, 1, SPLIT_ABOVE)
+
+
+def _change(connection: Connection, node: Node, difference: int) -> tuple[str, int, int] | None:
+    """Change the count of a name's run.
+
+    Return its first name, its count and whether the folder is counted in other orders; ``None`` without
+    a run.
+    """
+    row = {"of_folder": node.parent_id or "", "of_name": node.name, "difference": difference}
+    run: tuple[str, int, int] | None = _CHANGE.first(connection, row)
     return run
 
 

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
     CompoundSelect,
     Connection,
@@ -34,9 +33,11 @@ from strongroom.database.paging import Paging
 from strongroom.database.statements import Statement
 from strongroom.dataclasses import dataclass
 from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
-from strongroom.files.child_counts import children_of, run_at, runs
+from strongroom.files.child_counts import children_of
+from strongroom.files.child_pages import Columns, PageQuery, Reader, children_page, start_of_page
 from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import NODE, Permission, grants, nodes
+from strongroom.files.node_filters import NodeOrder
 from strongroom.files.node_selection import (
     Nodes,
     NodeSelection,
@@ -45,16 +46,12 @@ from strongroom.files.node_selection import (
     position_of,
     total_of,
 )
-from strongroom.files.permissions import group_permission, is_at_top, is_in_force, own_permission
+from strongroom.files.permissions import group_permission, is_at_top
 from strongroom.files.serializers import cached_nodes_json, node_json
 from strongroom.identity import AnyCaller
 from strongroom.tenants.group_members import is_in_any_group
 from strongroom.tenants.models import Role
 from strongroom.users.service import UserService
-
-Columns = Sequence[Column[Any]]
-PageQuery = Callable[[Paging, Columns], Select[Any]]
-"""Builds the query of a page: the given columns of its nodes, then the user's grant on each of them."""
 
 _KEYS: Final[Columns] = (nodes.c.id, nodes.c.revision, nodes.c.owner_id)
 """Columns that identify a version of a node, and its owner."""
@@ -67,57 +64,7 @@ _FOLDER: Final = NodeAccessQuery(
 )
 """With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
 
-_RUNS: Final = Statement(runs())
-
 _ALL: Final = slice(None)
-
-# LIMIT is a literal in the following queries, because the planner cannot estimate a bound parameter.
-
-
-def _children(
-    paging: Paging, columns: Columns, tables: FromClause, own: ColumnElement[Any]
-) -> Select[Any]:
-    query = (
-        select(*columns, own)
-        .select_from(tables)
-        .where(nodes.c.parent_id == bindparam("node_id"))
-        .order_by(nodes.c.name)
-        .limit(literal_column(str(paging.size)))
-    )
-    if not paging.offset:
-        return query
-    # The page starts at the name found by skipping at most one run; see child_counts.
-    passed = nodes.alias()
-    first = (
-        select(passed.c.name)
-        .where(passed.c.parent_id == bindparam("node_id"), passed.c.name >= bindparam("first_name"))
-        .order_by(passed.c.name)
-        .offset(bindparam("passed"))
-        .limit(literal_column("1"))
-    )
-    return query.where(nodes.c.name >= first.scalar_subquery())
-
-
-def _managed_children(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for a page of a folder that the user manages; it needs no grants."""
-    return _children(paging, columns, nodes, literal_column(str(int(Permission.MANAGE))))
-
-
-def _granted_children(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for a page of a folder, with the user's own grant on each node."""
-    held = (
-        (grants.c.node_id == nodes.c.id)
-        & (grants.c.user_id == bindparam("user_id"))
-        & is_in_force(bindparam("now"))
-    )
-    own = func.coalesce(grants.c.permission, 0)
-    return _children(paging, columns, nodes.outerjoin(grants, held), own)
-
-
-def _shared_children(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for a page of a folder, with the grants of the user and the user's groups."""
-    own = greatest(own_permission(nodes.c.id), group_permission(nodes.c.id))
-    return _children(paging, columns, nodes, own)
 
 
 def _top_level_grants() -> ColumnElement[bool]:
@@ -372,9 +319,9 @@ class FileListing:
         parameters: dict[str, Any],
         paging: Paging,
         levels: tuple[Permission, Permission],
-        total: int | None,
+        total: int | None = None,
     ) -> FilePage:
-        """Return a page of a list that is filtered, or has another order than by name.
+        """Return a page of a list that is filtered, or a sorted page of a member's top level.
 
         ``total`` is the number of selected nodes if it is known.
         """
@@ -398,38 +345,38 @@ class FileListing:
     ) -> FilePage:
         """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
         total = access.more[0] if access.permission >= Permission.READ else 0
-        is_filtered = wanted is not None and wanted.is_filtered
-        if not total or (paging.offset >= total and not is_filtered):
+        if total and wanted is not None and wanted.is_filtered:
+            levels = (access.permission, access.ceiling)
+            return self._select(connection, children, wanted, parameters, paging, levels)
+        if paging.offset >= total:
             return FilePage(total, paging)
-        if wanted is None or wanted.is_reversed_by_name:
-            return self._by_name(connection, access, parameters, paging, total, wanted is not None)
-        levels, known = (access.permission, access.ceiling), None if is_filtered else total
-        return self._select(connection, children, wanted, parameters, paging, levels, known)
+        order = NodeOrder() if wanted is None else wanted.order
+        return self._in_order(connection, access, parameters, paging, total, order)
 
-    def _by_name(
+    def _in_order(
         self,
         connection: Connection,
         access: NodeAccess,
         parameters: dict[str, Any],
         paging: Paging,
         total: int,
-        is_reversed: bool,
+        order: NodeOrder,
     ) -> FilePage:
-        """Return a page of a folder by name."""
+        """Return a page of a folder; only the first one is read in the descending order."""
         offset, rows = paging.offset, _ALL
-        if is_reversed:
-            # The same rows by name, backwards. The last page may have fewer than its size.
+        if offset and order.descending:
+            # The same rows backwards. The last page may have fewer than its size.
             offset = max(total - paging.offset - paging.size, 0)
             rows = slice(min(paging.size, total - paging.offset) - 1, None, -1)
         if offset:
-            first_name, passed = run_at(_RUNS.all(connection, parameters), offset)
-            parameters |= {"first_name": first_name, "passed": passed}
-        query = _shared_children if access.more[1] else _granted_children
-        if access.permission is Permission.MANAGE:
-            query = _managed_children
+            start = start_of_page(connection, parameters["node_id"], order.key, offset, total)
+            if start is None:
+                # Nodes were removed since the count, on PostgreSQL.
+                return FilePage(total, paging)
+            parameters |= start
+        from_end = order.descending and not paging.offset
+        query = children_page(order.key, _reader(access), from_end=from_end)
         levels = (access.permission, access.ceiling)
-        if not is_reversed:
-            return self._page(connection, query, parameters, paging, total, levels)
         # The statement depends on whether there are rows before the page.
         found = Paging(2 if offset else 1, paging.size)
         page = self._page(connection, query, parameters, found, total, levels, rows)
@@ -509,6 +456,12 @@ class FileListing:
             "node_id": folder_id,
             "now": self._clock.now(),
         }
+
+
+def _reader(access: NodeAccess) -> Reader:
+    if access.permission is Permission.MANAGE:
+        return Reader.MANAGER
+    return Reader.MEMBER_OF_GROUPS if access.more[1] else Reader.MEMBER
 
 
 @cache

@@ -129,6 +129,10 @@ nodes: Final = Table(
     Index(None, "owner_id"),
     Index(None, "blob_key"),
     Index(None, "trash_id", info={WHERE: "trash_id IS NOT NULL"}),
+    # Lists in other orders than by name start anywhere in one of these; see order_counts.
+    Index(None, "parent_id", "size", "name"),
+    Index(None, "parent_id", "updated_at", "name"),
+    Index(None, "parent_id", "type", "name"),
     # Finds all folders below some others without reading their files.
     Index("ix_nodes_folders", "parent_id", "id", info={WHERE: "type = 'folder'"}),
 )
@@ -151,6 +155,18 @@ folder_counts: Final = Table(
 """Child counts of folders by runs of names: each row counts the nodes from its ``first_name``, which is
 empty in the first run, up to the next row's. Lists return their total and start at any offset, and
 counting a million rows would take a hundred times as long as reading the page."""
+
+folder_order_counts: Final = Table(
+    "folder_order_counts",
+    metadata,
+    Column("folder_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("sort", String(16), primary_key=True),
+    Column("first_value", BigInteger, primary_key=True),
+    Column("first_name", Name, primary_key=True),
+    Column("children", BigInteger, nullable=False),
+)
+"""Child counts of large folders by runs of another order than by name, such as ``size``; see
+:mod:`strongroom.files.order_counts`. A run begins at a value and, among equal ones, at a name."""
 
 node_versions: Final = Table(
     "node_versions",

@@ -1,8 +1,8 @@
-"""Lists that are filtered or sorted otherwise than by name.
+"""Filtered lists, and sorted ones of a member's top level.
 
-Such a list reads and sorts all nodes of its folder, or of its top level, for each page. Indexes for each
-order would make every upload slower, and few folders have more than some thousand nodes. A page of the
-second half is found from the end, so that the database sorts half of the nodes at most.
+A filtered list reads all nodes of its folder for each page, because it has to count those that match. A
+page of the second half is found from the end, so that the database sorts half of the nodes at most. All
+nodes of a folder are listed by :mod:`strongroom.files.child_pages`, in any order.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -69,11 +69,6 @@ class NodeSelection:
         return self.text is not None or bool(self.filter.used)
 
     @property
-    def is_reversed_by_name(self) -> bool:
-        """Whether all nodes are wanted, by name in the reverse order."""
-        return self == _REVERSED
-
-    @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters of its statements."""
         wanted = {} if self.text is None else {"wanted": fold_name(self.text)}
@@ -91,7 +86,6 @@ class NodeSelection:
 
 
 _USUAL: Final = NodeSelection()
-_REVERSED: Final = NodeSelection(order=NodeOrder(descending=True))
 
 
 class Shape(NamedTuple):

@@ -1,4 +1,4 @@
-"""Repairs and compacts the index of names while servers use it."""
+"""Repairs the index of names, and the counts of large folders, while servers use them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_colum
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
-from strongroom.files import name_index
+from strongroom.files import child_counts, name_index, order_counts
 from strongroom.files.models import NODE, Node, nodes
 from strongroom.files.name_index import (
     fts_row,
@@ -17,6 +17,7 @@ from strongroom.files.name_index import (
     search_names,
 )
 from strongroom.files.names import fold_name
+from strongroom.tenants.memberships import Memberships
 
 _BATCH: Final = 500
 
@@ -137,3 +138,21 @@ def _is_right(node: Node, row: Sequence[Any] | None) -> bool:
     if row is None or (row[1], row[2]) != (node.tenant_id, folded):
         return False
     return row[3] is None or row[3] == int_array(grams_of(node.tenant_id, folded))
+
+
+class OrderRecount:
+    """Counts the children of large folders again, in the orders of lists other than by name."""
+
+    def __init__(self, database: Database, memberships: Memberships) -> None:
+        self._database = database
+        self._memberships = memberships
+
+    def run(self) -> int:
+        """Count again, and return the number of folders. Each folder is a transaction of its own."""
+        with self._database.read() as connection:
+            folders = order_counts.large_folders(connection)
+        for folder_id, tenant_id in folders:
+            with self._database.write() as connection:
+                self._memberships.lock_tenant(connection, tenant_id)
+                order_counts.build(connection, folder_id, child_counts.SPLIT_ABOVE // 2)
+        return len(folders)

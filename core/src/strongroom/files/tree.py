@@ -213,7 +213,7 @@ class Tree:
                 return None
         except IntegrityError as error:
             raise NotFound from error
-        child_counts.added(connection, place.parent_id, name)
+        child_counts.added(connection, node)
         name_index.add(connection, node, [_grant_to_creator(node, place)])
         return node
 
@@ -279,8 +279,8 @@ class Tree:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
             name_index.rename(connection, changed)
         # A rename changes the counts, too: they are kept for each range of names.
-        child_counts.taken_out(connection, node.parent_id or "", node.name)
-        child_counts.added(connection, parent_id, name)
+        child_counts.taken_out(connection, node)
+        child_counts.added(connection, changed)
         if parent_id != node.parent_id:
             # Grants on the old and the new ancestors differ.
             self._visibility.moved(connection, changed.tenant_id, node.id, seen_before)
@@ -304,7 +304,7 @@ class Tree:
                 _SET_TRASH.execute(connection, of_entry)
             # After the statement above, which descends from the node and sets it as well.
             self._change(connection, node, parent_id=None, trash_id=trash_id)
-            child_counts.taken_out(connection, node.parent_id or "", node.name)
+            child_counts.taken_out(connection, node)
             size: int = _SIZE.scalar(connection, of_entry) if is_folder else node.size
             return size
 
@@ -320,7 +320,7 @@ class Tree:
         changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
         if name != node.name:
             _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
-        child_counts.added(connection, parent_id, name)
+        child_counts.added(connection, changed)
         is_folder = node.type == NodeType.FOLDER
         with long_statements(connection, wanted=is_folder):
             if is_folder:
@@ -343,7 +343,9 @@ class Tree:
             RevisionConflict: the file has changed since it was read.
         """
         versions = (node.versions or 0) + 1 if archives else node.versions
-        return self._change(connection, node, **asdict(content), versions=versions)
+        changed = self._change(connection, node, **asdict(content), versions=versions)
+        child_counts.changed(connection, node, changed)
+        return changed
 
     def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
         """Remove a node with its subtree; foreign keys delete the grants and child counts."""
@@ -353,7 +355,7 @@ class Tree:
         found = _SUBTREE.all(connection, subtree)
         versions = _VERSIONS_WITHIN.all(connection, subtree)
         _REMOVE.execute(connection, subtree)
-        child_counts.taken_out(connection, node.parent_id or "", node.name)
+        child_counts.taken_out(connection, node)
         blob_keys = [row.blob_key for row in (*found, *versions) if row.blob_key is not None]
         sizes = [sum(row.size for row in rows) for rows in (found, versions)]
         return RemovedSubtree(tuple(blob_keys), *sizes)

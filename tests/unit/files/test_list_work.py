@@ -1,0 +1,115 @@
+"""How much of a large folder a page reads, in each order: counted work instead of time."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pytest
+from bench.archive import Archive, plant
+from sqlalchemy import event
+from tests.support.api import Api
+from tests.support.databases import on_postgresql, on_sqlite
+
+from strongroom.container.services import Container
+from strongroom.database import sqlite_engines
+from strongroom.database.paging import Paging
+from strongroom.files.node_filters import SORTS, NodeOrder
+from strongroom.files.node_selection import NodeSelection
+
+SMALL: Final = 600
+LARGE: Final = 8 * SMALL
+PAGE: Final = 20
+
+
+@pytest.fixture
+def archive_of(api: Api, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Archive]:
+    monkeypatch.setattr("strongroom.files.child_counts.SPLIT_ABOVE", 100)
+    return lambda count: plant(api.container, 0, in_one_folder=count)
+
+
+def _read(container: Container, archive: Archive, sort: str, number: int) -> None:
+    order = NodeSelection(order=NodeOrder.parse(sort))
+    wanted = None if order.is_usual else order
+    for user in (archive.admin, archive.everything):
+        page = container.keeping.listing.inside(
+            user, archive.tenant, user.user_id, archive.folder, Paging(number, PAGE), wanted
+        )
+        assert len(page.records) == PAGE
+
+
+@contextmanager
+def _counted_steps(container: Container, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Count the instructions of SQLite, in tens."""
+    prepare, steps = sqlite_engines._prepare, [0]
+
+    def count() -> None:
+        steps[0] += 1
+
+    def prepare_counted(connection: Any) -> None:
+        prepare(connection)
+        connection.set_progress_handler(count, 10)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_engines, "_prepare", prepare_counted)
+        # Open connections are replaced.
+        container.database.close()
+        yield steps
+    container.database.close()
+
+
+def _work(api: Api, archive: Archive, monkeypatch: pytest.MonkeyPatch, count: int) -> dict[str, int]:
+    work = {}
+    for sort in SORTS:
+        for number in (1, count // PAGE // 2, count // PAGE):
+            _read(api.container, archive, sort, number)
+            with _counted_steps(api.container, monkeypatch) as steps:
+                _read(api.container, archive, sort, number)
+            work[f"{sort}, page {number * PAGE / count:.1f}"] = steps[0]
+    return work
+
+
+@on_sqlite
+def test_a_page_in_any_order_reads_no_more_of_a_larger_folder(
+    api: Api, archive_of: Callable[[int], Archive], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = _work(api, archive_of(LARGE), monkeypatch, LARGE)
+    by_name = max(steps for page, steps in large.items() if page.startswith("name"))
+    # A folder of eight times as many nodes has eight times as many runs, of which each is a row.
+    assert {page: steps for page, steps in large.items() if steps > 2 * by_name} == {}
+    assert by_name < LARGE
+
+
+@on_postgresql
+def test_no_page_in_any_order_is_sorted(api: Api, archive_of: Callable[[int], Archive]) -> None:
+    archive = archive_of(LARGE)
+    container, statements = api.container, list[tuple[str, Any]]()
+
+    def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if " nodes" in statement:
+            statements.append((statement, parameters))
+
+    event.listen(container.database.engine, "before_cursor_execute", note)
+    for sort in SORTS:
+        for number in (1, LARGE // PAGE // 2):
+            _read(container, archive, sort, number)
+    event.remove(container.database.engine, "before_cursor_execute", note)
+    assert len(statements) > 2 * len(SORTS)
+    with container.database.read() as connection:
+        for statement, parameters in statements:
+            explained = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", parameters)
+            plan = explained.scalar_one()
+            kinds = [*_kinds(plan if isinstance(plan, list) else json.loads(plan))]
+            assert not [kind for kind in kinds if "Sort" in kind or kind == "Seq Scan nodes"], statement
+
+
+def _kinds(plan: Any) -> Iterator[str]:
+    """Yield the kinds of all nodes of a plan, with their tables."""
+    if isinstance(plan, list):
+        for part in plan:
+            yield from _kinds(part)
+    elif isinstance(plan, dict):
+        if "Node Type" in plan:
+            yield f"{plan['Node Type']} {plan.get('Relation Name', '')}".strip()
+        for part in plan.values():
+            yield from _kinds(part)
