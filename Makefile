@@ -33,7 +33,7 @@ FROM_LOCK := --python $(BIN)/python --require-hashes
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp
 
-.PHONY: help install serve dist dist-npm release test test-quick test-timing test-image screenshots mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -71,9 +71,14 @@ serve: $(SERVING) ## Run a development server on http://127.0.0.1:8000
 
 # The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
 # A module runs in one worker, whose classes share its servers. tests/conftest.py orders the modules.
-test: install ## Run all tests, on SQLite and on PostgreSQL
+PYTEST := $(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadfile --no-loadscope-reorder
+
+test: install ## Run the tests: on SQLite, and on PostgreSQL where the database matters
 	$(COMPILE)
-	$(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not extended"
+
+test-all: test ## Run all tests: also what installs, builds or measures, and all of them on PostgreSQL
+	$(PYTEST) -m extended
 
 QUICK := users login tokens files uploads downloads grants moves tenants conventions
 SLOW := cli storage webhooks files/bundles

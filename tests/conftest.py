@@ -38,13 +38,35 @@ LONGEST = (
     "tests/e2e/test_first_steps.py",
     "tests/docs/test_contributors.py",
 )
-"""Modules whose few tests take long. A worker that began with one of them last would end alone."""
+"""Modules whose few tests take long."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before the selection by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give workers the longest modules first, then those with the most tests."""
-    if not hasattr(config, "workerinput"):
-        return
+    """Mark second runs as extended, and give workers the longest modules first, then the largest."""
+    mark_second_runs(items)
+    if hasattr(config, "workerinput"):
+        put_longest_first(items)
+
+
+def mark_second_runs(items: list[pytest.Item]) -> None:
+    """Leave to ``make test-all`` what ran on SQLite and does not depend on the database."""
+    names = {item.nodeid for item in items}
+    for item in items:
+        if is_second_run(item, names) and item.get_closest_marker("both_databases") is None:
+            item.add_marker(pytest.mark.extended)
+
+
+def is_second_run(item: pytest.Item, names: set[str]) -> bool:
+    """Return whether the same test runs on SQLite as well."""
+    path, bracket, parameters = item.nodeid.partition("[")
+    if not bracket or "postgresql" not in parameters:
+        return False
+    return path + bracket + parameters.replace("postgresql", "sqlite") in names
+
+
+def put_longest_first(items: list[pytest.Item]) -> None:
+    """Order the modules, because a worker that began with a long one last would end alone."""
     modules = [item.nodeid.partition("::")[0] for item in items]
     ranks = {module: rank for rank, module in enumerate(LONGEST)}
     order = {module: (ranks.get(module, len(ranks)), -size) for module, size in Counter(modules).items()}

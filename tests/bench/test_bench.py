@@ -35,6 +35,8 @@ from bench.report import as_json, markdown, table
 from bench.servers import bare_flask, strongroom
 from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, resident_bytes
 
+pytestmark = pytest.mark.extended
+
 LIMIT = f"bare bcrypt, {os.cpu_count()} threads"
 TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024, files=2000, bundled=5)
 

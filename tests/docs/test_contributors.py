@@ -16,6 +16,8 @@ from tests.support.source_tree import ROOT, copy_tree, make_repository, run
 
 from strongroom.testing.server import free_port
 
+pytestmark = pytest.mark.extended
+
 TOOLS = Path(sys.executable).parent
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))

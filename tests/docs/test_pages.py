@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from tests.support.environment import Environment
 from tests.support.pages import blocks_of, follow
 
@@ -69,7 +70,17 @@ def runs(page: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name)
+def begun(page: Path) -> list[str]:
+    """Return the kinds of plugins that a page begins as projects."""
+    return re.findall(r"^strongroom plugins new (\w+) drawer$", page.read_text(), re.MULTILINE)
+
+
+def case(page: Path) -> ParameterSet:
+    """Return a page to follow; most of the time of a new plugin's page goes to its installation."""
+    return pytest.param(page, id=name(page), marks=[pytest.mark.extended] if begun(page) else [])
+
+
+@pytest.mark.parametrize("page", [case(page) for page in PAGES if runs(page)])
 def test_the_commands_of_a_page_have_the_described_results(
     page: Path, tmp_path: Path, environment: Environment
 ) -> None:
@@ -86,11 +97,6 @@ def test_the_commands_of_a_page_have_the_described_results(
         # What mypy has learnt of the libraries serves all of them.
         mypy = [str(TOOLS / "mypy"), "--cache-dir", str(environment.folder / "mypy")]
         environment.succeed(mypy, tmp_path / f"strongroom-{kind}-drawer")
-
-
-def begun(page: Path) -> list[str]:
-    """Return the kinds of plugins that a page begins as projects."""
-    return re.findall(r"^strongroom plugins new (\w+) drawer$", page.read_text(), re.MULTILINE)
 
 
 def test_each_kind_of_plugin_is_begun_by_a_page() -> None:

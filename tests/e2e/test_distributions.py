@@ -33,7 +33,10 @@ KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 """The variables of commands of a new environment, so that only the first one compiles all packages."""
 OF_IMAGE = ("LICENSE", "README.md", "pyproject.toml", "requirements.lock", "requirements-dev.lock")
 
-pytestmark = pytest.mark.skipif(not UV.exists(), reason="uv is not in .venv: make install")
+pytestmark = [
+    pytest.mark.skipif(not UV.exists(), reason="uv is not in .venv: make install"),
+    pytest.mark.extended,
+]
 
 
 def run(*command: object, cwd: Path, **variables: str) -> str:

@@ -21,7 +21,7 @@ LINE = (
     f"the schema is {NEWER}, newer than this version's {SCHEMA_REVISION}; "
     "run a newer version of strongroom, or restore a backup made by this one"
 )
-pytestmark = on_sqlite
+pytestmark = [on_sqlite, pytest.mark.extended]
 OTHER_SECRET = "does not match this database, so all passwords would fail"
 
 

@@ -20,6 +20,8 @@ from tests.support.images import encoded, png_chunk
 from tests.support.server import EMAIL, Server
 from tests.support.waiting import SLACK_SECONDS
 
+pytestmark = pytest.mark.extended
+
 MEBIBYTE = 1024 * 1024
 MAX_GROWTH = 300 * MEBIBYTE
 """How much all processes together may grow by: the limit of a worker, and its interpreter."""

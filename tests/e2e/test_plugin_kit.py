@@ -15,6 +15,8 @@ from tests.support.environment import Environment
 from tests.support.server import serving
 from tests.support.stores import stored_files
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:

@@ -38,7 +38,10 @@ NEVER = float("inf")
 State = tuple[str, str] | None
 """The folder and the SHA-256 of a file, or ``None`` for no file."""
 
-pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
+    pytest.mark.extended,
+]
 
 
 @dataclass

@@ -14,6 +14,8 @@ from release.versions import VERSION_FILES, choose_version, current_version, fol
 
 from tests.support.source_tree import ROOT, copy_tree, run, succeed
 
+pytestmark = pytest.mark.extended
+
 TOOLS = Path(sys.executable).parent
 DATE = "2026-12-01"
 FOLDERS = ("plugins/*", "clients/*")

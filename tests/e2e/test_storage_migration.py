@@ -26,6 +26,8 @@ from tests.support.config import change_config
 from tests.support.server import STRONGROOM, Server, serving, write_config
 from tests.support.stores import oss_store, s3_store
 
+pytestmark = pytest.mark.extended
+
 logger = logging.getLogger(__name__)
 
 FILES = campaign_size("MIGRATED_FILES", 100)

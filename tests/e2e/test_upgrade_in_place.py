@@ -29,6 +29,8 @@ from tests.support.previous_release import (
 from tests.support.server import STRONGROOM, Server, serving
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.extended
+
 ALICE, BOB = "alice@example.com", "bob"
 TUS = {"Tus-Resumable": "1.0.0"}
 BOOKKEEPING = {"installation", "alembic_version", "webhooks_alembic_version"}

@@ -13,6 +13,8 @@ from tests.support.http import at_once
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.verification.codes import CodeService
 
+pytestmark = pytest.mark.both_databases
+
 KNOWN, UNKNOWN = "known@example.com", "unknown@example.com"
 NUMBER = "13800138000"
 NEW_PASSWORD = "Another2Battery"

@@ -3,6 +3,8 @@
 import pytest
 from tests.support.api import Api, Person, error_code
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_details_have_the_credentials_of_the_user(api: Api) -> None:
     person = api.person(mobile="13800138000", username="Alice.W")

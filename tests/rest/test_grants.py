@@ -7,6 +7,8 @@ from tests.support.scene import Scene
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR, MINUTE
 
+pytestmark = pytest.mark.both_databases
+
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 
 

@@ -11,6 +11,8 @@ from tests.support.scene import Scene
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def config_changes() -> Table:

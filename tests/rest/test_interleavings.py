@@ -11,7 +11,7 @@ from tests.support.databases import on_postgresql
 from tests.support.interleaving import Interleaving
 from tests.support.stage import Pair, Preparation, Stage, search
 
-pytestmark = on_postgresql
+pytestmark = [on_postgresql, pytest.mark.extended]
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from tests.support.files import MISSING, File
 
 from strongroom.files import child_counts
 
+pytestmark = pytest.mark.both_databases
+
 PUBLIC_URL = "https://files.example.com"
 PAGES = [
     (20, 1, ""),

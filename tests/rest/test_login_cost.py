@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import event
 from tests.support.api import PASSWORD, Api
 
+pytestmark = pytest.mark.both_databases
+
 MOST = 8
 CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA synchronous", "SET LOCAL", ";")
 """What begins and ends transactions; ``;`` is the connection pool's check of a connection."""

@@ -3,6 +3,8 @@
 import pytest
 from tests.support.api import Answer, Api, Json, Person, error_code
 
+pytestmark = pytest.mark.both_databases
+
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 
 

@@ -14,6 +14,8 @@ from strongroom.http.request import MAX_JSON_BYTES as MAX_BYTES
 from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import MINUTE
 
+pytestmark = pytest.mark.both_databases
+
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 WAYS = 16
 

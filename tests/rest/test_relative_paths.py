@@ -11,6 +11,8 @@ from sqlalchemy import event
 from tests.support.api import Answer, Api, Json, Person, creation_headers
 from tests.support.scene import Scene
 
+pytestmark = pytest.mark.both_databases
+
 PATCH = {"Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream"}
 
 

@@ -17,7 +17,7 @@ from strongroom.database.upgrade import upgrade
 from strongroom.files.models import node_versions, nodes
 from strongroom_share_links.plugin import register_tables
 
-pytestmark = on_postgresql
+pytestmark = [on_postgresql, pytest.mark.extended]
 
 # Larger than files that are scanned during the upload.
 CLEAN = b"x" * 1001

@@ -6,6 +6,8 @@ import pytest
 from tests.support.api import Api, Json, Person
 from tests.support.scene import Scene
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def scene(api: Api) -> Scene:

@@ -17,6 +17,8 @@ from strongroom.files.file_writer import OnConflict
 from strongroom.http.uploads import UploadedFile
 from strongroom.identity import Caller, Origin
 
+pytestmark = pytest.mark.both_databases
+
 
 def caller_of(api: Api, person: Person) -> Caller:
     identity = api.container.identity.authorizations.verify(person.token or "")

@@ -4,8 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from sqlalchemy import event
 from tests.support.api import PASSWORD, Api
+
+pytestmark = pytest.mark.both_databases
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from strongroom.files.models import nodes, trash
 from strongroom.files.trash import service as trash_service
 from strongroom.testing.clock import HOUR
 
+pytestmark = pytest.mark.both_databases
+
 DAY = 24 * HOUR
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"

@@ -10,6 +10,8 @@ from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, ch
 from strongroom.audit.verifier import AuditVerifier
 from strongroom.database import Database
 
+pytestmark = pytest.mark.both_databases
+
 WRITERS = 8
 EVENTS = 5
 

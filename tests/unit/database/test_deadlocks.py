@@ -11,6 +11,8 @@ from tests.support.databases import on_postgresql
 from strongroom.database import Database, failures
 from strongroom.errors import Unavailable
 
+pytestmark = pytest.mark.both_databases
+
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 

@@ -35,6 +35,8 @@ from strongroom.database.upgrade import NewerSchema, upgrade
 from strongroom.plugin_api.state import PluginTables, Transaction
 from strongroom.plugin_host.state import HostDatabase
 
+pytestmark = pytest.mark.both_databases
+
 FIRST = """
 import sqlalchemy as sa
 from alembic import op

@@ -11,6 +11,8 @@ from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, Unavailable
 from strongroom.limits.backends import counters
 
+pytestmark = pytest.mark.both_databases
+
 ADD = Statement(insert(counters))
 TOTAL = Statement(select(func.count()).select_from(counters))
 COUNT_OF = Statement(select(counters.c.count).where(counters.c.subject == bindparam("wanted")))

@@ -16,6 +16,8 @@ from strongroom.database.metadata import WHERE, is_derived
 from strongroom.database.upgrade import SCHEMA_REVISION, alembic_config, current_revision, upgrade
 from strongroom.errors import Unavailable
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_migrations_create_the_schema_of_the_models(database_url: str) -> None:
     database = Database(database_url)

@@ -7,6 +7,8 @@ from tests.support.waiting import PATIENCE_SECONDS
 from strongroom.database import Database, postgresql
 from strongroom.errors import StorageFull, StrongroomError, Unavailable
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(

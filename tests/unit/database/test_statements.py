@@ -26,6 +26,8 @@ from strongroom.database.statements import Statement, dynamic, for_each_dialect
 from strongroom.errors import Unavailable
 from strongroom.limits.backends import counters
 
+pytestmark = pytest.mark.both_databases
+
 
 @dataclass(frozen=True, slots=True)
 class Counter:

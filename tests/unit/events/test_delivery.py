@@ -10,6 +10,8 @@ from strongroom.events.delivery import MAX_ATTEMPTS, EventDelivery, SubscriberSi
 from strongroom.events.positions import LEASE, Positions
 from strongroom.plugin_api.events import Event, EventRejected, EventSink, EventSubscriber
 
+pytestmark = pytest.mark.both_databases
+
 
 class Receiver(EventSink):
     """A sink that keeps what it accepts."""

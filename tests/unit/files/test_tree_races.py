@@ -18,6 +18,8 @@ from strongroom.files.moving import Move
 from strongroom.identity import Identity, Origin
 from strongroom.tenants.models import Role
 
+pytestmark = pytest.mark.both_databases
+
 ROUNDS = 8
 
 

@@ -23,6 +23,8 @@ from strongroom.jobs.runner import CurrentRun, JobRunner, JobRunning
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.testing.clock import HOUR, ManualClock
 
+pytestmark = pytest.mark.both_databases
+
 PROCESSES = 8
 FORK = multiprocessing.get_context("fork")
 

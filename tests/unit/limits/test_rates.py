@@ -24,6 +24,8 @@ from strongroom.limits.service import Allowance, RateLimits
 from strongroom.secret_keys import SecretKeys
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
+pytestmark = pytest.mark.both_databases
+
 SPENDERS = 64
 KEYS = SecretKeys("a secret of thirty-two characters")
 

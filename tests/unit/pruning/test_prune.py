@@ -30,6 +30,8 @@ from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 from strongroom.verification.captchas import captchas
 from strongroom.verification.codes import verification_codes
 
+pytestmark = pytest.mark.both_databases
+
 DAY = 24 * HOUR
 EXPIRING = (
     captchas,
