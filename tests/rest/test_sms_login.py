@@ -53,6 +53,16 @@ def test_a_login_by_code_needs_no_captcha_of_its_own(api: Api) -> None:
     assert response.json["user"]["id"] == person.id
 
 
+def test_a_login_by_code_clears_the_failed_passwords_of_all_names(api: Api) -> None:
+    person = api.person(mobile=NUMBER)
+    for name in (NUMBER, person.email):
+        for _ in range(4):
+            api.log_in(name, "Wrong1Password")
+        assert error_code(api.log_in(name)) == "error.captcha-required"
+    assert api.log_in(NUMBER, None, verificationCode=api.code(NUMBER, "login")).status_code == 200
+    assert [api.log_in(name).status_code for name in (NUMBER, person.email)] == [200, 200]
+
+
 def _next_code(api: Api) -> dict[str, str]:
     # A minute must pass between two codes to one recipient.
     api.clock.advance(60_000)

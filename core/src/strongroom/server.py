@@ -44,6 +44,8 @@ EXIT_REFUSED: Final = 2
 """The exit code of a server that cannot start, as of an invalid configuration."""
 
 _HANDOVER_SECONDS: Final = 1.0
+# Requests wait in one queue for hashes of logins, one for other hashes, one for other logins.
+_HASH_QUEUES: Final = 3
 _BACKLOG: Final = 1024
 _HEADER_MILLISECONDS: Final = 30_000
 _MOST_CONNECTIONS: Final = 4096
@@ -238,7 +240,7 @@ def _gateway(app: WsgiApp, root: Settings, container: "Container") -> Gateway:
         timers=timers,
         waiting=WaitingResponses(timers, rate.grace_seconds),
         unqueued_path=f"{settings.base_path}/livez",
-        waiting_threads=root.events.waiting_per_process,
+        waiting_threads=root.events.waiting_per_process + _HASH_QUEUES * root.passwords.hash_queue,
     )
 
 

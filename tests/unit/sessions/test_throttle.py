@@ -1,102 +1,217 @@
-"""Concurrent guesses have the same limit as sequential ones."""
+"""Concurrent guesses have the same limit as sequential ones, and right passwords do not use it up."""
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+
+import pytest
+from tests.support.campaign import campaign_size
+from tests.support.http import at_once
 
 from strongroom.database import Database
-from strongroom.database.changes import execute_together
+from strongroom.database.changes import Change, execute_together
+from strongroom.errors import CaptchaRequired, StrongroomError, Unavailable
+from strongroom.limits.attempts import LEASE, Attempts
 from strongroom.limits.service import Counters
+from strongroom.limits.turns import Turns
 from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.throttle import LoginThrottle, Ticket
+from strongroom.sessions.throttle import WINDOW, LoginThrottle, Ticket
 from strongroom.testing.clock import HOUR, ManualClock
 
+ADDRESS = "192.0.2.1"
+ALICE = Ticket("alice", ADDRESS)
 GUESSERS = 64
-FREE = 3
-THREADS, ROUNDS = 8, 25
+FREE, FREE_PER_ADDRESS = 3, 30
+LOGINS, COLLEAGUES = 16, 50
+ROUNDS = campaign_size("THROTTLE_ROUNDS", 2)
+LONG, SHORT = 60.0, 0.0
 
 
-def test_sixty_four_guessers_at_once_get_three_tries(database_url: str) -> None:
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
     database = Database(database_url)
-    counters = Counters(ManualClock(), SecretKeys("s" * 32))
-    throttle = LoginThrottle(
-        database, counters, free_failures=FREE, free_failures_per_address=30, lifetime=HOUR
-    )
-    start = threading.Barrier(GUESSERS)
-
-    def guess(_number: int) -> Ticket | None:
-        start.wait(timeout=30)
-        return throttle.admit("alice", "192.0.2.1")
-
-    with ThreadPoolExecutor(GUESSERS) as pool:
-        tickets = [ticket for ticket in pool.map(guess, range(GUESSERS)) if ticket]
-    assert len(tickets) == FREE
+    yield database
     database.close()
 
 
-def test_logins_of_one_user_at_once_do_not_wait_for_each_other_in_a_circle(database_url: str) -> None:
-    database = Database(database_url)
-    counters = Counters(ManualClock(), SecretKeys("s" * 32))
-    throttle = LoginThrottle(
-        database, counters, free_failures=GUESSERS, free_failures_per_address=GUESSERS, lifetime=HOUR
-    )
+class Node:
+    """A throttle of a process, and what its requests do with it."""
 
-    def log_in(_number: int) -> None:
-        for _ in range(ROUNDS):
-            ticket = throttle.admit("alice", "192.0.2.1")
-            assert ticket is not None
-            with database.write() as connection:
-                execute_together(connection, [throttle.success_change(ticket)])
+    def __init__(
+        self, database: Database, clock: ManualClock, *, patience: float = LONG, places: int = GUESSERS
+    ) -> None:
+        attempts = Attempts(clock, SecretKeys("s" * 32), window=WINDOW, lifetime=HOUR)
+        self._database = database
+        self.throttle = LoginThrottle(
+            database,
+            attempts,
+            Turns(places, patience),
+            free_failures=FREE,
+            free_failures_per_address=FREE_PER_ADDRESS,
+        )
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(log_in, range(THREADS)))
-    database.close()
+    def admit(self, name: str = "alice") -> Ticket:
+        return self.throttle.admit(name, ADDRESS)
+
+    def settle(self, change: Change) -> None:
+        with self._database.write() as connection:
+            execute_together(connection, [change])
+
+    def log_in(self, name: str = "alice") -> None:
+        self.settle(self.throttle.success(self.admit(name)))
+
+    def guess(self, name: str = "alice") -> bool:
+        """Try a wrong password; return whether it was evaluated."""
+        with suppress(CaptchaRequired):
+            self.settle(self.throttle.failure(self.admit(name)))
+            return True
+        return False
 
 
-def test_refused_attempts_are_not_counted(database_url: str) -> None:
-    clock = ManualClock()
-    database = Database(database_url)
-    counters = Counters(clock, SecretKeys("s" * 32))
-    throttle = LoginThrottle(
-        database, counters, free_failures=FREE, free_failures_per_address=30, lifetime=HOUR
-    )
+@pytest.fixture
+def node(database: Database, clock: ManualClock) -> Node:
+    return Node(database, clock)
+
+
+def test_sixty_four_guessers_at_once_get_three_tries_on_two_nodes(
+    database: Database, clock: ManualClock
+) -> None:
+    nodes = Node(database, clock), Node(database, clock)
+    for number in range(ROUNDS):
+        guesses = [partial(nodes[n % 2].guess, f"alice{number}") for n in range(GUESSERS)]
+        assert sum(at_once(guesses)) == FREE
+        clock.advance(WINDOW)
+
+
+def test_right_passwords_of_one_user_at_once_all_pass(database: Database, clock: ManualClock) -> None:
+    nodes = Node(database, clock), Node(database, clock)
+    at_once([nodes[number % 2].log_in for number in range(LOGINS)])
+
+
+def test_the_users_of_one_address_at_once_all_pass(database: Database, clock: ManualClock) -> None:
+    nodes = Node(database, clock), Node(database, clock)
+    at_once([partial(nodes[n % 2].log_in, f"user{n}") for n in range(COLLEAGUES)])
+
+
+def test_right_passwords_among_guesses_get_no_guess_beyond_the_limit(node: Node) -> None:
+    node.guess()
+    node.guess()
+    pending = node.admit()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(node.guess)
+        node.settle(node.throttle.failure(pending))
+        assert not waiting.result()
+
+
+@pytest.mark.parametrize("is_evaluated", [True, False])
+def test_an_attempt_waits_for_the_outcome_of_those_that_may_use_up_the_limit(
+    node: Node, is_evaluated: bool
+) -> None:
+    tickets = [node.admit() for _ in range(FREE)]
+    outcome = node.throttle.success if is_evaluated else node.throttle.undo
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(node.admit)
+        node.settle(outcome(tickets[0]))
+        assert waiting.result() == ALICE
+
+
+def test_an_attempt_does_not_wait_for_ever(database: Database, clock: ManualClock) -> None:
+    node = Node(database, clock, patience=SHORT)
     for _ in range(FREE):
-        assert throttle.admit("alice", "192.0.2.1")
+        node.admit()
+    with pytest.raises(Unavailable) as raised:
+        node.admit()
+    assert raised.value.retry_after
+    node.admit("bob")
+
+
+def test_only_so_many_attempts_wait(database: Database, clock: ManualClock) -> None:
+    node = Node(database, clock, places=1)
+    tickets = [node.admit() for _ in range(FREE)]
+    is_waiting = threading.Event()
+    second = Node(database, clock, places=0)
+
+    def begin() -> Ticket:
+        is_waiting.set()
+        return node.admit()
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(begin)
+        is_waiting.wait()
+        with pytest.raises(Unavailable):
+            second.admit()
+        node.settle(node.throttle.success(tickets[0]))
+        assert waiting.result() == ALICE
+
+
+def test_attempts_whose_process_ended_are_forgotten(node: Node, clock: ManualClock) -> None:
+    for _ in range(FREE):
+        node.admit()
+    clock.advance(LEASE)
+    assert node.admit() == ALICE
+
+
+def test_pruning_keeps_pending_attempts(node: Node, database: Database, clock: ManualClock) -> None:
+    node.guess()
     clock.advance(HOUR - 1)
-    assert throttle.admit("alice", "192.0.2.1") is None
+    tickets = [node.admit() for _ in range(FREE - 1)]
     clock.advance(1)
-    assert throttle.admit("alice", "192.0.2.1")
-    database.close()
+    Counters(clock, SecretKeys("s" * 32)).prune(database)
+    assert [node.guess() for _ in range(FREE - len(tickets))] == [True]
+    for ticket in tickets:
+        node.settle(node.throttle.failure(ticket))
+    assert not node.guess()
 
 
-def test_no_name_and_no_address_stands_in_the_table(database_url: str) -> None:
-    database = Database(database_url)
-    throttle = LoginThrottle(
-        database,
-        Counters(ManualClock(), SecretKeys("s" * 32)),
-        free_failures=FREE,
-        free_failures_per_address=30,
-        lifetime=HOUR,
-    )
-    throttle.admit("alice", "192.0.2.1")
+def test_refused_attempts_are_not_counted(node: Node, clock: ManualClock) -> None:
+    for _ in range(FREE):
+        assert node.guess()
+    clock.advance(HOUR - 1)
+    assert not node.guess()
+    clock.advance(1)
+    assert node.guess()
+
+
+def test_no_name_and_no_address_stands_in_the_table(node: Node, database: Database) -> None:
+    node.guess()
     with database.read() as connection:
         rows = str(connection.exec_driver_sql("SELECT * FROM counters").all())
     assert "alice" not in rows
-    assert "192.0.2.1" not in rows
-    database.close()
+    assert ADDRESS not in rows
 
 
-def test_the_window_of_an_address_does_not_move(database_url: str) -> None:
-    clock = ManualClock()
-    database = Database(database_url)
-    counters = Counters(clock, SecretKeys("s" * 32))
-    throttle = LoginThrottle(
-        database, counters, free_failures=FREE, free_failures_per_address=FREE, lifetime=HOUR
-    )
-    for number in range(FREE):
-        assert throttle.admit(f"name{number}", "192.0.2.1")
-        clock.advance(HOUR // 4)
-    assert throttle.admit("other", "192.0.2.1") is None
-    throttle.admit_solved("other", "192.0.2.1")
-    clock.advance(HOUR // 4)
-    assert throttle.admit("other", "192.0.2.1")
-    database.close()
+def test_the_window_of_an_address_begins_with_its_first_failure_and_does_not_move(
+    node: Node, clock: ManualClock
+) -> None:
+    node.log_in("first")
+    clock.advance(HOUR // 2)
+    for number in range(FREE_PER_ADDRESS):
+        assert node.guess(f"name{number}")
+    clock.advance(HOUR - 1)
+    with pytest.raises(StrongroomError):
+        node.admit("other")
+    node.settle(node.throttle.failure(node.throttle.admit_solved("other", ADDRESS)))
+    clock.advance(1)
+    assert node.admit("other").name == "other"
+
+
+def test_a_right_password_clears_the_failures_of_its_name(node: Node) -> None:
+    node.guess()
+    node.guess()
+    node.log_in()
+    assert [node.guess() for _ in range(FREE + 1)] == [True] * FREE + [False]
+
+
+def test_a_right_password_does_not_clear_guesses_whose_outcome_is_pending(node: Node) -> None:
+    guesses = [node.admit() for _ in range(FREE - 1)]
+    node.log_in()
+    for ticket in guesses:
+        node.settle(node.throttle.failure(ticket))
+    assert [node.guess(), node.guess()] == [True, False]

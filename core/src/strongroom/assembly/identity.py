@@ -25,7 +25,10 @@ from strongroom.assembly.infrastructure import (
 from strongroom.audit.service import AuditListing
 from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.clock import DAY
+from strongroom.gateway.exchange import step_aside
+from strongroom.limits.attempts import Attempts
 from strongroom.limits.backends import prune_events
+from strongroom.limits.turns import Turns
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.plugin_values.service import PluginValues
@@ -38,7 +41,7 @@ from strongroom.sessions.oauth_states import OAuthStateStore
 from strongroom.sessions.second_factors import SecondFactors
 from strongroom.sessions.service import AuthorizationService
 from strongroom.sessions.store import AuthorizationStore, RefreshTokens
-from strongroom.sessions.throttle import LoginThrottle
+from strongroom.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
 from strongroom.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.users.credentials import CredentialService
 from strongroom.users.factor_policy import FactorPolicy
@@ -67,6 +70,7 @@ class IdentityServices(ServiceGroup):
             queue_length=passwords.hash_queue,
             watch=metrics.hashing if metrics else nullcontext,
             on_wait=self._base.on_wait("hashes"),
+            on_block=step_aside,
         )
 
     @cached_property
@@ -246,13 +250,14 @@ class IdentityServices(ServiceGroup):
 
     @cached_property
     def _throttle(self) -> LoginThrottle:
-        limits = self._settings.limits
+        base, limits = self._base, self._settings.limits
+        lifetime = limits.login_failures_seconds * 1000
         return LoginThrottle(
             self._database,
-            self._base.counters,
+            Attempts(base.clock, base.keys, window=WINDOW, lifetime=lifetime),
+            Turns(self._settings.passwords.hash_queue, WAIT_SECONDS, step_aside),
             free_failures=limits.login_failures_before_captcha,
             free_failures_per_address=limits.login_failures_per_address_before_captcha,
-            lifetime=limits.login_failures_seconds * 1000,
         )
 
     @cached_property

@@ -118,11 +118,12 @@ class PasswordsSettings:
         "passwords; 0: one per two cores.",
     )
     hash_queue: int = option(
-        16,
+        64,
         minimum=0,
         maximum=1000,
-        help="The maximum number of requests that wait for a hash, for logins and for new passwords "
-        "each; further requests get 503 immediately.",
+        help="The maximum number of requests of a worker that wait for a hash, for logins and for new "
+        "passwords each, and of logins that wait for others of the same name or address; further "
+        "requests get 503 immediately. They wait in threads of their own.",
     )
 
 

@@ -37,9 +37,14 @@ counters: Final = Table(
     Column("subject", String(128), primary_key=True),
     Column("count", Integer, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
+    Column("pending", Integer, nullable=False, server_default="0"),
+    Column("pending_until", Timestamp, nullable=False, server_default="0"),
     Index(None, "expires_at"),
 )
-"""Counts by subject. A subject is a purpose and a keyed hash, never a name in clear text."""
+"""Counts by subject. A subject is a purpose and a keyed hash, never a name in clear text.
+
+``pending`` are attempts whose outcome is not known yet; they are forgotten at ``pending_until``.
+"""
 
 rate_events: Final = Table(
     "rate_events",

@@ -14,7 +14,6 @@ from sqlalchemy import Connection, Executable, bindparam, case, delete, select, 
 from strongroom.clock import Clock
 from strongroom.config.rates import Rate
 from strongroom.database import Database
-from strongroom.database.changes import Change
 from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.dataclasses import dataclass
@@ -129,44 +128,6 @@ def _counting(insert: Any, *, fixed: bool) -> Executable:
     return counting
 
 
-# Two counts of one event. Both statements name the fixed one first, because PostgreSQL locks the rows in
-# that order, so concurrent transactions cannot deadlock.
-def _counting_pair(insert: Any) -> Executable:
-    row = insert.values(
-        [
-            {"subject": bindparam("fixed"), "count": 1, "expires_at": bindparam("window_ends_at")},
-            {"subject": bindparam("extended"), "count": 1, "expires_at": bindparam("expires_at")},
-        ]
-    )
-    expired = counters.c.expires_at <= bindparam("now")
-    is_renewed = expired | (counters.c.subject == bindparam("extended"))
-    upsert: Any = row.on_conflict_do_update(
-        index_elements=[counters.c.subject],
-        set_={
-            "count": case((expired, 1), else_=counters.c.count + 1),
-            "expires_at": case((is_renewed, row.excluded.expires_at), else_=counters.c.expires_at),
-        },
-    )
-    counting: Executable = upsert.returning(counters.c.subject, counters.c.count)
-    return counting
-
-
-def _clearing_pair(insert: Any) -> Executable:
-    # An upsert, too, only for the order of its locks. A missing row is inserted as an expired one.
-    expired = {"count": 0, "expires_at": bindparam("now")}
-    row = insert.values(
-        [{"subject": bindparam("fixed"), **expired}, {"subject": bindparam("extended"), **expired}]
-    )
-    is_cleared = (counters.c.subject == bindparam("extended")) | (counters.c.count == 0)
-    clearing: Executable = row.on_conflict_do_update(
-        index_elements=[counters.c.subject],
-        set_={"count": case((is_cleared, 0), else_=counters.c.count - 1)},
-    )
-    return clearing
-
-
-_ADD_PAIR: Final = Statement(for_each_dialect(counters, _counting_pair))
-_CLEAR_PAIR: Final = Statement(for_each_dialect(counters, _clearing_pair))
 _OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
 _ADD: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=False)))
 _ADD_WITHIN: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=True)))
@@ -182,6 +143,14 @@ _COUNT: Final = Statement(
 
 Subject = tuple[str, str]
 """The purpose of a count, and the user, address or name to count for."""
+
+
+def subject_key(keys: SecretKeys, purpose: str, subject: str) -> str:
+    """Return the key of a subject in the table.
+
+    A keyed hash, because the subject may be a name or address that must not be readable there.
+    """
+    return f"{purpose}:{keys.hash('counters', subject)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,28 +193,6 @@ class Counters:
         """
         return self._add(_ADD_WITHIN, connection, self._key(purpose, subject), window)
 
-    def add_pair(
-        self, connection: Connection, fixed: Subject, extended: Subject, *, window: int, lifetime: int
-    ) -> tuple[int, int]:
-        """Do :meth:`add_within` for one subject and :meth:`add` for another; return both counts.
-
-        Args:
-            connection: a writing transaction.
-            fixed: the subject that is counted in a fixed window.
-            extended: the subject whose count each event extends.
-            window: the length of the window in milliseconds.
-            lifetime: milliseconds after the last event until the other count restarts.
-        """
-        now, keys = self._clock.now(), {"fixed": self._key(*fixed), "extended": self._key(*extended)}
-        times = {"now": now, "window_ends_at": now + window, "expires_at": now + lifetime}
-        counts: dict[str, int] = dict(_ADD_PAIR.all(connection, {**keys, **times}))
-        return counts[keys["fixed"]], counts[keys["extended"]]
-
-    def clear_pair_change(self, fixed: Subject, extended: Subject) -> Change:
-        """Return the change that undoes one event of a fixed window, and clears the other count."""
-        keys = {"fixed": self._key(*fixed), "extended": self._key(*extended)}
-        return Change(_CLEAR_PAIR, {**keys, "now": self._clock.now()})
-
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
         """Return the number of events that have not expired."""
         wanted = {"of_subject": self._key(purpose, subject), "now": self._clock.now()}
@@ -261,7 +208,9 @@ class Counters:
 
     def prune(self, database: Database) -> int:
         """Delete expired counts, and return how many rows were deleted."""
-        return prune(database, counters.c.subject, counters.c.expires_at <= self._clock.now())
+        now = self._clock.now()
+        is_over = (counters.c.expires_at <= now) & (counters.c.pending_until <= now)
+        return prune(database, counters.c.subject, is_over)
 
     def _add(self, statement: Statement[Any], connection: Connection, key: str, lifetime: int) -> Count:
         now = self._clock.now()
@@ -270,5 +219,4 @@ class Counters:
         return Count(events, expires_at)
 
     def _key(self, purpose: str, subject: str) -> str:
-        # A keyed hash, because the subject may be a name or address that must not be readable here.
-        return f"{purpose}:{self._keys.hash('counters', subject)}"
+        return subject_key(self._keys, purpose, subject)

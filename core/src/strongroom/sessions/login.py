@@ -11,7 +11,7 @@ from strongroom.assurance import is_as_strong
 from strongroom.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
 from strongroom.clock import Clock
 from strongroom.database import Database
-from strongroom.database.changes import execute_together
+from strongroom.database.changes import Change, execute_together
 from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     CaptchaRequired,
@@ -181,10 +181,12 @@ class LoginService:
             Unavailable: the proof cannot be checked now.
         """
         origin, began_at = origin or Origin(), self._clock.now()
+        ticket = None
         try:
             # The throttle counts password attempts only, because codes have their own limits.
-            ticket = self._admit(attempt, captcha) if attempt.password else None
-            first = FirstProof(*self._prove(attempt, ticket), attempt.client.device_id, began_at)
+            if attempt.password:
+                ticket = self._admit(attempt, captcha)
+            first = FirstProof(*self._methods.prove(attempt), attempt.client.device_id, began_at)
             try:
                 return self._authorize(attempt.client, first, ticket, origin)
             except _FactorMissing as missing:
@@ -194,7 +196,7 @@ class LoginService:
                 permission = self._permit_enrolment(missing.resolved, first, ticket, origin)
                 refusal = FactorEnrolmentRequired(permission.json())
         except (ApiError, StrongroomError) as error:
-            self._record_failure(attempt, error, origin)
+            self._record_failure(attempt, error, origin, ticket)
             raise
         raise refusal
 
@@ -269,22 +271,13 @@ class LoginService:
             self._record_failure(LoginAttempt(client), error, origin)
             raise
 
-    def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
-        try:
-            return self._methods.prove(attempt)
-        except Unavailable:
-            # The proof was not evaluated, so it must not count as a failed attempt.
-            if ticket is not None:
-                self._throttle.undo(ticket)
-            raise
-
     def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
         name, address = self._credentials.canonical_name(attempt.username or ""), attempt.client.address
-        ticket = self._throttle.admit(name, address)
-        if ticket is not None:
-            return ticket
-        if captcha is None:
-            raise CaptchaRequired
+        try:
+            return self._throttle.admit(name, address)
+        except CaptchaRequired:
+            if captcha is None:
+                raise
         self._captchas.spend(captcha, address)
         return self._throttle.admit_solved(name, address)
 
@@ -318,7 +311,7 @@ class LoginService:
     ) -> None:
         """Record a first proof, which was right, so it is no failure; the second has its own limits."""
         if ticket is not None:
-            execute_together(connection, [self._throttle.success_change(ticket)])
+            execute_together(connection, [self._throttle.success(ticket)])
         event = AuditEvent(
             "login.challenge",
             target_type="user",
@@ -350,8 +343,7 @@ class LoginService:
             if (resolved.account.password_changed_at or 0) > first.began_at:
                 raise InvalidCredentials
             due_at = self._require_factor(connection, resolved, assurance, met, new)
-            if ticket is not None:
-                changes.append(self._throttle.success_change(ticket))
+            changes += self._clear_failures(connection, resolved.user.id, ticket)
             if resolved.added_credentials:
                 contacts = self._record_bindings(connection, resolved, method, origin)
             # Last, because all writers of audit events wait for this transaction from here on.
@@ -363,6 +355,15 @@ class LoginService:
         if met is not None:
             self._factors.notify_of_backup(met)
         return GraceTokens.of(issued, due_at)
+
+    def _clear_failures(
+        self, connection: Connection, user_id: str, ticket: Ticket | None
+    ) -> list[Change]:
+        """Return the changes that clear the failures of the name, or of all names if there is none."""
+        if ticket is not None:
+            return [self._throttle.success(ticket)]
+        bound = self._credentials.of_user(connection, user_id)
+        return self._throttle.clear(self._credentials.canonical_name(item.value) for item in bound)
 
     def _resolve(
         self, connection: Connection, first: FirstProof, met: MetChallenge | None
@@ -427,7 +428,9 @@ class LoginService:
         # Notify the user, because only an e-mail address or mobile number identified the account.
         return self._notices.contacts(connection, resolved.user.id) if resolved.by_contact else []
 
-    def _record_failure(self, attempt: LoginAttempt, error: Exception, origin: Origin) -> None:
+    def _record_failure(
+        self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None
+    ) -> None:
         named = self._credentials.identify(attempt.username or "")
         # A separate transaction, because that of the login was rolled back.
         with self._database.write() as connection:
@@ -441,7 +444,15 @@ class LoginService:
                 origin=origin,
                 details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
             )
+            if ticket is not None:
+                self._settle(connection, ticket, error)
             self._audit.record(connection, event)
+
+    def _settle(self, connection: Connection, ticket: Ticket, error: Exception) -> None:
+        """Count an attempt that was not successful, unless its password was not evaluated."""
+        was_evaluated = not isinstance(error, Unavailable)
+        change = self._throttle.failure(ticket) if was_evaluated else self._throttle.undo(ticket)
+        execute_together(connection, [change])
 
 
 def _login_event(issued: IssuedTokens, method: str, origin: Origin) -> AuditEvent:

@@ -73,17 +73,24 @@ _RETRY_SECONDS: Final = 2
 class HashQueue:
     """Slots for concurrent hashes, and a bounded queue of requests that wait for a slot.
 
-    Each waiting request holds one of the server's threads, so with an unbounded queue a flood of
-    expensive requests would block all others.
+    Each waiting request holds a thread and memory, so the queue is bounded.
 
     Args:
         slots: hashes computed concurrently.
         length: requests that may wait for a slot.
         on_wait: receives the seconds that each request has waited.
+        on_block: called on the thread of each request before it waits.
     """
 
-    def __init__(self, slots: int, length: int, on_wait: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        slots: int,
+        length: int,
+        on_wait: Callable[[float], None],
+        on_block: Callable[[], None],
+    ) -> None:
         self._on_wait = on_wait
+        self._on_block = on_block
         self._slots = BoundedSemaphore(slots)
         # Counts running and waiting requests.
         self._places = BoundedSemaphore(slots + length)
@@ -97,17 +104,22 @@ class HashQueue:
         """
         if not self._places.acquire(blocking=False):
             raise Unavailable(retry_after=_RETRY_SECONDS)
-        began = monotonic()
         try:
-            if not self._slots.acquire(timeout=_WAIT_SECONDS):
-                raise Unavailable(retry_after=_RETRY_SECONDS)
-            self._on_wait(monotonic() - began)
+            self._acquire_slot()
             try:
                 yield
             finally:
                 self._slots.release()
         finally:
             self._places.release()
+
+    def _acquire_slot(self) -> None:
+        began = monotonic()
+        if not self._slots.acquire(blocking=False):
+            self._on_block()
+            if not self._slots.acquire(timeout=_WAIT_SECONDS):
+                raise Unavailable(retry_after=_RETRY_SECONDS)
+        self._on_wait(monotonic() - began)
 
 
 class PasswordHasher:
@@ -125,6 +137,7 @@ class PasswordHasher:
         queue_length: requests that may wait in each queue.
         watch: a context manager around each hash, including the wait for a slot.
         on_wait: receives the seconds that each request has waited for a slot.
+        on_block: called on the thread of each request before it waits for a slot.
     """
 
     def __init__(
@@ -133,16 +146,17 @@ class PasswordHasher:
         *,
         cost: int,
         max_concurrent: int = 0,
-        queue_length: int = 16,
+        queue_length: int = 64,
         watch: Callable[[], AbstractContextManager[None]] = nullcontext,
         on_wait: Callable[[float], None] = lambda _seconds: None,
+        on_block: Callable[[], None] = lambda: None,
     ) -> None:
         self._key = key
         self._cost = cost
         self._watch = watch
         slots = max_concurrent or max(1, (os.cpu_count() or 1) // 2)
-        self._logins = HashQueue(slots, queue_length, on_wait)
-        self._others = HashQueue(slots, queue_length, on_wait)
+        self._logins = HashQueue(slots, queue_length, on_wait, on_block)
+        self._others = HashQueue(slots, queue_length, on_wait, on_block)
 
     def hash(self, password: str) -> str:
         """Return the bcrypt hash of a password, which includes its cost and salt.
