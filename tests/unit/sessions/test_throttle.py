@@ -1,7 +1,7 @@
 """Concurrent guesses have the same limit as sequential ones, and right passwords do not use it up."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -45,14 +45,20 @@ class Node:
     """A throttle of a process, and what its requests do with it."""
 
     def __init__(
-        self, database: Database, clock: ManualClock, *, patience: float = LONG, places: int = GUESSERS
+        self,
+        database: Database,
+        clock: ManualClock,
+        *,
+        patience: float = LONG,
+        places: int = GUESSERS,
+        on_block: Callable[[], None] = lambda: None,
     ) -> None:
         attempts = Attempts(clock, SecretKeys("s" * 32), window=WINDOW, lifetime=HOUR)
         self._database = database
         self.throttle = LoginThrottle(
             database,
             attempts,
-            Turns(places, patience),
+            Turns(places, patience, on_block),
             free_failures=FREE,
             free_failures_per_address=FREE_PER_ADDRESS,
         )
@@ -149,6 +155,19 @@ def test_only_so_many_attempts_wait(database: Database, clock: ManualClock) -> N
             second.admit()
         node.settle(node.throttle.success(tickets[0]))
         assert waiting.result() == ALICE
+
+
+def test_an_attempt_that_waits_gives_its_place_to_another_request(
+    database: Database, clock: ManualClock
+) -> None:
+    blocked: list[str] = []
+    node = Node(database, clock, patience=SHORT, on_block=lambda: blocked.append("attempt"))
+    for _ in range(FREE):
+        node.admit()
+    assert blocked == []
+    with pytest.raises(Unavailable):
+        node.admit()
+    assert blocked == ["attempt"]
 
 
 def test_attempts_whose_process_ended_are_forgotten(node: Node, clock: ManualClock) -> None:

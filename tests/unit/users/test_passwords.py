@@ -100,7 +100,7 @@ def test_concurrent_hashes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = [threading.Thread(target=hasher.verify, args=("x", "$2b$04$x")) for _ in range(8)]
     for thread in threads:
         thread.start()
-    wait_until(lambda: len(running) == 2 and hasher._logins._places._value == 2 + 16 - 8)
+    wait_until(lambda: len(running) == 2 and hasher._logins._places._value == 2 + 64 - 8)
     # A third would start now.
     released.wait(0.5)
     released.set()
@@ -114,7 +114,14 @@ class BusyHasher:
     """A hasher whose every check of a password waits until it is released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.hasher = PasswordHasher(b"k" * 32, cost=COST, max_concurrent=1, queue_length=2)
+        self.blocked: list[str] = []
+        self.hasher = PasswordHasher(
+            b"k" * 32,
+            cost=COST,
+            max_concurrent=1,
+            queue_length=2,
+            on_block=lambda: self.blocked.append(threading.current_thread().name),
+        )
         self.hasher.verify("first", None)
         self.released = threading.Event()
         self.started = threading.Semaphore(0)
@@ -147,6 +154,16 @@ def test_a_full_queue_refuses_at_once(busy: BusyHasher) -> None:
         busy.released.set()
         assert [check.result(timeout=30) for check in checks] == [True] * 3
     assert busy.hasher.hash("password")
+
+
+def test_a_request_that_waits_for_a_hash_gives_its_place_to_another_request(busy: BusyHasher) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        checks = busy.occupy(pool, login=True)
+        wait_until(lambda: len(busy.blocked) == 2)
+        busy.released.set()
+        assert all(check.result(timeout=30) for check in checks)
+    # The first one computed its hash without waiting.
+    assert len(set(busy.blocked)) == 2
 
 
 def test_new_passwords_do_not_delay_logins(busy: BusyHasher) -> None:
