@@ -1,10 +1,11 @@
-"""Whether the server lives and is ready; and which part is away when it is not."""
+"""Whether the server lives and is ready, and which part is away."""
 
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 from tests.support.api import Answer, Api, error_code
+from tests.support.databases import on_postgresql, on_sqlite
 
 from strongroom.database.upgrade import SCHEMA_REVISION
 from strongroom.errors import Unavailable
@@ -26,13 +27,13 @@ def test_liveness_needs_no_token(api: Api) -> None:
 def test_a_server_that_is_ready_names_its_parts(api: Api) -> None:
     response = api.get("/readyz")
     assert response.status_code == 200
-    assert response.json == {
-        "status": "ready",
-        "parts": ["database", "schema", "limits", "storages.main"],
-    }
+    # A test runs on SQLite, whose file is on the disk of the instance, and on PostgreSQL.
+    parts = response.json.pop("parts")
+    assert sorted(parts) == ["database", "disk", "limits", "schema", "storages.main"]
+    assert response.json == {"status": "ready"}
 
 
-def test_a_storage_that_is_away_is_named_and_noticed_when_it_is_back(api: Api, tmp_path: Path) -> None:
+def test_a_folder_that_is_away_is_named_and_noticed_when_it_is_back(api: Api, tmp_path: Path) -> None:
     (tmp_path / "files").rename(tmp_path / "away")
     (tmp_path / "files").symlink_to(tmp_path / "files")
     assert away(api.get("/readyz")) == ["storages.main"]
@@ -52,9 +53,34 @@ def test_a_schema_of_another_version_is_named_with_what_to_do(api: Api) -> None:
     )
 
 
-def test_a_database_that_is_away_takes_all_that_stands_on_it(
+def test_a_data_folder_that_is_away_is_a_fault_of_the_instance(api: Api) -> None:
+    folder = api.container.settings.server.data_dir
+    folder.rename(folder.with_name("moved"))
+    response = api.get("/readyz")
+    folder.with_name("moved").rename(folder)
+    assert away(response)[0] == "disk"
+
+
+@on_postgresql
+def test_a_database_server_that_is_away_is_a_note(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_database(api, monkeypatch)
+    response = api.get("/readyz")
+    assert response.status_code == 200
+    assert set(response.json["notes"]) == {"database", "schema", "limits"}
+    assert "hush" not in response.text
+
+
+@on_sqlite
+def test_a_database_file_that_is_away_is_a_fault_of_the_instance(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    without_database(api, monkeypatch)
+    assert away(api.get("/readyz")) == ["database"]
+
+
+def without_database(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each new connection of the database fail."""
+
     def refuse(*_: object) -> None:
         raise ConnectionError("could not connect with password hush")
 
@@ -62,9 +88,6 @@ def test_a_database_that_is_away_takes_all_that_stands_on_it(
     database.close()
     for engine in (database.engine, database._readers.engine):
         monkeypatch.setattr(engine.pool, "_creator", refuse)
-    response = api.get("/readyz")
-    assert away(response) == ["database", "schema", "limits"]
-    assert "hush" not in response.text
 
 
 def test_a_report_is_cached_for_a_second(api: Api, tmp_path: Path) -> None:

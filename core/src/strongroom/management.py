@@ -28,7 +28,7 @@ from strongroom.observability.families import (
 )
 from strongroom.observability.plugin_metrics import PluginGauges
 from strongroom.observability.process_metrics import ProcessMetrics
-from strongroom.observability.readiness import AWAY, Readiness, probes
+from strongroom.observability.readiness import AWAY, Probes, Readiness, probes
 from strongroom.observability.shared_metrics import exposition
 from strongroom.observability.totals import Totals
 from strongroom.observability.views import blueprint as health_blueprint
@@ -52,12 +52,10 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
     """Create the application of the management interface."""
     app = Application("strongroom.management")
     base = container.base
-    parts = probes(base.database, base.limits_store, container.keeping.blobs.storages)
-    readiness = Readiness(
-        {"workers": lambda: _workers(container.settings), **parts},
-        base.clock,
-        patience=PATIENCE_SECONDS,
-    )
+    data_dir, storages = container.settings.server.data_dir, container.keeping.blobs.storages
+    parts = probes(data_dir, base.database, base.limits_store, storages)
+    own = {"workers": lambda: _workers(container.settings), **parts.own}
+    readiness = Readiness(Probes(own, parts.shared), base.clock)
     register_service(app, Readiness, readiness)
     app.register_blueprint(health_blueprint)
 

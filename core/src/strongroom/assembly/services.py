@@ -71,8 +71,8 @@ def assemble(base: Infrastructure) -> Services:
 
 
 def _readiness(base: Infrastructure, keeping: FileServices) -> Readiness:
-    parts = probes(base.database, base.limits_store, keeping.blobs.storages)
-    readiness = Readiness(parts, base.clock)
+    data_dir, storages = base.settings.server.data_dir, keeping.blobs.storages
+    readiness = Readiness(probes(data_dir, base.database, base.limits_store, storages), base.clock)
     base.resources.callback(readiness.close)
     return readiness
 

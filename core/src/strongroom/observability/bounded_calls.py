@@ -14,6 +14,8 @@ PATIENCE_SECONDS: Final = 2.0
 class BoundedCalls(Generic[T]):
     """Calls functions concurrently. One that hangs blocks one thread, and is not called again meanwhile.
 
+    Only new calls are waited for, so a function that hangs delays one of many results.
+
     Args:
         functions: the functions by name.
         patience: the time limit in seconds.
@@ -32,19 +34,15 @@ class BoundedCalls(Generic[T]):
     def results(self) -> Mapping[str, Future[T] | None]:
         """Return the finished call of each function, or ``None`` for one that has not returned."""
         with self._lock:
-            for name, function in self._functions.items():
-                if name not in self._running:
-                    self._running[name] = self._pool.submit(function)
-            done, _ = wait(self._running.values(), self._patience)
-            found = {
-                name: future if (future := self._running[name]) in done else None
-                for name in self._functions
-            }
+            idle = self._functions.keys() - self._running.keys()
+            new = {name: self._pool.submit(self._functions[name]) for name in idle}
+            wait(new.values(), self._patience)
+            self._running |= new
+            done = {name: future for name, future in self._running.items() if future.done()}
             # Calls that hang stay registered, so that the next report does not start them again.
-            self._running = {
-                name: future for name, future in self._running.items() if future not in done
-            }
-            return found
+            for name in done:
+                del self._running[name]
+            return {name: done.get(name) for name in self._functions}
 
     def close(self) -> None:
         """Stop the threads, without waiting for calls that hang."""

@@ -1,8 +1,15 @@
-"""Readiness: runs the probes of all parts concurrently, with a timeout."""
+"""Readiness: runs the probes of all parts concurrently, with a timeout.
 
+An instance is ready unless a part of its own has a fault: another instance could serve its requests. A
+part that all instances share fails for all of them, so its fault is only a note. Requests that need the
+part are refused, and all others are served.
+"""
+
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import field
+from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
 
@@ -17,7 +24,9 @@ from strongroom.database.upgrade import read_schema
 from strongroom.dataclasses import dataclass
 from strongroom.errors import StorageFull, StrongroomError, Unavailable
 from strongroom.observability.bounded_calls import PATIENCE_SECONDS, BoundedCalls
-from strongroom.plugin_api.storage import ObjectNotFound, ObjectStat, StorageError
+from strongroom.plugin_api.storage import LocalPaths, ObjectNotFound, ObjectStat, StorageError
+
+SHARED_PATIENCE_SECONDS: Final = 1.0
 
 FRESH: Final = 1000
 """Milliseconds for which a report is cached, so that frequent health checks are cheap."""
@@ -30,8 +39,31 @@ class Note:
     text: str
 
 
-Probe = Callable[[], str | Note | None]
-"""Returns the fault of a part, or ``None``. The text is public, so it must not contain secrets."""
+@dataclass(frozen=True, slots=True)
+class OwnFault:
+    """A fault of this instance that the probe of a shared part has seen."""
+
+    text: str
+
+
+Outcome = str | Note | OwnFault | None
+"""The fault of a part, a remark, or ``None``. The texts are public."""
+
+Probe = Callable[[], Outcome]
+"""Examines a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """The probes by the names of their parts.
+
+    Args:
+        own: those of parts that only this instance has.
+        shared: those of parts that all instances share.
+    """
+
+    own: Mapping[str, Probe] = field(default_factory=dict)
+    shared: Mapping[str, Probe] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +72,18 @@ class ReadinessReport:
 
     Args:
         parts: the fault of each part by its name; ``None`` if there is none.
-        notes: remarks about parts that work, by name.
+        faults: the faults of this instance by the names of the parts.
+        notes: remarks about parts that work, and the faults of shared parts, by name.
     """
 
     parts: Mapping[str, str | None]
+    faults: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_ready(self) -> bool:
-        """Whether no part has a fault."""
-        return not any(self.parts.values())
+        """Whether this instance has no fault."""
+        return not self.faults
 
 
 _ONE: Final = Statement(select(literal(1)))
@@ -61,15 +95,23 @@ class Readiness:
     """Runs the probes of all parts concurrently, and caches the report.
 
     Args:
-        probes: the probes by the name of their part.
-        patience: the timeout of the probes in seconds.
+        probes: the probes.
+        patience: the timeout of the probes of own parts in seconds.
+        shared_patience: the timeout of those of shared parts. It is shorter than a load balancer waits
+            for its health check.
     """
 
     def __init__(
-        self, probes: Mapping[str, Probe], clock: Clock, *, patience: float = PATIENCE_SECONDS
+        self,
+        probes: Probes,
+        clock: Clock,
+        *,
+        patience: float = PATIENCE_SECONDS,
+        shared_patience: float = SHARED_PATIENCE_SECONDS,
     ) -> None:
         self._clock = clock
-        self._probes = BoundedCalls(probes, patience, "readiness")
+        self._own = BoundedCalls(probes.own, patience, "readiness")
+        self._shared = BoundedCalls(probes.shared, shared_patience, "readiness-shared")
         self._lock = Lock()
         self._last: tuple[int, ReadinessReport] | None = None
 
@@ -84,21 +126,28 @@ class Readiness:
 
     def close(self) -> None:
         """Stop the threads, without waiting for probes that hang."""
-        self._probes.close()
+        self._own.close()
+        self._shared.close()
 
     def _run_probes(self) -> ReadinessReport:
-        parts = {name: _outcome(call) for name, call in self._probes.results().items()}
-        return ReadinessReport(
-            {name: _fault(part) for name, part in parts.items()},
-            {name: part.text for name, part in parts.items() if isinstance(part, Note)},
-        )
+        own, shared = _outcomes(self._own), _outcomes(self._shared)
+        outcomes = {**own, **shared}
+        parts = {name: _fault(outcome) for name, outcome in outcomes.items()}
+        faults, notes = dict[str, str](), dict[str, str]()
+        for name, outcome in outcomes.items():
+            if isinstance(outcome, Note):
+                notes[name] = outcome.text
+            elif fault := parts[name]:
+                is_own = name in own or isinstance(outcome, OwnFault)
+                (faults if is_own else notes)[name] = fault
+        return ReadinessReport(parts, faults, notes)
 
 
-def _fault(outcome: str | Note | None) -> str | None:
-    return None if isinstance(outcome, Note) else outcome
+def _outcomes(calls: BoundedCalls[Outcome]) -> dict[str, Outcome]:
+    return {name: _outcome(call) for name, call in calls.results().items()}
 
 
-def _outcome(future: "Future[str | Note | None] | None") -> str | Note | None:
+def _outcome(future: "Future[Outcome] | None") -> Outcome:
     if future is None:
         return AWAY
     # Only the class of an unexpected error is reported, because its text may contain secrets.
@@ -106,11 +155,18 @@ def _outcome(future: "Future[str | Note | None] | None") -> str | Note | None:
     return future.result() if error is None else f"It failed: {type(error).__name__}."
 
 
+def _fault(outcome: Outcome) -> str | None:
+    if isinstance(outcome, OwnFault):
+        return outcome.text
+    return None if isinstance(outcome, Note) else outcome
+
+
 ABSENT_KEY: Final = "00/00/" + 32 * "0"
 """The key that probes look up; generated keys practically never equal it."""
 
 AWAY: Final = "It does not answer."
 DISK_FULL: Final = "Its disk is full."
+NO_ACCESS: Final = "Its folder cannot be read and written."
 
 FULL: Final = Note("It is full: uploads are refused.")
 
@@ -130,17 +186,31 @@ class ProbedStore(Protocol):
     def ownership_fault(self, *, claim: bool) -> str | None:
         """Return why the database may not use the store, or ``None``."""
 
+    def capability(self, kind: type[LocalPaths]) -> LocalPaths | None:
+        """Return the object that implements a capability, or ``None``."""
+
 
 def probes(
-    database: Database, limits_store: Storage, storages: Mapping[str, ProbedStore]
-) -> dict[str, Probe]:
-    """Return the probes by the names of their parts."""
-    return {
-        "database": lambda: database_fault(database),
-        "schema": lambda: _schema(database),
-        "limits": lambda: None if limits_store.check() else AWAY,
-        **{f"storages.{name}": _storage(store) for name, store in storages.items()},
-    }
+    data_dir: Path, database: Database, limits_store: Storage, storages: Mapping[str, ProbedStore]
+) -> Probes:
+    """Return the probes of an instance.
+
+    A database in a file and a storage in a folder are on the disk of the instance. A folder may also be
+    a network share; then the fault of one instance is that of its mount.
+    """
+    own: dict[str, Probe] = {"disk": lambda: _disk(data_dir)}
+    shared: dict[str, Probe] = {"schema": lambda: _schema(database)}
+    is_file = database.engine.dialect.name == "sqlite"
+    (own if is_file else shared)["database"] = lambda: database_fault(database)
+    shared["limits"] = lambda: None if limits_store.check() else AWAY
+    for name, store in storages.items():
+        is_local = store.capability(LocalPaths) is not None
+        (own if is_local else shared)[f"storages.{name}"] = _storage(store)
+    return Probes(own, shared)
+
+
+def _disk(folder: Path) -> str | None:
+    return None if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else NO_ACCESS
 
 
 def database_fault(database: Database) -> str | None:
@@ -168,15 +238,15 @@ def _write_temporary_file(connection: Connection) -> None:
     _COUNT_SERIES.execute(connection)
 
 
-def _schema(database: Database) -> str | Note | None:
+def _schema(database: Database) -> Outcome:
     schema = read_schema(database.engine)
     if not schema.is_served:
-        return f"It is {schema}; {schema.remedy}"
+        return OwnFault(f"It is {schema}; {schema.remedy}")
     return Note(f"It is {schema}, and compatible.") if schema.is_newer else None
 
 
 def _storage(store: ProbedStore) -> Probe:
-    def probe() -> str | Note | None:
+    def probe() -> Outcome:
         try:
             store.stat(ABSENT_KEY)
         except ObjectNotFound:

@@ -19,7 +19,7 @@ class AliveSchema(Schema):
 
 
 class ReadySchema(Schema):
-    """All parts are available."""
+    """The instance has no fault of its own."""
 
     status = fields.Constant("ready", required=True, metadata={"type": "string"})
     parts = fields.List(fields.String(), required=True)
@@ -39,18 +39,20 @@ def get_liveness() -> dict[str, Any]:
 
 @blueprint.operation("GET", "/readyz", access=Access.PUBLIC, returns=ReadySchema, errors=(Unavailable,))
 def get_readiness() -> dict[str, Any]:
-    """Report whether all parts are available: the database, its schema, the limits and each storage.
+    """Report whether this instance can serve requests; load balancers send requests only then.
 
-    Otherwise the details of the error name the unavailable parts. They contain no secrets. ``notes``
-    are remarks about available parts, such as a newer schema that is compatible with this version.
-    While the server drains, the details contain the code ``draining``.
+    503 only for faults of this instance: it drains (code ``draining``), its disk, or a schema that it
+    cannot serve. The details of the error name them. ``notes`` are faults of parts that all instances
+    share, such as the database, the limits or a remote storage, and remarks, such as a newer schema that
+    is compatible. Requests that need a part with a fault are refused; all others are served. No text
+    contains secrets.
     """
     if DRAINING.is_set:
         details = [Detail("server", "draining", "The server is shutting down.")]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
     report = get_service(Readiness).report()
     if not report.is_ready:
-        details = [Detail(name, "away", fault) for name, fault in report.parts.items() if fault]
+        details = [Detail(name, "away", fault) for name, fault in report.faults.items()]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
     notes = {"notes": dict(report.notes)} if report.notes else {}
     return {"parts": list(report.parts), **notes}
