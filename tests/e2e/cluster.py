@@ -97,9 +97,16 @@ class Postgresql:
     def __init__(self, folder: Path) -> None:
         self._databases = PostgresqlDatabases(folder)
 
-    def create(self) -> str:
-        """Return the URL of a new database, migrated."""
-        self._databases.execute("CREATE DATABASE cluster")
+    def create(self, disk: Path | None = None) -> str:
+        """Return the URL of a new database; its tables and temporary files are on ``disk``, if any."""
+        if disk is None:
+            self._databases.execute("CREATE DATABASE cluster")
+        else:
+            place, owner = disk / "tablespace", self._databases.data_folder.stat()
+            place.mkdir(mode=0o700)
+            os.chown(place, owner.st_uid, owner.st_gid)
+            self._databases.execute(f"CREATE TABLESPACE small LOCATION '{place}'")
+            self._databases.execute("CREATE DATABASE cluster TABLESPACE small")
         return self._databases.url("cluster")
 
     def stop(self) -> None:
@@ -231,8 +238,8 @@ class Cluster:
 
 
 @contextmanager
-def running(folder: Path, postgresql_folder: Path) -> Iterator[Cluster]:
-    """Run a cluster until the block ends."""
+def running(folder: Path, postgresql_folder: Path, disk: Path | None = None) -> Iterator[Cluster]:
+    """Run a cluster until the block ends; its database is on ``disk``, if any."""
     with ExitStack() as stack:
         postgresql, redis = Postgresql(postgresql_folder), Redis(folder)
         stack.callback(postgresql.close)
@@ -242,7 +249,7 @@ def running(folder: Path, postgresql_folder: Path) -> Iterator[Cluster]:
         gate.open()
         stack.callback(gate.shut)
         configs = [folder / "first.toml", folder / "second.toml"]
-        common = _common_config(folder, postgresql.create(), redis, gate)
+        common = _common_config(folder, postgresql.create(disk), redis, gate)
         for config in configs:
             own = {"server": {"port": free_port(), "data_dir": f"{folder}/{config.stem}"}}
             write_toml(config, *common, own)

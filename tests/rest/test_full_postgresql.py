@@ -2,15 +2,13 @@
 
 import logging
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.api import Api, error_code
 from tests.support.databases import PostgresqlDatabases, migrate
+from tests.support.disks import fill, small_disk
 
 from strongroom.observability.readiness import FRESH
 
@@ -20,13 +18,8 @@ DISK_BYTES = 32 * 1024 * 1024
 
 @pytest.fixture(scope="module")
 def disk() -> Iterator[Path]:
-    """A small disk of its own, which only root can make."""
-    with tempfile.TemporaryDirectory(prefix="strongroom-disk-") as folder:
-        command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES},mode=777", "tmpfs", folder]
-        if os.geteuid() or not shutil.which("mount") or subprocess.run(command, check=False).returncode:
-            pytest.skip("only root may mount a small disk")
-        yield Path(folder)
-        subprocess.run(["umount", "--lazy", folder], check=True)
+    with small_disk(DISK_BYTES) as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -43,12 +36,6 @@ def database_url(disk: Path, postgresql_databases: PostgresqlDatabases) -> Itera
     yield url
     server.execute("DROP DATABASE small WITH (FORCE)")
     server.execute("DROP TABLESPACE small")
-
-
-def fill(disk: Path) -> Path:
-    path, statistics = disk / "filler", os.statvfs(disk)
-    path.write_bytes(bytes(statistics.f_bfree * statistics.f_bsize))
-    return path
 
 
 def test_a_full_disk_of_postgresql_refuses_writes_by_name_and_answers_reads(

@@ -24,12 +24,18 @@ class Gate:
         self._accepting = threading.Thread(target=self._accept, args=[self._listener], daemon=True)
         self._accepting.start()
 
+    def hang(self) -> None:
+        """Accept connections, and answer none until the next call."""
+        self.shut()
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+
     def shut(self) -> None:
         """Refuse new connections, and reset the open ones."""
         if self._listener is not None:
             _cut(self._listener)
             # The thread that was just admitted counts, too.
-            self._accepting.join()
+            if self._accepting.is_alive():
+                self._accepting.join()
             self._listener = None
         while self._open:
             _cut(self._open.pop())
