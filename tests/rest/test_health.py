@@ -34,6 +34,8 @@ def test_a_server_that_is_ready_names_its_parts(api: Api) -> None:
 
 
 def test_a_folder_that_is_away_is_named_and_noticed_when_it_is_back(api: Api, tmp_path: Path) -> None:
+    # Created by the first upload.
+    (tmp_path / "files").mkdir(exist_ok=True)
     (tmp_path / "files").rename(tmp_path / "away")
     (tmp_path / "files").symlink_to(tmp_path / "files")
     assert away(api.get("/readyz")) == ["storages.main"]
@@ -92,6 +94,8 @@ def without_database(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_report_is_cached_for_a_second(api: Api, tmp_path: Path) -> None:
     assert api.get("/readyz").status_code == 200
+    # Created by the first upload.
+    (tmp_path / "files").mkdir(exist_ok=True)
     (tmp_path / "files").rename(tmp_path / "away")
     (tmp_path / "files").symlink_to(tmp_path / "files")
     api.clock.advance(FRESH - 1)

@@ -59,7 +59,7 @@ class FamilyCollector:
         return iter(())
 
 
-PART_UP: Final = Family("strongroom_part_up", "1 if a part is available, as in `/readyz` and its notes.", ("part",))
+PART_UP: Final = Family("strongroom_part_up", "1 if a part is available; see `/readyz`.", ("part",))
 BUILD_INFO: Final = Family(
     "strongroom_build_info",
     "Always 1; the labels name the versions of the server, of Python and of the plugin API.",
