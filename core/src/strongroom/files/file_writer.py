@@ -306,14 +306,17 @@ class FileWriter:
             NameConflict: the name is taken.
         """
         place = self.parent_ref(connection, caller, tenant_id, parent_id)
-        is_numbered = is_numbered or self.hidden_names.has(connection, caller, place.parent_id, name)
+        is_numbered = is_numbered or self.hidden_names.has(
+            connection, caller, (tenant_id, place.parent_id), name
+        )
         add = self._tree.add_numbered if is_numbered else self._tree.add
         node = add(connection, place, name, caller.user_id, None)
         self.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
         return node
 
     def _is_hidden(self, connection: Connection, caller: AnyCaller, target: Target) -> bool:
-        return self.hidden_names.has(connection, caller, target.folder_id, target.name)
+        place = (target.tenant_id, target.folder_id)
+        return self.hidden_names.has(connection, caller, place, target.name)
 
     def _with_folders(self, connection: Connection, caller: AnyCaller, target: Target) -> Target:
         """Create the missing folders of a destination, and return the one in the last of them.

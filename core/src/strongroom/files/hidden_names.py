@@ -20,8 +20,18 @@ class HiddenNames:
         self._access = access
         self._tree = tree
 
-    def has(self, connection: Connection, caller: AnyCaller, folder_id: str, name: str) -> bool:
-        """Return whether a node that the caller cannot see has a name in a folder."""
+    def has(self, connection: Connection, caller: AnyCaller, place: tuple[str, str], name: str) -> bool:
+        """Return whether a node that the caller cannot see has a name in a folder.
+
+        Args:
+            connection: the caller's transaction.
+            caller: the caller, who may write to the folder.
+            place: the ids of the tenant, which is also that of its top level, and of the folder.
+            name: the name.
+        """
+        tenant_id, folder_id = place
+        if folder_id != tenant_id:
+            return False
         return self.hides(connection, caller, self._tree.find_child(connection, folder_id, name))
 
     def hides(self, connection: Connection, caller: AnyCaller, taken: Node | None) -> bool:

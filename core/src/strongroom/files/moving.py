@@ -183,14 +183,14 @@ class MovingService:
         Raises:
             Forbidden: the caller does not manage the replaced file.
         """
-        taken = self._tree.find_child(connection, parent_id, name)
-        is_hidden = self._file_writer.hidden_names.hides(connection, caller, taken)
-        if on_conflict is OnConflict.RENAME or is_hidden:
+        hidden, place = self._file_writer.hidden_names, (node.tenant_id, parent_id)
+        if on_conflict is OnConflict.RENAME or hidden.has(connection, caller, place, name):
             return self._tree.free_name(connection, parent_id, name)
         if on_conflict is OnConflict.FAIL:
             return name
         # The replaced file goes to the trash like a deleted one, so replacing needs the same
         # permission as deleting.
+        taken = self._tree.find_child(connection, parent_id, name)
         replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
         if taken is not None and replaces:
             self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
