@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from io import BytesIO
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
+from strongroom.business_files.pictures import OriginalPicture
 from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     DigestMismatch,
@@ -179,21 +179,17 @@ class HostFiles(AsCaller, api.FilesAPI):
             raise NotAFile
         if media_type not in _PICTURES or node.size > _MAX_PICTURE_BYTES:
             raise PictureUnreadable
-        picture = self._scaled(caller, node, media_type, width)
+
+        def write(file: BinaryIO) -> None:
+            with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
+                file.writelines(chunks)
+
+        original = OriginalPicture(location.object_key, media_type, _MAX_PICTURE_PIXELS, write)
+        picture = self._keeping.pictures.preview(original, width, caller.user_id)
         # Shown inline, so it must be neither cached for others nor able to run anything.
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": "inline"}
         headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return Response(picture, 200, {"Content-Type": media_type, **headers})
-
-    def _scaled(self, caller: Identity, node: Node, media_type: str, width: int) -> bytes:
-        with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
-            source = BytesIO(b"".join(chunks))
-        pictures = self._keeping.pictures
-        # Cleaned first: the scaled picture of a visitor must not contain the place where it was taken.
-        cleaned = pictures.clean(source, media_type, _MAX_PICTURE_PIXELS, caller.user_id)
-        if cleaned.width <= width:
-            return cleaned.content
-        return pictures.scale(lambda: cleaned.content, media_type, width)
 
     def receive(
         self,
