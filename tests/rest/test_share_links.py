@@ -172,6 +172,18 @@ def test_a_download_counts_with_its_first_byte(shared: Shared) -> None:
     assert visitor.get(path, headers=part).status_code == 404
 
 
+@pytest.mark.parametrize("size", [6, 6000])
+def test_a_counted_download_of_a_small_file_is_no_hundred_copies(shared: Shared, size: int) -> None:
+    file = shared.api.upload(shared.tenant, shared.admin, "small", b"x" * size, shared.folder)["id"]
+    visitor, path = shared.share(file, maxDownloads=1), f"/files/{file}/download"
+    first = visitor.get(path)
+    cookie = first.headers["Set-Cookie"].partition(";")[0]
+    ranges = [{"Range": "bytes=1-", "Cookie": cookie}] * 10
+    got = [visitor.get(path, headers=headers) for headers in ranges]
+    assert [reply.status_code for reply in got] == [206] + [404] * 9
+    assert sum(len(reply.data) for reply in got if reply.status_code == 206) < size
+
+
 def test_an_archive_counts_once(shared: Shared) -> None:
     visitor = shared.share(maxDownloads=1)
     whole = visitor.send("POST", "/multi-files-download", json={})

@@ -26,7 +26,7 @@ from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
-from strongroom.files.names import chosen_name, parse_path
+from strongroom.files.names import chosen_name, normalize_name, parse_path
 from strongroom.files.retention.models import RetentionSettings
 from strongroom.files.trash.entries import TrashedNode
 from strongroom.files.trash.service import RestoreRequest
@@ -200,17 +200,19 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         max_bytes: int | None = None,
         relative_path: str | None = None,
+        folders: Sequence[str] = (),
     ) -> api.FileInfo:
-        folders, last = parse_path(relative_path) if relative_path else ((), None)
+        below, last = parse_path(relative_path) if relative_path else ((), None)
+        path = (*map(normalize_name, folders), *below)
         files, caller = self._keeping.files, self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
         # A plugin may lower the limit of the server, never raise it.
         most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
         incoming = receive_upload(most, default_name=last)
-        incoming.name = name(chosen_name(folders, last, incoming.name))
+        incoming.name = name(chosen_name(below, last, incoming.name))
         incoming.source = MeteredSource(incoming.source, most)
         with _storage_errors():
             rule = _on_conflict(on_conflict)
-            return _file(files.upload(caller, tenant_id, parent_id, incoming, rule, folders))
+            return _file(files.upload(caller, tenant_id, parent_id, incoming, rule, path))
 
     def upload(
         self,
