@@ -8,6 +8,8 @@ from flask import Flask
 from strongroom.access_keys.views import blueprint as access_keys_blueprint
 from strongroom.accounts.credential_views import blueprint as credentials_blueprint
 from strongroom.accounts.factor_views import blueprint as factors_blueprint
+from strongroom.accounts.start_views import StartPages
+from strongroom.accounts.start_views import blueprint as start_blueprint
 from strongroom.accounts.views import blueprint as users_blueprint
 from strongroom.accounts.views import setup_blueprint
 from strongroom.addresses import parse_network
@@ -42,6 +44,7 @@ from strongroom.http.tracing import TracingMiddleware
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.tracing import process_tracer
+from strongroom.plugin_api.web import StartPage
 from strongroom.plugins.manager import PluginError
 from strongroom.scanning.views import blueprint as quarantine_blueprint
 from strongroom.sessions.views import blueprint as authorizations_blueprint
@@ -56,6 +59,7 @@ from strongroom.version import __version__
 T = TypeVar("T")
 
 BLUEPRINTS = (
+    start_blueprint,
     setup_blueprint,
     users_blueprint,
     credentials_blueprint,
@@ -186,6 +190,15 @@ def _authenticators(container: Container) -> Authenticators:
     return Authenticators(authenticators)
 
 
+def _start_pages(container: Container) -> StartPages:
+    pages = []
+    for plugin, item in container.hosts.call("register_start_pages"):
+        if not isinstance(item, StartPage) or "en" not in item.labels:
+            raise PluginError(f"{plugin}: {item!r} is no StartPage with an English label")
+        pages.append(item)
+    return StartPages(container.settings.server.base_path, tuple(pages))
+
+
 def _require_known(authenticators: Authenticators, app: Flask) -> None:
     """Refuse routes that admit an authenticator that no plugin has registered."""
     for endpoint, view in app.view_functions.items():
@@ -214,6 +227,7 @@ def _register_routes(app: Application, container: Container) -> None:
     blueprints = (*BLUEPRINTS, *_register_plugin_routes(app, container))
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)
+    register_service(app, StartPages, _start_pages(container))
     _require_known(authenticators, app)
     reserved = reserved_blueprint(app, base_path)
     app.register_blueprint(reserved, url_prefix=base_path or None)

@@ -33,6 +33,7 @@ _MATCHES: Final = and_(
     setup_links.c.hash == bindparam("of_hash"), setup_links.c.expires_at > bindparam("now")
 )
 _MATCH: Final = Statement(select(setup_links.c.id).where(_MATCHES))
+_CURRENT: Final = Statement(select(setup_links.c.id).where(setup_links.c.expires_at > bindparam("now")))
 _SPEND: Final = Statement(delete(setup_links).where(_MATCHES))
 _REPLACE: Final = Statement(
     for_each_dialect(
@@ -97,6 +98,17 @@ class Setup:
             _REPLACE.execute(connection, values)
             self._audit.record(connection, AuditEvent("setup-link.issue", origin=origin))
         return link
+
+    def is_needed(self) -> bool:
+        """Return whether the server has no administrator."""
+        with self._database.read() as connection:
+            return not self._users.has_administrator(connection)
+
+    def is_open(self) -> bool:
+        """Return whether there is a link that is neither used nor expired."""
+        with self._database.read() as connection:
+            link = _CURRENT.scalar(connection, {"now": self._clock.now()})
+            return link is not None and not self._users.has_administrator(connection)
 
     def redeem(self, token: str, registration: Registration, origin: Origin) -> User:
         """Use up the link and create the first administrator.

@@ -324,3 +324,19 @@ class RenewedTokenSchema(Schema):
 
     accessToken = fields.String(required=True, attribute="access_token")
     expiresAt = Timestamp(required=True, attribute="expires_at")
+
+
+class LinksSchema(Schema):
+    """The URLs of other pages; those that this server does not have are absent."""
+
+    openapi = fields.Url(required=True)
+    documentation = fields.Url()
+    setup = fields.Url(metadata={"description": "Only while there is no administrator"})
+
+
+class StartSchema(Schema):
+    """The server."""
+
+    name = fields.String(required=True)
+    version = fields.String(required=True)
+    links = fields.Nested(LinksSchema, required=True)

@@ -20,6 +20,7 @@ from strongroom.accounts.schemas import (
     UserSchema,
 )
 from strongroom.accounts.service import AccountDeletion, AccountService
+from strongroom.accounts.start_views import StartPages
 from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.conditions import expected_revision
 from strongroom.http.html import Pages
@@ -44,7 +45,13 @@ _PAGE = {"responses": {"200": {"description": "A page", "content": {"text/html":
 @setup_blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
 def show_setup_page() -> Response:
     """Get the setup page. The token is in the URL fragment, which browsers do not send."""
-    return _PAGES.render("setup.html")
+    pages = get_service(StartPages)
+    return _PAGES.render(
+        "setup.html",
+        is_open=get_service(Setup).is_open(),
+        next_pages=pages.links(),
+        start_path=f"{pages.base_path}/",
+    )
 
 
 @setup_blueprint.operation(

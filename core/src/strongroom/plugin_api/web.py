@@ -39,6 +39,19 @@ class Access(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class StartPage:
+    """A page for people that the server's start page links to.
+
+    Args:
+        path: its path, such as ``/account/``.
+        labels: the text of the link by language, at least ``en``.
+    """
+
+    path: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorKind:
     """A kind of error response.
 

@@ -24,7 +24,7 @@ from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
-from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom.plugin_api.web import Blueprint, ErrorKind, StartPage
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -119,6 +119,11 @@ def register_wsgi_applications(host: HostAPI) -> Iterable[tuple[str, "WSGIApplic
 
     A prefix is one that no route of the server begins with, such as ``/browse``.
     """
+
+
+@hookspec
+def register_start_pages() -> Iterable[StartPage]:  # type: ignore[empty-body]
+    """Return pages for people, such as one to log in. The start page of the server links to them."""
 
 
 @hookspec

@@ -181,6 +181,14 @@ SEAMS: Final = (
         user="strongroom_directory_listing.plugin",
     ),
     Seam(
+        "register_start_pages",
+        "link a page for people, such as one to log in, from the start page of the server",
+        kind="wsgi",
+        page="wsgi",
+        contract="wsgi.WsgiApplicationContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
         "register_commands",
         "add commands to the command line",
         kind="commands",

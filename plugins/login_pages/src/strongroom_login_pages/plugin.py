@@ -7,7 +7,7 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom.plugin_api.web import Blueprint, ErrorKind, StartPage
 from strongroom_login_pages.application import LoginPagesApplication
 from strongroom_login_pages.codes import LoginCodes
 from strongroom_login_pages.models import metadata
@@ -40,6 +40,12 @@ def register_jobs(host: HostAPI) -> list[Job]:
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
     return [make_routes(host, LoginCodes(host))]
+
+
+@hookimpl
+def register_start_pages() -> list[StartPage]:
+    # The page of the account shows the login to those who are not logged in.
+    return [StartPage("/account/", {"en": "Log in", "zh": "登录"})]
 
 
 @hookimpl

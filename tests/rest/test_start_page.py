@@ -1,0 +1,90 @@
+"""The start page: for people and for programs."""
+
+import re
+
+import pytest
+from tests.support.api import Answer, Api
+from tests.support.config import Table
+
+from strongroom.identity import Origin
+from strongroom.version import __version__
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ROOT = "https://files.example.com"
+
+
+def open_page(api: Api, path: str = "/", language: str = "en") -> Answer:
+    return api.get(path, headers={"Accept": BROWSER, "Accept-Language": language})
+
+
+def links(answer: Answer) -> list[str]:
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+    return re.findall(r'href="([^"]+)"', answer.text)
+
+
+def test_programs_get_the_name_the_version_and_links(api: Api) -> None:
+    for headers in ({}, {"Accept": "application/json"}, {"Accept": "*/*"}):
+        answer = api.get("/", headers=headers)
+        assert answer.json == {
+            "name": "Strongroom",
+            "version": __version__,
+            "links": {
+                "openapi": f"{ROOT}/openapi.json",
+                "documentation": f"{ROOT}/docs",
+                "setup": f"{ROOT}/setup",
+            },
+        }
+        assert answer.headers["Vary"] == "Accept, Accept-Language"
+    api.person(admin=True)
+    assert "setup" not in api.get("/").json["links"]
+
+
+def test_people_get_a_page_whose_links_lead_to_pages(api: Api) -> None:
+    found = links(open_page(api))
+    assert found == ["/docs", "/openapi.json", "/setup"]
+    assert [open_page(api, path).status_code for path in found] == [200, 200, 200]
+    api.person(admin=True)
+    assert links(open_page(api)) == ["/docs", "/openapi.json"]
+
+
+def test_the_page_speaks_the_language_of_the_browser(api: Api) -> None:
+    page = open_page(api, language="zh-CN,zh;q=0.9")
+    assert page.headers["Content-Language"] == "zh"
+    assert "运维人员" in page.text
+
+
+def test_the_icon_that_browsers_request_is_no_error(api: Api) -> None:
+    icon = api.get("/favicon.ico")
+    assert icon.status_code in (200, 204)
+    assert "max-age" in icon.headers["Cache-Control"]
+
+
+def test_without_a_login_page_the_setup_leads_to_the_start_page(api: Api) -> None:
+    api.container.identity.setup.issue(Origin())
+    assert links(open_page(api, "/setup")) == ["/"]
+
+
+def test_only_an_open_setup_link_shows_a_form(api: Api) -> None:
+    assert "<form" not in open_page(api, "/setup").text
+    api.container.identity.setup.issue(Origin())
+    assert "<form" in open_page(api, "/setup").text
+    api.person(admin=True)
+    assert "<form" not in open_page(api, "/setup").text
+
+
+class TestLoginPages:
+    """With a plugin that has pages for people."""
+
+    @pytest.fixture
+    def config_changes(self) -> Table:
+        enabled = ["storage_local", "login_pages"]
+        return {"plugins": {"enabled": enabled}, "server": {"base_path": "/vault"}}
+
+    def test_the_login_is_linked_below_the_base_path(self, api: Api) -> None:
+        assert links(open_page(api, "/vault/"))[0] == "/vault/account/"
+        assert "登录" in open_page(api, "/vault/", "zh").text
+
+    def test_the_setup_ends_with_a_link_to_the_login(self, api: Api) -> None:
+        api.container.identity.setup.issue(Origin())
+        assert links(open_page(api, "/vault/setup")) == ["/vault/account/"]
