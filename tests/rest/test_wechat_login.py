@@ -60,6 +60,8 @@ class TestWebsite:
     ) -> None:
         page = api.get(f"{AUTHORIZATIONS}/scan?app=site", headers={"Accept-Language": wanted})
         assert f'<html lang="{shown}">' in page.text
+        assert page.headers["Content-Language"] == shown
+        assert page.headers["Vary"] == "Accept-Language"
 
     def test_the_tokens_are_those_of_any_login(self, api: Api, logins: Logins) -> None:
         person = logins.person(logins.scan("lin"))

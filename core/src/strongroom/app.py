@@ -34,6 +34,7 @@ from strongroom.files.views import blueprint as files_blueprint
 from strongroom.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
 from strongroom.http.app import Application
 from strongroom.http.authenticators import Authenticators
+from strongroom.http.languages import LocaleLookup
 from strongroom.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.http.mounts import Mount, mount_fault
 from strongroom.http.openapi import Description, serve_description
@@ -52,6 +53,7 @@ from strongroom.tenants.group_views import blueprint as groups_blueprint
 from strongroom.tenants.invitation_views import blueprint as invitations_blueprint
 from strongroom.tenants.service_account_views import blueprint as service_accounts_blueprint
 from strongroom.tenants.views import blueprint as tenants_blueprint
+from strongroom.translations import Translations
 from strongroom.uploads.views import blueprint as uploads_blueprint
 from strongroom.verification.views import blueprint as verification_blueprint
 from strongroom.version import __version__
@@ -166,6 +168,8 @@ def _register_services(app: Flask, container: Container) -> None:
         FactorGuard: container.identity.reauthentication,
         RequestLimits: _request_limits(container),
         Settings: settings,
+        Translations: container.base.translations,
+        LocaleLookup: container.identity.user_locales,
         **{type(service): service for service in container.services()},
     }
     for kind, service in services.items():

@@ -3,7 +3,7 @@
 The code is part of the API contract; the message is for client developers and may change.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from strongroom.json_text import encode_json
@@ -11,6 +11,9 @@ from strongroom.plugin_api.web import ApiError, ErrorKind, FieldError
 
 Detail = FieldError
 """The error of one request field, and how to correct it."""
+
+Translate = Callable[[str], str]
+"""A function that returns an English message in the language of the client."""
 
 
 class StrongroomError(ApiError):
@@ -456,19 +459,24 @@ def catalogue() -> Iterator[type[StrongroomError]]:
     return iter(sorted(StrongroomError.__subclasses__(), key=lambda kind: (kind.status, kind.code)))
 
 
-def error_json(error: ApiError, request_id: str) -> str:
+def error_json(error: ApiError, request_id: str, translate: Translate = str) -> str:
     """Return the JSON text of an error response. All errors have this form."""
     members = error.members if isinstance(error, StrongroomError) else {}
-    return encode_json({"error": {**error_member(error), "requestId": request_id}, **members})
+    member = {**error_member(error, translate), "requestId": request_id}
+    return encode_json({"error": member, **members})
 
 
-def error_member(error: ApiError) -> dict[str, Any]:
+def error_member(error: ApiError, translate: Translate = str) -> dict[str, Any]:
     """Return the member that describes an error in JSON: its code, its message and the fields."""
     details = [
-        {"field": _encodable(item.field), "code": item.code, "message": _encodable(item.message)}
+        {
+            "field": _encodable(item.field),
+            "code": item.code,
+            "message": _encodable(translate(item.message)),
+        }
         for item in error.details
     ]
-    return {"code": error.code, "message": _encodable(str(error)), "details": details}
+    return {"code": error.code, "message": _encodable(translate(str(error))), "details": details}
 
 
 def _encodable(text: str) -> str:

@@ -1,6 +1,6 @@
 """The languages of texts for people."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 LOCALES: Final = ("en", "zh")
@@ -19,3 +19,10 @@ def locale_of(
     """
     primary = (language.partition("-")[0].lower() for language in languages)
     return next((language for language in primary if language in known), default)
+
+
+def environment_locale(environ: Mapping[str, str]) -> str:
+    """Return the language of messages that the environment names (POSIX, XBD 8.2), or the default."""
+    named = (environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    tag = next(filter(None, named), "").partition(".")[0].replace("_", "-")
+    return locale_of([tag])

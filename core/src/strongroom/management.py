@@ -33,6 +33,7 @@ from strongroom.observability.shared_metrics import exposition
 from strongroom.observability.totals import Totals
 from strongroom.observability.views import blueprint as health_blueprint
 from strongroom.processes import is_ok
+from strongroom.translations import Translations
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
     own = {"workers": lambda: _workers(container.settings), **parts.own}
     readiness = Readiness(Probes(own, parts.shared), base.clock)
     register_service(app, Readiness, readiness)
+    register_service(app, Translations, base.translations)
     app.register_blueprint(health_blueprint)
 
     collectors = _collectors(container, readiness)

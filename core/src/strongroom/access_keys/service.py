@@ -337,9 +337,7 @@ class AccessKeyService:
         for user_id in dict.fromkeys(map(_responsible, keys)):
             with self._database.read() as connection:
                 contacts = self._notices.contacts(connection, user_id)
-                user = next(iter(self._users.find(connection, [user_id])), None)
-            locale = user.locale if user else None
-            self._notices.notify(contacts, occasion, [locale] if locale else [])
+            self._notices.notify(contacts, occasion)
 
     def _record(
         self,

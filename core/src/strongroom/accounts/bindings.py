@@ -12,7 +12,7 @@ from strongroom.database import Database
 from strongroom.database.paging import Page, Paging, page_of
 from strongroom.errors import CredentialTaken, LastContact, NotFound
 from strongroom.identity import Identity, Origin
-from strongroom.notifications.service import Notices
+from strongroom.notifications.service import Contacts, Notices
 from strongroom.plugin_api.login import Credential, VerificationCode, VerifiedCredential
 from strongroom.users.credentials import CredentialService
 from strongroom.users.models import USERNAME, BoundCredential
@@ -280,7 +280,7 @@ class ExternalCredentials:
             self._audit.record(connection, _event("credential.unbind", user_id, released[0], origin))
         self._notices.notify(contacts, "credential-changed", origin.languages)
 
-    def _contacts(self, connection: Connection, user_id: str) -> list[Credential]:
+    def _contacts(self, connection: Connection, user_id: str) -> Contacts:
         contacts = self._notices.contacts(connection, user_id)
         if not contacts:
             raise LastContact

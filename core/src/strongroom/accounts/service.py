@@ -126,8 +126,8 @@ class AccountService:
         user = self._apply("user.suspend", identity, user_id, origin, apply)
         with self._database.read() as connection:
             contacts = self._notices.contacts(connection, user_id)
-        # The request's languages are the administrator's, so use the locale of the user.
-        self._notices.notify(contacts, "user-suspended", [user.locale] if user.locale else [])
+        # Without the languages of the request, which are the administrator's.
+        self._notices.notify(contacts, "user-suspended")
         return user
 
     def reinstate(self, identity: Identity, user_id: str, origin: Origin) -> User:
@@ -248,8 +248,7 @@ class AccountDeletion:
                 origin=origin,
             )
             self._audit.record(connection, event)
-        languages = origin.languages if is_self else ()
-        self._notices.notify(contacts, "user-deleted", (*languages, *filter(None, [user.locale])))
+        self._notices.notify(contacts, "user-deleted", origin.languages if is_self else ())
 
     def erase(self, origin: Origin) -> int:
         """Erase the personal data of users whose retention period has ended; return the count."""

@@ -30,6 +30,7 @@ from strongroom.limits.attempts import Attempts
 from strongroom.limits.backends import prune_events
 from strongroom.limits.turns import Turns
 from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
+from strongroom.notifications.templates import MessageTexts
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.plugin_values.service import PluginValues
 from strongroom.sessions.factor_challenges import FactorChallenges
@@ -48,6 +49,7 @@ from strongroom.users.factor_policy import FactorPolicy
 from strongroom.users.factors import EnrolledFactors
 from strongroom.users.passwords import PasswordHasher
 from strongroom.users.resolver import IdentityResolver
+from strongroom.users.service import UserLocales
 from strongroom.verification.captchas import CaptchaService
 from strongroom.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.verification.service import CodeSending, OfferedCodes
@@ -110,15 +112,19 @@ class IdentityServices(ServiceGroup):
             for channel, choices in base.selection.senders.items()
         }
         _require_codes(base, senders, self._offered_codes)
-        texts = message_texts(base.configuration)
+        texts = MessageTexts(base.translations, message_texts(base.configuration))
         language = base.settings.messages.language
         service = MessageService(base.database, base.clock, senders, texts, language)
         base.resources.callback(service.close)
         return service
 
     @cached_property
+    def user_locales(self) -> UserLocales:
+        return UserLocales(self._database, self._base.users)
+
+    @cached_property
     def notices(self) -> Notices:
-        return Notices(self.credentials, self.messages)
+        return Notices(self.credentials, self._base.users, self.messages)
 
     @cached_property
     def code_sending(self) -> CodeSending:
@@ -130,6 +136,7 @@ class IdentityServices(ServiceGroup):
             self._offered_codes,
             self._codes,
             self.credentials,
+            self._base.users,
             self.messages,
         )
 

@@ -18,7 +18,7 @@ from strongroom.database import Database
 from strongroom.identity import Origin
 from strongroom.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.limits.service import Counters, RateLimits
-from strongroom.notifications.templates import TEMPLATES, Texts, TextsRefused, read_texts
+from strongroom.notifications.templates import Texts, TextsRefused, read_texts
 from strongroom.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.folders import require_possible_folder
@@ -30,6 +30,7 @@ from strongroom.plugin_api.storage import (
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
+from strongroom.translations import Translations
 from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def message_texts(configuration: Configuration) -> Texts:
     """
     folder = configuration.settings.messages.templates_dir
     if folder is None:
-        return TEMPLATES
+        return {}
     try:
         return read_texts(folder)
     except TextsRefused as error:
@@ -167,6 +168,7 @@ class Infrastructure:
         self.database = self._open_database()
         self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
         self.users = UserService(clock)
+        self.translations = Translations(selection.plugins.packages())
         self.counters = Counters(clock, self.keys)
         self.limit_backend = self._limit_backend()
         self.limits_store = self.limit_backend.open()

@@ -7,6 +7,7 @@ import click
 from strongroom.access_keys.models import AccessKey
 from strongroom.access_keys.service import KeyRequest
 from strongroom.cli.context import CommandContext
+from strongroom.cli.refusals import refusal
 from strongroom.cli.users import COMMAND_LINE
 from strongroom.clock import DAY, iso_format
 from strongroom.database.paging import Paging
@@ -58,7 +59,7 @@ def create(
         try:
             created = container.identity.access_keys.create_for(user_id, requested, None, COMMAND_LINE)
         except StrongroomError as error:
-            raise click.ClickException(_explain(error)) from error
+            raise refusal(error, container.base.translations) from error
     shown = {"id": created.key.id, "key": created.text, "expiresAt": iso_format(created.key.expires_at)}
     click.echo(json.dumps(shown) if as_json else created.text)
 
@@ -75,7 +76,7 @@ def list_keys(context: CommandContext, user_id: str) -> None:
         try:
             page = container.identity.access_keys.page_of(user_id, Paging(number=1, size=_PAGE))
         except StrongroomError as error:
-            raise click.ClickException(_explain(error)) from error
+            raise refusal(error, container.base.translations) from error
     for key in page.items:
         click.echo(_line(key))
 
@@ -97,7 +98,3 @@ def revoke(context: CommandContext, key_id: str) -> None:
 def _line(key: AccessKey) -> str:
     used = "never" if key.last_used_at is None else iso_format(key.last_used_at)
     return f"{key.id} {iso_format(key.expires_at)} {used} {key.scopes.replace(' ', ',')} {key.name}"
-
-
-def _explain(error: StrongroomError) -> str:
-    return "; ".join(f"{item.field}: {item.message}" for item in error.details) or str(error)

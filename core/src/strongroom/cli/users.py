@@ -11,6 +11,7 @@ import click
 from strongroom.accounts.first_administrator import AdministratorExists
 from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
+from strongroom.cli.refusals import refusal
 from strongroom.clock import iso_format
 from strongroom.database.paging import Paging
 from strongroom.dataclasses import dataclass
@@ -91,7 +92,7 @@ def create(
             password = _read_password(from_stdin=password_stdin)
             user = registrations.create(replace(registration, password=password), COMMAND_LINE)
         except StrongroomError as error:
-            raise click.ClickException(_explain(error)) from error
+            raise refusal(error, container.base.translations) from error
     click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
 
 
@@ -196,10 +197,6 @@ def _read_password(*, from_stdin: bool) -> str:
         return sys.stdin.readline().rstrip("\r\n")
     password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     return password
-
-
-def _explain(error: StrongroomError) -> str:
-    return "; ".join(f"{item.field}: {item.message}" for item in error.details) or str(error)
 
 
 def _present(user: User) -> dict[str, str | int]:

@@ -183,8 +183,7 @@ class MovingService:
         Raises:
             Forbidden: the caller does not manage the replaced file.
         """
-        hidden, place = self._file_writer.hidden_names, (node.tenant_id, parent_id)
-        if on_conflict is OnConflict.RENAME or hidden.has(connection, caller, place, name):
+        if on_conflict is OnConflict.RENAME:
             return self._tree.free_name(connection, parent_id, name)
         if on_conflict is OnConflict.FAIL:
             return name

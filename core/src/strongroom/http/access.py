@@ -182,6 +182,12 @@ def optional_identity() -> Identity | None:
     return caller.identity or _authenticator_of(caller).identify(caller)
 
 
+def presented_user_id() -> str | None:
+    """Return the user of the token in the request, whose login is perhaps revoked, or ``None``."""
+    caller: Caller | None = current_environ().get(_CALLER)
+    return None if caller is None else str(caller.user_id)
+
+
 def own_id(user_id: str) -> str:
     """Resolve ``me`` in a path to the calling user's id; return any other id unchanged."""
     return str(current_environ()[_CALLER].user_id) if user_id == "me" else user_id

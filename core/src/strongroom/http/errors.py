@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException
 from strongroom import errors
 from strongroom.errors import RangeNotSatisfiable, StrongroomError, error_json
 from strongroom.http.authenticators import current_challenges
+from strongroom.http.languages import response_locale, translator
 from strongroom.http.request import request_id
 from strongroom.http.response import Response, json_response
 from strongroom.logs import ErrorLog
@@ -83,8 +84,14 @@ def register_error_handlers(app: Flask) -> None:
 
 
 def error_response(error: ApiError) -> Response:
-    """Return the response to an error."""
-    return json_response(error_json(error, request_id()), error.status, _headers(error))
+    """Return the response to an error, in the language of the client."""
+    locale = response_locale()
+    body = error_json(error, request_id(), translator(locale))
+    return json_response(body, error.status, {**_headers(error), **_language_headers(locale)})
+
+
+def _language_headers(locale: str) -> dict[str, str]:
+    return {"Content-Language": locale, "Vary": "Accept-Language"}
 
 
 def _headers(error: ApiError) -> dict[str, str]:

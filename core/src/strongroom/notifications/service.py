@@ -3,7 +3,7 @@
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -16,11 +16,12 @@ from strongroom.database.pruning import prune
 from strongroom.database.statements import Statement
 from strongroom.ids import new_id
 from strongroom.locales import DEFAULT_LOCALE, locale_of
-from strongroom.notifications.templates import TEMPLATES, Texts, text_of
+from strongroom.notifications.templates import MessageTexts
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.tracing import SpanKind, carry, span
 from strongroom.users.credentials import CredentialService
+from strongroom.users.service import UserService
 
 sent_messages: Final = Table(
     "sent_messages",
@@ -80,7 +81,7 @@ class MessageService:
         database: Database,
         clock: Clock,
         senders: Senders,
-        texts: Texts = TEMPLATES,
+        texts: MessageTexts,
         default_locale: str = DEFAULT_LOCALE,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -88,7 +89,7 @@ class MessageService:
         self._clock = clock
         self._senders = senders
         self._texts = texts
-        self._default_locale = default_locale
+        self.default_locale = default_locale
         self._sleep = sleep
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
 
@@ -107,8 +108,8 @@ class MessageService:
         recorded but not sent, so that the response time does not reveal the difference.
         """
         channel = CHANNELS[recipient.kind]
-        locale = locale_of(languages, self._default_locale)
-        subject, text = text_of(self._texts, template, locale).fill(parameters)
+        locale = locale_of(languages, self.default_locale)
+        subject, text = self._texts.text_of(template, locale).fill(parameters)
         message = Message(
             id=new_id(),
             channel=channel,
@@ -213,31 +214,56 @@ class MessageService:
             _CONCLUDE.execute(connection, conclusion)
 
 
+class Contacts(list[Credential]):
+    """The e-mail address and the mobile number of a user.
+
+    Args:
+        contacts: the credentials.
+        locale: the language that the user has chosen, as a BCP 47 tag.
+    """
+
+    def __init__(self, contacts: Iterable[Credential] = (), locale: str | None = None) -> None:
+        super().__init__(contacts)
+        self.locale = locale
+
+    def languages(self, others: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the languages of a message to the user: the chosen one, then some others."""
+        return (self.locale, *others) if self.locale else tuple(others)
+
+
 class Notices:
     """Sends messages to all e-mail addresses and mobile numbers of a user."""
 
-    def __init__(self, credentials: CredentialService, messages: MessageService) -> None:
+    def __init__(
+        self, credentials: CredentialService, users: UserService, messages: MessageService
+    ) -> None:
         self._credentials = credentials
+        self._users = users
         self._messages = messages
 
-    def contacts(self, connection: Connection, user_id: str) -> list[Credential]:
+    def contacts(self, connection: Connection, user_id: str) -> Contacts:
         """Return the contacts of a user.
 
         Call it before a change and :meth:`notify` afterwards, so that the previous contact is notified.
         """
         held = self._credentials.of_user(connection, user_id)
-        return [Credential(item.kind, item.value) for item in held if item.kind in CHANNELS]
+        contacts = (Credential(item.kind, item.value) for item in held if item.kind in CHANNELS)
+        return Contacts(contacts, self._users.locale_of(connection, user_id))
 
     def notify(
         self,
-        contacts: list[Credential],
+        contacts: Contacts,
         occasion: str,
         languages: Sequence[str] = (),
         parameters: Mapping[str, str] | None = None,
     ) -> None:
-        """Send the message of an occasion, in the first language that has a template.
+        """Send the message of an occasion, in the user's language, or the first one with a template.
 
         Pass the languages of the request only if the user sent it.
         """
         for contact in contacts:
-            self._messages.send(contact, occasion, parameters or {}, languages)
+            self._messages.send(contact, occasion, parameters or {}, contacts.languages(languages))
+
+    def locale_of(self, contacts: Contacts) -> str:
+        """Return the language of messages to a user, if the user did not cause them."""
+        return locale_of(contacts.languages(), self._messages.default_locale)

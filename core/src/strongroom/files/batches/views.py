@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from strongroom import errors
-from strongroom.errors import error_member
+from strongroom.errors import Translate, error_member
 from strongroom.files.batches.schemas import BatchOperation, BatchResultsSchema, FilesBatchSchema
 from strongroom.files.batches.service import (
     BatchItem,
@@ -23,6 +23,7 @@ from strongroom.files.moving import Move
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.trash.service import RestoreRequest
 from strongroom.http.access import Access, current_identity
+from strongroom.http.languages import response_locale, translator
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Scope
@@ -71,7 +72,9 @@ def change_files(tenant_id: str, body: Json) -> Json:
     service = get_service(BatchService)
     apply = service.apply_all if body["atomic"] else service.apply_each
     results = apply(current_identity(), tenant_id, items, origin())
-    return {"results": [_present(result) for result in results]}
+    is_complete = not any(result.error for result in results)
+    translate = str if is_complete else translator(response_locale())
+    return {"results": [_serialize(result, translate) for result in results]}
 
 
 def _move(item: Json) -> Change:
@@ -121,10 +124,10 @@ def _on_conflict(item: Json) -> OnConflict:
     return OnConflict(item.get("onConflict", OnConflict.FAIL.value))
 
 
-def _present(result: BatchResult) -> Json:
+def _serialize(result: BatchResult, translate: Translate) -> Json:
     return {
         "fileId": result.node_id,
         "status": result.status,
         "file": serialize_node(result.view) if result.view else None,
-        "error": error_member(result.error) if result.error else None,
+        "error": error_member(result.error, translate) if result.error else None,
     }
