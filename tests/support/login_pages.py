@@ -120,8 +120,17 @@ class AuthenticatorApp:
         return str(self._totp.generate_otp(self._used))
 
 
+_BROKEN_BUTTONS: Final = """
+    [...document.querySelectorAll("button")].filter((button) => {
+      const range = document.createRange();
+      range.selectNodeContents(button);
+      return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1;
+    }).map((button) => button.textContent)
+"""
+
+
 class Inspection:
-    """Inspects pages as they appear: WCAG by axe, and no sideways scrolling at 320 pixels."""
+    """Inspects pages: WCAG by axe, and on phones no scrolling sideways and no broken buttons."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -136,3 +145,7 @@ class Inspection:
             self.faults += [f"{name} {scheme}: {found['id']} {found['nodes']}" for found in violations]
         if self._page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             self.faults.append(f"{name}: scrolls sideways")
+        for width in (360, 320):
+            self._page.set_viewport_size({"width": width, "height": 800})
+            broken = self._page.evaluate(_BROKEN_BUTTONS)
+            self.faults += [f"{name} {width}: the button {text} has two lines" for text in broken]
