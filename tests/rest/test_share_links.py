@@ -350,6 +350,19 @@ def test_a_tenant_has_stricter_rules(shared: Shared) -> None:
     assert open_link.get().status_code == 200
 
 
+@pytest.mark.parametrize("value", [0, 1, 1.0, "true", "no", []])
+def test_a_boolean_is_true_or_false(shared: Shared, value: Any) -> None:
+    policy = f"{shared.tenant}/share-policy"
+    refused = shared.api.put(policy, {"enabled": value}, by=shared.admin)
+    [detail] = refused.json["error"]["details"]
+    assert (refused.status_code, detail["field"]) == (400, "enabled")
+    # In a nested schema as well.
+    refused = shared.try_to_share(kind="drop", drop={"requireName": value})
+    assert [item["field"] for item in refused.json["error"]["details"]] == ["drop.requireName"]
+    for good in (True, False, None):
+        assert shared.api.put(policy, {"enabled": good}, by=shared.admin).status_code == 200
+
+
 def test_a_change_needs_the_present_revision(shared: Shared) -> None:
     visitor = shared.share()
     assert shared.change(visitor.share, revision=1, label="New").json["label"] == "New"

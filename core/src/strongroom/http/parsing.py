@@ -6,7 +6,7 @@ lone surrogates, which no database and no response can encode. Each would cause 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, Final, Literal, NoReturn
@@ -95,7 +95,7 @@ def parse_body(schema: type[Schema]) -> Any:
             raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
         return _load(schema, {})
     content = request.get_data()
-    return _load(schema, parse_json(content) if content else {})
+    return _load(schema, parse_json(content) if content else {}, instance=_strict_instance)
 
 
 def parse_form(schema: type[Schema]) -> Any:
@@ -132,9 +132,37 @@ def _instance(schema: type[Schema]) -> Schema:
     return schema()
 
 
-def _load(schema: type[Schema], values: Any, unknown: Literal["raise"] | None = RAISE) -> Any:
+@cache
+def _strict_instance(schema: type[Schema]) -> Schema:
+    """Return an instance for JSON, in which 0 and "no" are no booleans."""
+    made = schema()
+    _require_booleans(made)
+    return made
+
+
+def _require_booleans(schema: Schema) -> None:
+    for field in schema.load_fields.values():
+        inner = field.inner if isinstance(field, fields.List) else field
+        if isinstance(inner, fields.Nested):
+            _require_booleans(inner.schema)
+        elif isinstance(inner, fields.Boolean):
+            inner.pre_load = [*inner.pre_load, _boolean]
+
+
+def _boolean(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    raise ValidationError("Must be true or false.")
+
+
+def _load(
+    schema: type[Schema],
+    values: Any,
+    unknown: Literal["raise"] | None = RAISE,
+    instance: Callable[[type[Schema]], Schema] = _instance,
+) -> Any:
     try:
-        return _instance(schema).load(values, unknown=unknown)
+        return instance(schema).load(values, unknown=unknown)
     except ValidationError as error:
         raise ValidationFailed(details=list(_details(error.messages, ""))) from error
 
