@@ -4,7 +4,7 @@ They need no script. Folders and files have their names in the path, so that dow
 their names; a small script makes uploads resumable.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, Final
@@ -24,7 +24,7 @@ from strongroom_share_links.errors import (
     UNAVAILABLE,
 )
 from strongroom_share_links.maker_routes import path_of
-from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Kind
+from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Kind, Link
 from strongroom_share_links.schemas import DropQuery, PageQuery
 from strongroom_share_links.sending import PICTURES, Sender, has_preview
 from strongroom_share_links.service import Shares
@@ -37,6 +37,7 @@ _SCRIPT: Final = "/share-links/drop.js"
 _AT_ONCE: Final = 200
 _PER_PAGE: Final = 1000
 _POLICY: Final = {"form-action": "'self'", "img-src": "'self'"}
+_PASSWORD_POLICY: Final = {"form-action": "'self'", "img-src": "data:", "media-src": "data:"}
 _HTML: Final = {"text/html": {"schema": {"type": "string"}}}
 _DOCUMENT: Final = {"responses": {"200": {"description": "The page", "content": _HTML}}}
 _FORM: Final = {
@@ -44,7 +45,12 @@ _FORM: Final = {
     "requestBody": {
         "content": {
             "application/x-www-form-urlencoded": {
-                "schema": {"type": "object", "properties": {"password": {"type": "string"}}}
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        name: {"type": "string"} for name in ("password", "captcha", "captchaAnswer")
+                    },
+                }
             }
         }
     },
@@ -62,12 +68,33 @@ _TEXTS: Final = {
     )
 } | {
     "error.too-many-requests": "too_many",
-    "error.captcha-required": "too_many",
+    "error.captcha-required": "captcha_required",
+    "error.captcha-invalid": "captcha_invalid",
     "error.unsupported-media-type": "type_refused",
-    "error.payload-too-large": "drop_full",
-    "error.storage-full": "drop_full",
+    "error.payload-too-large": "too_large",
+    "error.storage-full": "storage_full",
+    "error.content-infected": "infected",
+    "error.content-unscannable": "unscannable",
 }
-_PASSWORD_FAULTS: Final = (PASSWORD_WRONG.code, "error.captcha-required", "error.unavailable")
+_CAPTCHA_FAULTS: Final = ("error.captcha-required", "error.captcha-invalid")
+_PASSWORD_FAULTS: Final = (PASSWORD_WRONG.code, *_CAPTCHA_FAULTS, "error.unavailable")
+_DROP_FAULTS: Final = {
+    TOO_LARGE.code: "drop_full",
+    UNAVAILABLE.code: "drop_closed",
+    **{
+        code: _TEXTS[code]
+        for code in (
+            NAME_REQUIRED.code,
+            "error.unsupported-media-type",
+            "error.payload-too-large",
+            "error.storage-full",
+            "error.content-infected",
+            "error.content-unscannable",
+            "error.too-many-requests",
+        )
+    },
+}
+"""The texts of refused uploads, by the codes of errors."""
 
 
 class SharePages:
@@ -95,15 +122,15 @@ class SharePages:
             return self._share(visit, [], [], query)
         return self._shown(visit, names, query, is_folder=is_folder)
 
-    def prove(self, secret: str, password: str) -> Any:
+    def prove(self, secret: str, form: Mapping[str, str]) -> Any:
         """Check the password, and return to the page with the cookie of the proof."""
         visit = self._shares.visits.open(secret, needs_proof=False)
         try:
-            proof = self._shares.proofs.issue(visit.link, password, None)
+            proof = self._shares.proofs.issue(visit.link, form.get("password", ""), _captcha_of(form))
         except ApiError as error:
             if error.code not in _PASSWORD_FAULTS:
                 raise
-            return self.password(visit, status=error.status, fault=_TEXTS.get(error.code, "failed"))
+            return self._password_again(visit, error)
         response = redirect(self._root(visit), 303)
         self._shares.proofs.remember(response, visit.link, proof)
         return response
@@ -114,17 +141,34 @@ class SharePages:
         try:
             self._shares.drops.receive(visit, visit.file.id, query["uploadedBy"])
         except ApiError as error:
-            fault = _TEXTS.get(error.code, "failed")
+            if error.code == UNAVAILABLE.code:
+                raise
+            fault = _DROP_FAULTS.get(error.code, "drop_refused")
             return self._share(visit, [], [], query, status=error.status, fault=fault)
         name = quote(query["uploadedBy"] or "", safe="")
         return redirect(f"{self._root(visit)}?sent=true&uploadedBy={name}", 303)
 
-    def password(self, visit: Visit, *, status: int, fault: str | None = None) -> Any:
+    def password(
+        self, visit: Visit, *, status: int, fault: str | None = None, captcha: Json | None = None
+    ) -> Any:
         """Return the form for the password; it contains nothing else of the share."""
-        action = path_of(self._host, f"/s/{visit.secret}")
         return self._host.page(
-            "password.html", status=status, policy=_POLICY, action=action, fault=fault
+            "password.html",
+            status=status,
+            policy=_PASSWORD_POLICY,
+            action=path_of(self._host, f"/s/{visit.secret}"),
+            fault=fault,
+            captcha=captcha,
         )
+
+    def _password_again(self, visit: Visit, error: ApiError) -> Any:
+        """Return the form after a fault, with a captcha if one is required."""
+        fault, captcha = _TEXTS.get(error.code, "failed"), None
+        if error.code in _CAPTCHA_FAULTS:
+            issued = self._host.rest("POST", "/captchas", {})
+            captcha = issued.json if issued.error is None and _is_readable(issued.json) else None
+            fault = fault if captcha else "too_many"
+        return self.password(visit, status=error.status, fault=fault, captcha=captcha)
 
     def failed(self, error: ApiError) -> Any:
         """Return the page of an error."""
@@ -192,7 +236,9 @@ class SharePages:
             crumbs=self._crumbs(visit, names),
             rows=[self._row(visit, names, file) for file in listed],
             is_folder=visit.file.is_folder,
-            is_drop=visit.kind in RECEIVERS and not names,
+            is_drop=visit.kind in RECEIVERS and not names and not _is_full(link),
+            is_full=visit.kind in RECEIVERS and not names and _is_full(link),
+            refusals=_DROP_FAULTS,
             is_shown=visit.kind in SHOWN,
             can_download=visit.kind in READERS,
             expires=link.expires_at and _day(link.expires_at),
@@ -243,6 +289,21 @@ class SharePages:
         return self._root(visit) + "/".join(quote(name, safe="") for name in names)
 
 
+def _captcha_of(form: Mapping[str, str]) -> Json | None:
+    if not form.get("captcha"):
+        return None
+    return {"id": form["captcha"], "answer": form.get("captchaAnswer", "")}
+
+
+def _is_readable(captcha: Json) -> bool:
+    """Return whether a person can answer a captcha without a script."""
+    return any(captcha.get(name) for name in ("image", "audio", "question"))
+
+
+def _is_full(link: Link) -> bool:
+    return link.max_bytes is not None and link.dropped_bytes >= link.max_bytes
+
+
 def make_pages(host: HostAPI, shares: Shares) -> list[Blueprint]:
     """Return the routes of the pages, if the options enable them."""
     if not shares.options.page:
@@ -288,7 +349,7 @@ def _add_forms(routes: Blueprint, pages: SharePages) -> None:
     def open_share(secret: str) -> Any:
         """Open a share by the password in a form."""
         try:
-            return pages.prove(secret, request.form.get("password", ""))
+            return pages.prove(secret, request.form)
         except ApiError as error:
             return pages.failed(error)
 

@@ -43,6 +43,10 @@
       } catch (error) {
         row.done(reason(error));
         state.textContent = `${reason(error)} ${pathOf(file)}`;
+        if (error.code === "share-unavailable") {
+          close();
+          return;
+        }
       }
     }
     form.querySelector("button").disabled = false;
@@ -50,8 +54,26 @@
     input.required = true;
   }
 
+  // The text of the refusal. Only a broken connection and a busy server are worth another try.
   function reason(error) {
-    return { 413: texts.full, 404: texts.full, 415: texts.refused }[error.status] || texts.failed;
+    const refusal = form.getAttribute(`data-refusal-${error.code}`);
+    return refusal || (error.status >= 400 && error.status < 500 ? texts.refused : texts.failed);
+  }
+
+  // The error code of an answer without "error.", such as "content-infected".
+  function codeOf(request) {
+    try {
+      return JSON.parse(request.responseText).error.code.replace("error.", "");
+    } catch {
+      return "";
+    }
+  }
+
+  // A full or closed drop box receives nothing more, so it offers nothing.
+  function close() {
+    form.hidden = sender.hidden = true;
+    state.className = "note";
+    state.textContent = texts.closed;
   }
 
   // The path in the chosen folder, or the name of a file that was chosen alone.
@@ -143,7 +165,9 @@
   function ask(method, url, headers, body = null, progress = null) {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
-      const fail = () => reject(Object.assign(new Error(method), { status: request.status }));
+      const fail = () => {
+        reject(Object.assign(new Error(method), { status: request.status, code: codeOf(request) }));
+      };
       request.open(method, url);
       for (const [header, value] of Object.entries({ "Tus-Resumable": "1.0.0", ...headers })) {
         request.setRequestHeader(header, value);

@@ -1,0 +1,119 @@
+"""The pages of shares say why a password or a file was refused, and offer only what can succeed."""
+
+import html
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from tests.support.api import Answer, Api
+from tests.support.config import Table
+from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
+
+from strongroom import errors
+from strongroom.files.service import FileService
+
+MESSAGES = files("strongroom_share_links").joinpath("messages")
+TEXTS = {
+    language: tomllib.loads(MESSAGES.joinpath(f"{language}.toml").read_text("utf-8"))
+    for language in ("en", "zh")
+}
+LANGUAGES = sorted(TEXTS)
+FILE: Any = {
+    "headers": {"Content-Disposition": 'attachment; filename="a.txt"'},
+    "content_type": "application/octet-stream",
+}
+
+
+@pytest.fixture
+def config_changes() -> Table:
+    return {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+
+
+@pytest.fixture
+def shared(api: Api) -> Shared:
+    return Shared.made(api)
+
+
+def page(visitor: Visitor, language: str, method: str = "GET", path: str = "", **sent: Any) -> Answer:
+    client = visitor.api.app.test_client(use_cookies=False)
+    headers = {
+        "Accept": "text/html",
+        "Accept-Language": language,
+        **sent.pop("headers", {}),
+    }
+    url = f"/s/{visitor.secret}{path}"
+    return Answer(client.open(url, method=method, headers=headers, **sent))
+
+
+def text_of(reply: Answer) -> str:
+    return html.unescape(reply.text)
+
+
+def alert_of(reply: Answer) -> str:
+    """Return the message about what was refused."""
+    return text_of(reply).partition('role="alert"')[2].partition(">")[2].partition("</p>")[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_after_wrong_passwords_the_page_offers_the_captcha(shared: Shared, language: str) -> None:
+    visitor, texts = shared.share(password=PASSWORD), TEXTS[language]
+    for number in range(50):
+        address: Any = {"environ_overrides": {"REMOTE_ADDR": f"192.0.2.{number // 9}"}}
+        visitor.send("POST", "/proofs", json={"password": "wrong password"}, **address)
+    elsewhere: Any = {"environ_overrides": {"REMOTE_ADDR": "198.51.100.7"}}
+    asked = page(visitor, language, "POST", data={"password": PASSWORD}, **elsewhere)
+    assert alert_of(asked) == texts["captcha_required"]
+    captcha = asked.text.partition('name="captcha" value="')[2].partition('"')[0]
+    body = {"password": PASSWORD, "captcha": captcha, "captchaAnswer": "wrong"}
+    again = page(visitor, language, "POST", data=body, **elsewhere)
+    assert alert_of(again) == texts["captcha_invalid"]
+    captcha = again.text.partition('name="captcha" value="')[2].partition('"')[0]
+    body |= {"captcha": captcha, "captchaAnswer": "42"}
+    opened = page(visitor, language, "POST", data=body, **elsewhere)
+    assert (opened.status_code, "__Host-share" in opened.headers["Set-Cookie"]) == (303, True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (errors.ContentInfected, "infected"),
+        (errors.ContentUnscannable, "unscannable"),
+        (errors.StorageFull, "storage_full"),
+        (errors.PayloadTooLarge, "too_large"),
+        (errors.DigestMismatch, "drop_refused"),
+    ],
+)
+def test_each_refusal_of_a_file_has_its_own_text(
+    shared: Shared,
+    monkeypatch: pytest.MonkeyPatch,
+    language: str,
+    error: type[errors.StrongroomError],
+    text: str,
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(FileService, "upload", refuse)
+    visitor = shared.share(kind="drop")
+    reply = page(visitor, language, "POST", "/drop", data=b"x", **FILE)
+    assert (reply.status_code, alert_of(reply)) == (error.status, TEXTS[language][text])
+    # The script has the same texts.
+    script = f'data-refusal-{error.code.removeprefix("error.")}="{TEXTS[language][text]}'
+    assert text == "drop_refused" or script in text_of(reply)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_full_drop_box_offers_no_upload(shared: Shared, language: str) -> None:
+    texts = TEXTS[language]
+    limits = {"maxBytes": 4, "allowedTypes": ["text/plain"]}
+    visitor = shared.share(kind="drop", drop=limits)
+    offered = text_of(page(visitor, language))
+    assert ('type="file"' in offered, 'role="status">' in offered.partition("<form")[0]) == (True, False)
+    for content, text in ((b"12345", "drop_full"), (b"\x89PNG", "type_refused")):
+        reply = page(visitor, language, "POST", "/drop", data=content, **FILE)
+        assert alert_of(reply) == texts[text]
+    assert visitor.drop("a.txt", b"1234").status_code == 201
+    full = text_of(page(visitor, language))
+    assert ('type="file"' in full, texts["drop_closed"] in full) == (False, True)
