@@ -141,6 +141,30 @@ def test_without_a_device_id_address_and_user_agent_are_the_device(api: Api) -> 
     assert request_registration_code(api, "b@example.com", address="192.0.2.2").status_code == 201
 
 
+def test_two_clients_of_one_address_with_the_ids_that_they_got_are_two_devices(api: Api) -> None:
+    devices = [api.post("/captchas", {}).headers["X-Device-Id"] for _ in range(2)]
+    for number, device in enumerate(devices):
+        recipient = f"{number}@example.com"
+        assert request_registration_code(api, recipient, device=device).status_code == 201
+    assert request_registration_code(api, "other@example.com", device=devices[0]).status_code == 429
+
+
+def test_only_a_client_without_a_device_id_gets_one(api: Api) -> None:
+    without = request_registration_code(api, "a@example.com")
+    assert without.headers["X-Device-Id"]
+    assert "X-Device-Id" not in request_registration_code(api, "b@example.com", device="mine").headers
+    captcha = api.post("/captchas", {}, headers={"X-Device-Id": "mine"})
+    assert "X-Device-Id" not in captcha.headers
+
+
+def test_new_device_ids_gain_nothing_beyond_the_limit_of_an_address(api: Api) -> None:
+    def request(number: int) -> int:
+        device = api.post("/captchas", {}).headers["X-Device-Id"]
+        return request_registration_code(api, f"{number}@example.com", device=device).status_code
+
+    assert [request(number) for number in range(31)] == [201] * 30 + [429]
+
+
 def test_a_rotated_device_id_gains_nothing_for_one_recipient(api: Api) -> None:
     assert request_registration_code(api, "a@example.com", device="one").status_code == 201
     for number in range(3):

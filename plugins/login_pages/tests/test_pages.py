@@ -4,6 +4,7 @@ import re
 import secrets
 import time
 from base64 import urlsafe_b64decode
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from http.cookies import SimpleCookie
@@ -257,6 +258,20 @@ def test_the_account_shows_until_when_a_factor_must_be_set_up(tmp_path: Path) ->
         browser = Browser(server)
         browser.log_in(server.user())
         assert re.fullmatch(r".* Set one up by \d{4}-\d\d-\d\d\.", browser.message)
+
+
+def test_each_browser_is_a_device_of_its_own(server: LiveServer) -> None:
+    person = server.user()
+    for browser in (Browser(server), Browser(server)):
+        for _ in range(2):
+            browser.log_in(person)
+            browser.open("/account/")
+            browser.send("logout")
+            browser.log_in(person)
+    headers = {"Authorization": f"Bearer {person.token}"}
+    reply = server.request("GET", "/users/me/authorizations?pageSize=50", headers=headers)
+    devices = Counter(login["device"] for login in reply.json()["data"] if login["device"])
+    assert sorted(devices.values()) == [2, 2]
 
 
 def test_pages_of_the_account_need_a_login(browser: Browser) -> None:

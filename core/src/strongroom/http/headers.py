@@ -23,7 +23,8 @@ REQUEST_HEADERS: Final[Mapping[str, str]] = {
     "Upload-Offset": "The offset of the body: the number of bytes that the server already has.",
     "Want-Content-Digest": "Request a digest of the content (RFC 9530).",
     "X-Captcha": "A solved captcha for a GET, as `{id}.{answer}`.",
-    "X-Device-Id": "An id of the device, for the rate limit of verification codes.",
+    "X-Device-Id": "The id of the device, for the rate limit of verification codes: one that the "
+    "server has issued, or any other text that no other device uses.",
     "X-HTTP-Method-Override": "PATCH or DELETE, for clients that can send neither.",
     "X-Refresh-Token": "The refresh token, instead of in the body.",
     "X-Request-Id": "An id for the request: up to 64 letters, digits, dots, hyphens, underscores.",
@@ -53,6 +54,7 @@ RESPONSE_HEADERS: Final[Mapping[str, str]] = {
     "Upload-Offset": "The number of bytes received.",
     "WWW-Authenticate": "How to authenticate (RFC 6750, section 3).",
     "X-Access-Token": "The access token, a JWT.",
+    "X-Device-Id": "A new id, if the request has none; to be sent from then on.",
     "X-Refresh-Token": "The refresh token, for single use.",
     "X-Request-Id": "The id of the request, which also appears in the server's log.",
 }

@@ -1,5 +1,6 @@
 """Sends verification codes: requires a captcha and enforces the rate limits."""
 
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -28,8 +29,16 @@ class SentCode:
     retry_after_seconds: int
 
 
+def new_device_id() -> str:
+    """Return a random id for a device."""
+    return secrets.token_urlsafe(16)
+
+
 def device_of(client: Client) -> str:
-    """Return an identifier of the device: the id that it sent, or its network and User-Agent."""
+    """Return an identifier of the device: the id that it sent, or its network and User-Agent.
+
+    A client may send another id each time, so the limits per recipient and per address also apply.
+    """
     return client.device_id or f"{network_of(client.address)} {client.user_agent}"
 
 

@@ -1,6 +1,6 @@
 """Routes for captchas and verification codes."""
 
-from typing import Any
+from typing import Any, Final
 
 from strongroom import errors
 from strongroom.http.access import Access
@@ -14,7 +14,11 @@ from strongroom.verification.schemas import (
     IssuedCaptchaSchema,
     SentCodeSchema,
 )
-from strongroom.verification.service import CodeSending, SentCode
+from strongroom.verification.service import CodeSending, SentCode, new_device_id
+
+Headers = dict[str, str]
+
+_DEVICE: Final = "X-Device-Id"
 
 blueprint = Blueprint("verification", __name__, description="Captchas and verification codes.")
 
@@ -27,10 +31,15 @@ blueprint = Blueprint("verification", __name__, description="Captchas and verifi
     returns=IssuedCaptchaSchema,
     status=201,
     limit="captchas_per_address",
+    request_headers=(_DEVICE,),
+    response_headers=(_DEVICE,),
 )
-def create_captcha(**_: Any) -> IssuedCaptcha:
-    """Get a captcha. Its solution is valid for one attempt within a few minutes."""
-    return get_service(CaptchaService).issue()
+def create_captcha(**_: Any) -> tuple[IssuedCaptcha, int, Headers]:
+    """Get a captcha. Its solution is valid for one attempt within a few minutes.
+
+    A client that sends no `X-Device-Id` gets one, to send from then on.
+    """
+    return get_service(CaptchaService).issue(), 201, _device_headers()
 
 
 @blueprint.operation(
@@ -48,16 +57,18 @@ def create_captcha(**_: Any) -> IssuedCaptcha:
         errors.TooManyRequests,
         errors.NotImplementedHere,
     ),
-    request_headers=("X-Device-Id",),
+    request_headers=(_DEVICE,),
+    response_headers=(_DEVICE,),
 )
-def send_verification_code(body: dict[str, Any]) -> SentCode:
+def send_verification_code(body: dict[str, Any]) -> tuple[SentCode, int, Headers]:
     """Send a code to an e-mail address or a mobile number. Requires a captcha.
 
     The response is the same whether or not a user holds the recipient. A code that could not be used,
-    or that no sender can send, is refused before the request counts against the limits.
+    or that no sender can send, is refused before the request counts against the limits. Without
+    `X-Device-Id`, clients with the same address and User-Agent count as one device.
     """
     captcha = body["captcha"]
-    return get_service(CodeSending).send(
+    sent = get_service(CodeSending).send(
         body["recipient"],
         Purpose(body["purpose"]),
         CaptchaAnswer(**captcha) if captcha else None,
@@ -65,3 +76,9 @@ def send_verification_code(body: dict[str, Any]) -> SentCode:
         languages(),
         body["invitation"],
     )
+    return sent, 201, _device_headers()
+
+
+def _device_headers() -> Headers:
+    """Return the header with a new id for a client that has sent none."""
+    return {} if client().device_id else {_DEVICE: new_device_id()}

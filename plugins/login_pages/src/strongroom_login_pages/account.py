@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.login import LoginPages, answer_of
-from strongroom_login_pages.session import Session
 from strongroom_login_pages.visit import Visit, text_of
 
 _ME = "/users/me"
@@ -44,7 +43,7 @@ class AccountPages:
         """Show the user's factors."""
         response = visit.rest("GET", _FACTORS)
         if response.error is not None:
-            visit.session = Session(language=visit.session.language)
+            visit.session = visit.session.renewed()
             return visit.redirect("/login")
         notice, removed = visit.session.notice, visit.session.removed
         visit.update(notice=None, removed=None)
@@ -137,7 +136,7 @@ class AccountPages:
         """End the login."""
         if visit.session.token is not None:
             visit.rest("DELETE", "/authorizations/current")
-        visit.session = Session(language=visit.session.language, notice="logged-out")
+        visit.session = visit.session.renewed(notice="logged-out")
         return visit.redirect("/login")
 
     def _begin(self, visit: Visit, kind: str, name: str) -> RestResponse:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.codes import LoginCodes
 from strongroom_login_pages.options import LoginPagesOptions
-from strongroom_login_pages.session import ReturnRequest, Session
+from strongroom_login_pages.session import ReturnRequest
 from strongroom_login_pages.visit import Visit, text_of
 
 _CODE_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -41,7 +41,7 @@ class LoginPages:
             return_to = self._return_request(visit)
             if return_to is None:
                 return visit.page("error.html", status=400, reason="return-url-invalid")
-            visit.session = Session(language=visit.session.language, return_to=return_to)
+            visit.session = visit.session.renewed(return_to=return_to)
         notice = visit.session.notice
         visit.update(notice=None)
         return self._login_form(visit, notice=notice)
@@ -121,7 +121,7 @@ class LoginPages:
         """Return the login to the front end, or keep it in the session for the account pages."""
         session, return_to = visit.session, visit.session.return_to
         # A new secret for forms, because another person may have used the browser before.
-        visit.session = Session(language=session.language)
+        visit.session = session.renewed()
         if return_to is None:
             visit.update(token=tokens["accessToken"], due=tokens.get("secondFactorDueAt"))
             return visit.redirect("/")

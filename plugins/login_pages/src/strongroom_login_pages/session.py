@@ -36,6 +36,7 @@ class Session:
 
     Args:
         csrf: the secret that every form must contain.
+        device: the id of the browser, so that browsers of one network do not share limits.
         language: the language that the user has chosen.
         return_to: the front end that gets the login.
         challenge: ``id`` and ``methods`` of the challenge that the login has to meet.
@@ -47,6 +48,7 @@ class Session:
     """
 
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    device: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     language: str | None = None
     return_to: ReturnRequest | None = None
     challenge: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -55,6 +57,10 @@ class Session:
     due: str | None = None
     notice: str | None = None
     removed: str | None = None
+
+    def renewed(self, **members: Any) -> "Session":
+        """Return a new session of the same browser, with its language."""
+        return Session(device=self.device, language=self.language, **members)
 
 
 class SessionCookie:

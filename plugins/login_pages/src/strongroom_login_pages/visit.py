@@ -72,7 +72,9 @@ class Visit:
     def rest(self, method: str, path: str, body: Any = None) -> RestResponse:
         """Send a request to the REST API, as the user who is logged in, if any."""
         language = self.session.language
-        headers = {"Accept-Language": language} if language else {}
+        headers = {"X-Device-Id": self.session.device}
+        if language:
+            headers["Accept-Language"] = language
         return self._host.rest(method, path, body, token=self.session.token, headers=headers)
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Any:
