@@ -108,6 +108,20 @@ def test_every_header_that_a_route_reads_may_be_sent() -> None:
     assert "X-Device-Id" in read
 
 
+def test_every_header_of_the_openapi_document_may_be_sent(api: Api) -> None:
+    named = {
+        parameter["name"]
+        for item in api.get("/openapi.json").json["paths"].values()
+        for operation in item.values()
+        if isinstance(operation, dict)
+        for parameter in operation.get("parameters", ())
+        if parameter["in"] == "header"
+    }
+    allowed = preflight(api, "/users/me", APP, "DELETE")["Access-Control-Allow-Headers"].split(", ")
+    assert named <= set(allowed)
+    assert "X-Current-Password" in named
+
+
 @pytest.mark.parametrize("header", ["ETag", "Location", "Retry-After", "Upload-Offset", "X-Request-Id"])
 def test_headers_that_clients_need_are_exposed(header: str) -> None:
     assert header in EXPOSED_HEADERS

@@ -51,6 +51,17 @@ def test_an_error_has_its_code_and_challenge(api: Api, host: HostAPI) -> None:
         assert host.rest("GET", "/users/me", token="forged").error == "error.token-invalid"
 
 
+def test_input_that_no_client_could_send_is_refused(api: Api, host: HostAPI) -> None:
+    lone = "\ud800"
+    with browser(api):
+        for body in ({lone: 1}, {"challenge": {"id": "x", "passkey": {lone: 1}}}, {"username": lone}):
+            assert host.rest("POST", "/authorizations", body).status == 400
+        assert host.rest("GET", f"/users/{lone}", token=lone).status == 401
+        assert host.rest("GET", f"/livez?{lone}=1").status == 400
+        headers = {"X-Captcha": f"{lone}.{lone}", "Accept-Language": lone}
+        assert host.rest("GET", f"/credentials/{lone}/available", headers=headers).status < 500
+
+
 def test_the_records_are_those_of_the_browser(api: Api, host: HostAPI) -> None:
     alice, admin = api.person(), api.person(admin=True)
     headers = {"User-Agent": "Firefox", "X-Request-Id": "request-1"}

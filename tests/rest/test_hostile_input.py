@@ -10,13 +10,13 @@ import pytest
 from tests.support.api import Answer, Api, Json, Person, creation_headers, error_code
 from tests.support.logs import own_records
 
-DEEP = b"[" * 200_000
+DEEP = b"[" * 60_000
 LONG_NUMBER = b"9" * 4301
 BODIES: dict[str, bytes] = {
     "a surrogate as a name": b'{"\\ud800": 1}',
     "half a pair as a name": b'{"a\\udfff": 1}',
     "arrays without an end": DEEP,
-    "objects without an end": b'{"a":' * 50_000,
+    "objects without an end": b'{"a":' * 10_000,
     "1,000 arrays": b"[" * 1000 + b"]" * 1000,
     "65 arrays": b"[" * 65 + b"]" * 65,
     "65 objects in a field": b'{"name":' + b'{"a":' * 64 + b"1" + b"}" * 65,
@@ -29,7 +29,7 @@ BODIES: dict[str, bytes] = {
     "NaN": b'{"a":NaN}',
     "infinity": b'{"a":-Infinity}',
     "no UTF-8": b'{"a":"\xed\xa0\x80"}',
-    "an open string of quotes": b'["' + b'\\"' * 100_000,
+    "an open string of quotes": b'["' + b'\\"' * 30_000,
     "brackets in a lone backslash": b"[" * 70 + b'"\\',
 }
 VALUES: dict[str, Any] = {

@@ -10,7 +10,7 @@ from tests.support.config import Table
 from tests.support.waiting import wait_until
 
 from strongroom.events.server_stream import ServerStream
-from strongroom.http.request import MAX_JSON_BYTES as MAX_BYTES
+from strongroom.http.input_bounds import LARGEST_BYTES as MAX_BYTES
 from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import MINUTE
 

@@ -12,7 +12,7 @@ from strongroom.clock import iso_format
 from strongroom.database.upgrade import read_schema, upgrade
 from strongroom.files.retention.clock import RetentionClock
 from strongroom.files.retention.models import RetentionMode
-from strongroom.http.request import MAX_JSON_BYTES
+from strongroom.http.input_bounds import LARGEST_BYTES
 from strongroom.identity import Origin
 from strongroom.testing.clock import HOUR
 
@@ -347,9 +347,9 @@ class TestGovernance:
 
     def test_content_that_cannot_fit_is_not_received(self, archive: Archive, scene: Scene) -> None:
         api, file = archive.api, scene.api.upload(scene.path, scene.admin, "file", b"12345")
-        api.patch(scene.path, {"quotaBytes": MAX_JSON_BYTES + 1}, by=api.person(admin=True))
+        api.patch(scene.path, {"quotaBytes": LARGEST_BYTES + 1}, by=api.person(admin=True))
         archive.retain(keepVersions=0, minimumDays=10)
-        path, body = f"{scene.path}/files/{file['id']}/content", io.BytesIO(bytes(MAX_JSON_BYTES + 1))
+        path, body = f"{scene.path}/files/{file['id']}/content", io.BytesIO(bytes(LARGEST_BYTES + 1))
         answer = api.request("PUT", path, by=scene.admin, input_stream=body)
         assert (answer.status_code, body.tell()) == (507, 0)
 

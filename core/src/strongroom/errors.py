@@ -3,8 +3,8 @@
 The code is part of the API contract; the message is for client developers and may change.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, Self
 
 from strongroom.json_text import encode_json
 from strongroom.plugin_api.web import ApiError, ErrorKind, FieldError
@@ -14,6 +14,13 @@ Detail = FieldError
 
 Translate = Callable[[str], str]
 """A function that returns an English message in the language of the client."""
+
+MAX_DETAILS: Final = 50
+"""The maximum number of details of an error; more of them help no client."""
+
+_MAX_DETAILS_BYTES: Final = 12 * 1024
+_MAX_TEXT: Final = 200
+"""The maximum length of a field's name or a message, which may repeat the client's input."""
 
 
 class StrongroomError(ApiError):
@@ -467,18 +474,33 @@ def error_json(error: ApiError, request_id: str, translate: Translate = str) -> 
 
 
 def error_member(error: ApiError, translate: Translate = str) -> dict[str, Any]:
-    """Return the member that describes an error in JSON: its code, its message and the fields."""
-    details = [
-        {
-            "field": _encodable(item.field),
+    """Return the member that describes an error in JSON: its code, its message and the fields.
+
+    Its size does not depend on the client's input.
+    """
+    return {
+        "code": error.code,
+        "message": _shortened(translate(str(error))),
+        "details": list(_bounded(error.details[:MAX_DETAILS], translate)),
+    }
+
+
+def _bounded(details: Iterable[Detail], translate: Translate) -> Iterator[dict[str, str]]:
+    """Yield the details in JSON, up to a size in all."""
+    left = _MAX_DETAILS_BYTES
+    for item in details:
+        member = {
+            "field": _shortened(item.field),
             "code": item.code,
-            "message": _encodable(translate(item.message)),
+            "message": _shortened(translate(item.message)),
         }
-        for item in error.details
-    ]
-    return {"code": error.code, "message": _encodable(translate(str(error))), "details": details}
+        left -= len(encode_json(member).encode())
+        if left < 0:
+            return
+        yield member
 
 
-def _encodable(text: str) -> str:
-    """Escape lone surrogates, which UTF-8 cannot encode."""
-    return text.encode(errors="backslashreplace").decode()
+def _shortened(text: str) -> str:
+    """Return the beginning of a long text, with lone surrogates, which UTF-8 cannot encode, escaped."""
+    short = text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 3]}..."
+    return short.encode(errors="backslashreplace").decode()

@@ -42,7 +42,7 @@ ROWS: Final = (
         "uploads-json-size",
         "A JSON body above a mebibyte is refused.",
         "http/app.py",
-        'self.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES',
+        'self.config["MAX_CONTENT_LENGTH"] = LARGEST_BYTES',
         'self.config["MAX_CONTENT_LENGTH"] = None',
         "rest/test_conventions.py::test_a_body_of_more_than_a_mebibyte_is_413",
     ),

@@ -6,6 +6,38 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "input-lists",
+        "The length of a list is checked before its items are loaded.",
+        "http/parsing.py",
+        "    require_bounded(loader, values)\n",
+        "",
+        "rest/test_input_bounds.py::test_the_length_of_a_list_is_checked_before_its_items",
+    ),
+    core(
+        "input-public-bytes",
+        "A body of a route without a token is small.",
+        "http/routing.py",
+        "flask.request.max_content_length = self.max_body",
+        "pass",
+        "rest/test_input_bounds.py::test_a_body_of_a_public_route_has_at_most_64_kib",
+    ),
+    core(
+        "input-limit",
+        "A route that changes something without a token has a limit.",
+        "http/routing.py",
+        "limit = PUBLIC_LIMIT",
+        "limit = None",
+        "rest/test_input_bounds.py::test_each_public_route_has_a_limit_and_a_bound",
+    ),
+    core(
+        "input-query",
+        "Unknown query parameters are refused.",
+        "http/routing.py",
+        "        if self._refuses_query:\n            refuse_query()\n",
+        "",
+        "rest/test_unknown_parameters.py::test_each_route_refuses_them_by_name",
+    ),
+    core(
         "names-slash",
         "A name holds no slash.",
         "files/names.py",

@@ -212,6 +212,11 @@ class LimitsSettings:
     invitations_per_user: tuple[Rate, ...] = option(
         rates("100/hour", "500/day"), help="Invitations sent by a user."
     )
+    public_per_address: tuple[Rate, ...] = option(
+        rates("600/minute"),
+        help="Changes without a token per client address, such as refreshes, by routes without a limit "
+        "of their own.",
+    )
     login_per_address: tuple[Rate, ...] = option(
         rates("600/hour"), help="Login attempts per client address."
     )

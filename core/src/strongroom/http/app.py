@@ -38,10 +38,10 @@ from strongroom import errors
 from strongroom.cache import Cache
 from strongroom.http.access import carries_token
 from strongroom.http.errors import error_response, register_error_handlers
+from strongroom.http.input_bounds import LARGEST_BYTES
 from strongroom.http.middleware import NO_ROUTE, note_route
 from strongroom.http.mounts import ContextIterator, Mount
 from strongroom.http.request import (
-    MAX_JSON_BYTES,
     OperationContext,
     PublicUrl,
     current_environ,
@@ -98,7 +98,7 @@ class Application(Flask):
         super().__init__(name, static_folder=None)
         # A path with an empty segment is a 404; by default, Werkzeug redirects to the path without it.
         self.url_map.merge_slashes = False
-        self.config["MAX_CONTENT_LENGTH"] = MAX_JSON_BYTES
+        self.config["MAX_CONTENT_LENGTH"] = LARGEST_BYTES
         self._routes: RouteTable | None = None
         self._builders: Cache[tuple[Any, ...], MapAdapter | None] = Cache(_MAX_HOSTS)
         self.mounts: list[Mount] = []

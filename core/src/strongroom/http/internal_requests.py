@@ -11,7 +11,6 @@ from werkzeug.test import run_wsgi_app
 
 from strongroom.http.app import Application
 from strongroom.http.request import current_environ, get_service, request_id
-from strongroom.json_text import encode_json
 from strongroom.plugin_api.web import RestResponse
 
 _CLIENT: Final = (
@@ -39,8 +38,8 @@ def send_request(
     environ = _environ(base_path, method, path, body)
     environ["HTTP_X_REQUEST_ID"] = request_id()
     if token is not None:
-        environ["HTTP_AUTHORIZATION"] = f"Bearer {token}"
-    environ.update({f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()})
+        environ["HTTP_AUTHORIZATION"] = _as_sent(f"Bearer {token}")
+    environ.update({_variable(name): _as_sent(value) for name, value in headers.items()})
     # The method of the class, without the middlewares: metrics and the access log count the browser's
     # request, and CORS does not apply. A copy of the context, because the browser's request continues.
     serve = partial(Application.wsgi_app, get_service(Application))
@@ -56,7 +55,8 @@ def send_request(
 
 def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any]:
     path, _, query = path.partition("?")
-    content = b"" if body is None else encode_json(body).encode()
+    # In ASCII, because input of the browser may contain lone surrogates, which the route then refuses.
+    content = b"" if body is None else json.dumps(body).encode()
     current = current_environ()
     environ = {name: value for name, value in current.items() if name.startswith("wsgi.")}
     environ.update({name: current[name] for name in _CLIENT if name in current})
@@ -64,9 +64,8 @@ def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any
         {
             "REQUEST_METHOD": method,
             "SCRIPT_NAME": "",
-            # PEP 3333: the environ contains bytes as Latin-1.
-            "PATH_INFO": (base_path + path).encode().decode("latin-1"),
-            "QUERY_STRING": query,
+            "PATH_INFO": _as_sent(base_path + path),
+            "QUERY_STRING": _as_sent(query),
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": io.BytesIO(content),
         }
@@ -74,3 +73,12 @@ def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any
     if body is not None:
         environ["CONTENT_TYPE"] = "application/json"
     return environ
+
+
+def _variable(header: str) -> str:
+    return f"HTTP_{header.upper().replace('-', '_')}"
+
+
+def _as_sent(text: str) -> str:
+    """Return a text as a server puts it into the environ: its bytes as Latin-1 (PEP 3333)."""
+    return text.encode(errors="surrogatepass").decode("latin-1")

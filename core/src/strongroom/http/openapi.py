@@ -18,7 +18,7 @@ from strongroom.errors import StrongroomError, catalogue
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import request_header, response_headers
 from strongroom.http.html import Pages
-from strongroom.http.parsing import API_FIELDS
+from strongroom.http.parsing import API_FIELDS, refuse_query
 from strongroom.http.routing import HEADERS_KEY
 from strongroom.plugin_api.web import ErrorKind
 
@@ -125,6 +125,7 @@ def serve_description(app: Flask, description: Description, base_path: str, *, w
     """Add the routes of the OpenAPI document and, optionally, of the interactive documentation."""
 
     def document() -> Response:
+        refuse_query()
         return jsonify(description.document)
 
     app.add_url_rule(base_path + DOCUMENT_PATH, "openapi_document", document)

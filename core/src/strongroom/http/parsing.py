@@ -6,9 +6,11 @@ lone surrogates, which no database and no response can encode. Each would cause 
 
 import json
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
+from itertools import accumulate, islice
 from typing import Any, Final, Literal, NoReturn
 
 from flask import request
@@ -16,13 +18,25 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from werkzeug.datastructures import MultiDict
 
 from strongroom.clock import iso_format
-from strongroom.errors import Detail, MalformedRequest, UnsupportedMediaType, ValidationFailed
+from strongroom.errors import (
+    MAX_DETAILS,
+    Detail,
+    MalformedRequest,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
+from strongroom.http.input_bounds import MAX_ITEMS, require_bounded
 from strongroom.http.request import current_environ
+from strongroom.json_text import encode_json
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 DONE = {"success": True}
+
+Unknown = Literal["raise", "exclude"]
+"""What happens to unknown members, by the name that marshmallow has for it."""
 
 _REMEMBERED_QUERY: Final = 256
 """The maximum length of a query string whose loaded values are cached."""
@@ -30,16 +44,33 @@ _REMEMBERED_QUERY: Final = 256
 MAX_DEPTH: Final = 64
 """The maximum nesting of arrays and objects."""
 
+MAX_VALUES: Final = 20_000
+"""The maximum number of arrays, objects and commas of a body: more than twice those of a full batch."""
+
 MAX_NUMBER: Final = 64
 """The maximum length of a number in characters."""
 
-# A string, terminated or not, or a bracket. The possessive quantifiers prevent backtracking, so that
-# the scan of malicious input takes linear time.
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+# A string, terminated or not. The possessive quantifiers prevent backtracking, so that the scan of
+# malicious input takes linear time; so does the assertion, with which a match begins at a run only.
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)', re.DOTALL)
+_LONG_NUMBER: Final = re.compile(rb"(?<![-+.0-9eE])[-+.0-9eE]{%d}" % (MAX_NUMBER + 1))
+_MAYBE_INTEGRAL: Final = re.compile(rb"[0-9](?:\.0|[eE])")
+
+# What a bracket adds to the depth, as a signed byte; all other bytes are deleted.
+_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+_MAX_EXACT: Final = 2**53
+"""From here on, a fraction of JSON may not be an exact integer (RFC 8259, section 6)."""
 
 _SUSPECT_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+
+# The encoder escapes NUL, and backslashes, which come in pairs.
+_UNSTORABLE_TEXT: Final = re.compile(r"[\ud800-\udfff]|(?<!\\)(?:\\\\)*+\\u0000")
+_MAX_SEARCHED: Final = 10_000
+"""How many values are searched for the name of a field."""
 
 _UNSTORABLE_MESSAGE: Final = "Must not contain NUL or an unpaired surrogate."
 
@@ -86,6 +117,7 @@ def parse_body(schema: type[Schema]) -> Any:
     """Return the JSON body of the request, loaded by a schema; an absent body counts as ``{}``.
 
     Raises:
+        PayloadTooLarge: it is larger than the request's ``max_content_length``.
         UnsupportedMediaType: the body is of another media type.
         MalformedRequest: it is not JSON.
         ValidationFailed: it does not match the schema, or has an unknown field.
@@ -94,36 +126,78 @@ def parse_body(schema: type[Schema]) -> Any:
         if request.content_length or request.mimetype:
             raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
         return _load(schema, {})
-    content = request.get_data()
+    content = _content()
     return _load(schema, parse_json(content) if content else {}, instance=_strict_instance)
+
+
+def _content() -> bytes:
+    """Return the body.
+
+    Raises:
+        PayloadTooLarge: it is larger than the request's ``max_content_length``.
+    """
+    limit = request.max_content_length
+    if limit is not None and request.content_length is None:
+        # Werkzeug cuts a chunked body at the limit, without an error.
+        request.max_content_length = limit + 1
+    content = request.get_data()
+    if limit is not None and len(content) > limit:
+        raise PayloadTooLarge
+    return content
 
 
 def parse_form(schema: type[Schema]) -> Any:
     """Return the URL-encoded form in the body, loaded by a schema.
 
     Raises:
-        ValidationFailed: it does not match the schema.
+        ValidationFailed: it does not match the schema, or has too many fields.
     """
+    # Cached, so that the form is parsed only if it has few fields.
+    _require_few_parameters(_content().count(b"&"))
     return _load(schema, _checked(request.form, schema), unknown=None)
 
 
-def parse_query(schema: type[Schema]) -> Any:
+def parse_query(schema: type[Schema], unknown: Unknown = RAISE) -> Any:
     """Return the query parameters, loaded by a schema.
 
     Raises:
-        ValidationFailed: they do not match the schema, or one is unknown.
+        ValidationFailed: they do not match the schema, or one is unknown and not to be excluded.
+        MalformedRequest: there are too many.
     """
     query = current_environ().get("QUERY_STRING", "")
+    _require_few_parameters(query.count("&"))
     if len(query) > _REMEMBERED_QUERY:
-        return _load(schema, _checked(request.args, schema))
-    return dict(_loaded_query(schema, query))
+        return _load(schema, _checked(_arguments(), schema), unknown)
+    return dict(_loaded_query(schema, query, unknown))
+
+
+def _arguments() -> MultiDict[str, str]:
+    try:
+        return request.args
+    except UnicodeDecodeError as error:
+        raise MalformedRequest("The query is not UTF-8.") from error
+
+
+class _NoParameters(Schema):
+    """The query of a route that reads none."""
+
+
+def refuse_query() -> None:
+    """Refuse all query parameters by name.
+
+    Raises:
+        ValidationFailed: there is one.
+        MalformedRequest: there are too many.
+    """
+    if current_environ().get("QUERY_STRING"):
+        parse_query(_NoParameters)
 
 
 # Most queries are those of pages, and loading one takes longer than a short page.
 @lru_cache(maxsize=1024)
-def _loaded_query(schema: type[Schema], query: str) -> Mapping[str, Any]:
+def _loaded_query(schema: type[Schema], query: str, unknown: Unknown) -> Mapping[str, Any]:
     """Return the values of the current request's query, which is ``query``."""
-    loaded: Mapping[str, Any] = _load(schema, _checked(request.args, schema) if query else {})
+    loaded: Mapping[str, Any] = _load(schema, _checked(_arguments(), schema) if query else {}, unknown)
     return loaded
 
 
@@ -158,13 +232,21 @@ def _boolean(value: Any) -> Any:
 def _load(
     schema: type[Schema],
     values: Any,
-    unknown: Literal["raise"] | None = RAISE,
+    unknown: Unknown | None = RAISE,
     instance: Callable[[type[Schema]], Schema] = _instance,
 ) -> Any:
+    loader = instance(schema)
+    require_bounded(loader, values)
     try:
-        return instance(schema).load(values, unknown=unknown)
+        return loader.load(values, unknown=unknown)
     except ValidationError as error:
-        raise ValidationFailed(details=list(_details(error.messages, ""))) from error
+        details = islice(_details(error.messages, ""), MAX_DETAILS)
+        raise ValidationFailed(details=list(details)) from error
+
+
+def _require_few_parameters(separators: int) -> None:
+    if separators >= MAX_ITEMS:
+        raise MalformedRequest("The request has too many parameters.")
 
 
 def _checked(parameters: MultiDict[str, str], schema: type[Schema]) -> dict[str, Any]:
@@ -198,13 +280,17 @@ def parse_json(content: bytes) -> Any:
     """
     try:
         text = content.decode()
-        _check_depth(text)
-        value = json.loads(text, parse_int=_int, parse_float=_float, parse_constant=_refuse_constant)
+        _check_values(content)
+        _check_depth(content)
+        _check_numbers(content)
+        # Only where it can matter: a function in Python takes longer than the rest of the parser.
+        parse_float = _number if _MAYBE_INTEGRAL.search(content) else None
+        value = json.loads(text, parse_float=parse_float, parse_constant=_refuse_constant)
     except ValueError as error:
         raise MalformedRequest("The body is not valid JSON.") from error
     # Without escapes, UTF-8 cannot contain surrogates, and JSON cannot contain NUL.
     if _SUSPECT_ESCAPE.search(text):
-        _check_strings(value, "")
+        _check_strings(value)
     return value
 
 
@@ -221,52 +307,65 @@ def is_unstorable(text: str) -> bool:
     return _UNSTORABLE.search(text) is not None
 
 
-def _check_depth(text: str) -> None:
-    # Fast path: a text with so few brackets cannot be nested deeper.
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def _check_values(content: bytes) -> None:
+    # Counted with the brackets in strings first, which takes a hundredth of the time.
+    if _values(content) <= MAX_VALUES:
         return
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        first = token[0][0]
-        if first in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise MalformedRequest(f"The body is nested deeper than {MAX_DEPTH} levels.")
-        elif first != '"':
-            depth -= 1
+    # A value has at most two strings, one of them its name. There may be more strings than this count
+    # has, because some quotes after a backslash end a string.
+    strings = (content.count(b'"') - content.count(b'\\"')) // 2
+    if strings > 2 * MAX_VALUES or _values(_STRING.sub(b"", content)) > MAX_VALUES:
+        raise MalformedRequest(f"The body has more than {MAX_VALUES} values.")
 
 
-def _int(text: str) -> int:
-    return int(_bounded(text))
+def _values(content: bytes) -> int:
+    return content.count(b"[") + content.count(b"{") + content.count(b",")
 
 
-def _float(text: str) -> float:
-    return float(_bounded(text))
+def _check_depth(content: bytes) -> None:
+    # Fast path: a text with so few brackets cannot be nested deeper.
+    if content.count(b"[") + content.count(b"{") <= MAX_DEPTH:
+        return
+    steps = array("b", _STRING.sub(b"", content).translate(_STEPS, _NO_BRACKETS))
+    if max(accumulate(steps)) > MAX_DEPTH:
+        raise MalformedRequest(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
-def _bounded(text: str) -> str:
-    if len(text) > MAX_NUMBER:
+def _check_numbers(content: bytes) -> None:
+    if _LONG_NUMBER.search(content) and _LONG_NUMBER.search(_STRING.sub(b'""', content)):
         raise MalformedRequest(f"A number of the body has more than {MAX_NUMBER} characters.")
-    return text
+
+
+def _number(text: str) -> int | float:
+    """Return a number with a fraction or an exponent; ``2.0`` is an integer, as in JSON Schema."""
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else number
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise MalformedRequest(f"{name} is not JSON.")
 
 
-def _check_strings(value: Any, path: str) -> None:
-    if isinstance(value, str):
-        _check_string(value, path)
-    elif isinstance(value, Mapping):
-        check_parameters((key, "") for key in value)
-        _check_members(value.items(), path)
-    elif isinstance(value, list):
-        _check_members(enumerate(value), path)
+def _check_strings(value: Any) -> None:
+    if _UNSTORABLE_TEXT.search(encode_json(value)):
+        for path, item in islice(_items(value, ""), _MAX_SEARCHED):
+            if isinstance(item, str):
+                _check_string(item, path)
+        # In a name, or too far behind.
+        raise MalformedRequest(_UNSTORABLE_MESSAGE)
 
 
-def _check_members(members: Iterable[tuple[Any, Any]], path: str) -> None:
-    for key, item in members:
-        _check_strings(item, f"{path}.{key}" if path else str(key))
+def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield all values in a JSON value, with their paths."""
+    yield path, value
+    for key, item in _members(value):
+        yield from _items(item, f"{path}.{key}" if path else str(key))
+
+
+def _members(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def _check_string(value: str, field: str) -> None:

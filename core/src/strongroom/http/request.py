@@ -39,9 +39,6 @@ def get_service(kind: type[T]) -> T:
     return service
 
 
-MAX_JSON_BYTES: Final = 1024 * 1024
-"""The maximum size of a body that is read into memory. Uploads are streamed and have other limits."""
-
 _NO_SESSION: Final = NullSession()
 _ID_KEY: Final = "strongroom.request-id"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -4,7 +4,7 @@ An :class:`Operation` is the view function that Flask calls. It does for every r
 rate limit, authentication, parsing, the view, and the response.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
 from itertools import groupby
@@ -14,7 +14,7 @@ from urllib.parse import quote
 import flask
 import flask_smorest
 from flask import Flask, current_app, url_for
-from marshmallow import Schema
+from marshmallow import EXCLUDE, RAISE, Schema
 
 from strongroom.dataclasses import dataclass
 from strongroom.errors import (
@@ -37,7 +37,8 @@ from strongroom.http.access import (
 )
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
-from strongroom.http.parsing import parse_body, parse_form, parse_query
+from strongroom.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
+from strongroom.http.parsing import parse_body, parse_form, parse_query, refuse_query
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, current_environ, get_service, request_path
 from strongroom.http.response import Convert, json_response, serializer
@@ -58,6 +59,16 @@ HEADERS_KEY: Final = "x-strongroom-headers"
 SENSITIVE_KEY: Final = "x-strongroom-sensitive"
 """The key of what an operation changes, if its callers must have proven their second factor lately."""
 
+PUBLIC_LIMIT: Final = "public_per_address"
+"""The key in ``[limits]`` for changes by clients without a token, where the route names no other."""
+
+Limit = str | Callable[[], Any]
+"""A key in ``[limits]``, or a function that counts the request.
+
+To refuse the request, the function raises an error or returns a response.
+"""
+
+_SAFE_METHODS: Final = ("GET", "OPTIONS")
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
 
 
@@ -131,8 +142,10 @@ class Operation:
         view: Callable[..., Any],
         *,
         access: Access,
-        limit: str | None,
+        limit: Limit | None,
+        max_body: int | None,
         inputs: Mapping[str, Callable[[], Any]],
+        refuses_query: bool,
         returns: type[Schema] | None,
         status: int,
         location: Location | None,
@@ -153,8 +166,10 @@ class Operation:
         self.__doc__ = view.__doc__
         self.access = access
         self._view = view
-        self._limit = limit
-        self._inputs = inputs
+        self.limit = limit
+        self.max_body = max_body or (CALLER_BYTES if needs_caller(access) else PUBLIC_BYTES)
+        self.inputs = inputs
+        self._refuses_query = refuses_query
         self._returns = returns
         self._status = status
         self._location = location
@@ -170,8 +185,9 @@ class Operation:
 
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are those of the path."""
-        if self._limit is not None:
-            get_service(RequestLimits).spend(self._limit)
+        # Before the token is verified and anything is parsed, which costs more.
+        if (refusal := self._count()) is not None:
+            return self._response(refusal, parameters)
         # Before the query and the body are parsed, so that clients without access learn nothing.
         caller = authenticate(
             self.access,
@@ -194,8 +210,21 @@ class Operation:
         require_verified_login(caller)
         return response
 
+    def _count(self) -> Any:
+        """Count the request against the limit, and return a response if that refuses it."""
+        if callable(self.limit):
+            return self.limit()
+        if self.limit is not None:
+            get_service(RequestLimits).spend(self.limit)
+        return None
+
     def _answer(self, parameters: dict[str, Any]) -> flask.Response:
-        for name, parse in self._inputs.items():
+        if _has_body():
+            # Uploads replace it, and read in pieces.
+            flask.request.max_content_length = self.max_body
+        if self._refuses_query:
+            refuse_query()
+        for name, parse in self.inputs.items():
             parameters[name] = parse()
         return self._response(self._view(**parameters), parameters)
 
@@ -215,6 +244,16 @@ class Operation:
         if self._serialize is not None:
             value = self._serialize(value)
         return json_response(encode_json(value), status, headers)
+
+
+def needs_caller(access: Access) -> bool:
+    """Return whether a route is closed to clients without a token."""
+    return access in (Access.USER, Access.ADMIN)
+
+
+def _has_body() -> bool:
+    environ = current_environ()
+    return environ.get("CONTENT_LENGTH", "") not in ("", "0") or "wsgi.input_terminated" in environ
 
 
 def _unpacked(result: Any) -> tuple[Any, int | None, Mapping[str, str]]:
@@ -260,7 +299,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         returns: type[Schema] | None = None,
         status: int = 200,
         errors: ErrorKinds = (),
-        limit: str | None = None,
+        limit: Limit | None = None,
+        max_body: int | None = None,
+        any_query: bool = False,
         location: Location | None = None,
         verifies_login: bool = False,
         scope: str | None = None,
@@ -287,7 +328,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             returns: the schema of the response.
             status: the status of a successful response.
             errors: the errors that the view may raise.
-            limit: the key of ``[limits]`` with the rate limit per client address.
+            limit: the rate limit, counted before anything is parsed: a key of ``[limits]``, per client
+                address, or a function. By default, :data:`PUBLIC_LIMIT` for routes that change
+                something and need no token, and none for all others.
+            max_body: the maximum size of a body that is read as a whole; by default
+                :data:`PUBLIC_BYTES` or :data:`CALLER_BYTES`.
+            any_query: whether unknown query parameters are ignored instead of refused.
             location: the Location of a resource that a 201 has created; without one, it is the URL of
                 the request unless the view states another.
             verifies_login: whether the view's first query verifies that the login was not revoked,
@@ -304,8 +350,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 names with their descriptions.
             document: additions to the OpenAPI operation.
         """
-        parsers = {"query": (query, parse_query), "body": (body, parse_body), "form": (form, parse_form)}
-        inputs = {name: partial(parse, schema) for name, (schema, parse) in parsers.items() if schema}
+        if limit is None and method not in _SAFE_METHODS and not needs_caller(access):
+            limit = PUBLIC_LIMIT
+        inputs = _parsers(body, query, form, any_query=any_query)
 
         whole_path = f"{self.url_prefix or ''}{path}"
         read = _described_headers(request_headers, REQUEST_HEADERS)
@@ -318,7 +365,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 view,
                 access=access,
                 limit=limit,
+                max_body=max_body,
                 inputs=inputs,
+                refuses_query=query is None and not any_query,
                 returns=returns,
                 status=status,
                 location=location,
@@ -327,7 +376,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 admits=admits,
                 any_tenant=any_tenant,
                 sensitive=sensitive,
-                request_headers=read,
+                request_headers={*read, *_documented_headers(document or {})},
                 response_headers=sent,
             )
             # A limit fails closed: 503 while the backend of the counters is unavailable.
@@ -375,6 +424,31 @@ def _security(access: Access, scope: str | None) -> list[dict[str, list[str]]]:
     # OpenAPI 3.1 lists the required roles of schemes that have no scopes of their own.
     keys = [{"accessKey": [str(scope)]}] if scope else []
     return [*_TOKEN, *keys, *([{}] if access is Access.OPTIONAL else [])]
+
+
+def _documented_headers(document: Json) -> Iterator[str]:
+    """Yield the request headers in additions to an OpenAPI operation."""
+    for parameter in document.get("parameters", ()):
+        if parameter.get("in") == "header":
+            yield parameter["name"]
+
+
+def _parsers(
+    body: type[Schema] | None,
+    query: type[Schema] | None,
+    form: type[Schema] | None,
+    *,
+    any_query: bool,
+) -> dict[str, Callable[[], Any]]:
+    """Return the functions that parse the input of a route, by the names of the view's parameters."""
+    parsers: dict[str, Callable[[], Any]] = {}
+    if query is not None:
+        parsers["query"] = partial(parse_query, query, EXCLUDE if any_query else RAISE)
+    if body is not None:
+        parsers["body"] = partial(parse_body, body)
+    if form is not None:
+        parsers["form"] = partial(parse_form, form)
+    return parsers
 
 
 def _described_input(
@@ -428,7 +502,9 @@ def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
     for method, path in RESERVED:
         if (method, base_path + path) not in taken:
             view = _not_implemented(method, path)
-            blueprint.operation(method, path, access=Access.PUBLIC, errors=(NotImplementedHere,))(view)
+            blueprint.operation(
+                method, path, access=Access.PUBLIC, any_query=True, errors=(NotImplementedHere,)
+            )(view)
     return blueprint
 
 

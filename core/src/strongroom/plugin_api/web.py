@@ -152,6 +152,8 @@ class Blueprint(Protocol):
         returns: type[Any] | None = None,
         status: int = 200,
         errors: Sequence[Any] = (),
+        limit: str | Callable[[], Any] | None = None,
+        any_query: bool = False,
         scope: str | None = None,
         admits: Sequence[str] = (),
         sensitive: Sensitive | None = None,
@@ -169,12 +171,19 @@ class Blueprint(Protocol):
             method: the HTTP method.
             path: the path, with parameters as ``<name>``.
             access: the callers that are admitted.
-            body: the marshmallow schema of the JSON body.
+            body: the marshmallow schema of the JSON body, which has at most 256 KiB, or 64 KiB if the
+                route needs no token.
             query: the marshmallow schema of the query parameters.
             returns: the marshmallow schema of the response; without it, the view returns a Flask
                 response.
             status: the HTTP status of success.
             errors: possible errors: :class:`ErrorKind`, and the errors that :class:`HostAPI` lists.
+            limit: the rate limit, counted before the token and the input are read: a key of
+                ``[limits]``, per client address, or a function that calls :meth:`HostAPI.limit_rate`,
+                and may return the response of a refusal. Without one, ``public_per_address`` limits the
+                routes that change something and need no token.
+            any_query: whether unknown query parameters are ignored, as redirects of other servers need
+                (RFC 6749, section 4.1.2); otherwise they are refused by name.
             scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
                 admitted; without one, none is. Keys that are limited to a tenant are admitted only if
                 the path has the parameter ``<tenant_id>``.

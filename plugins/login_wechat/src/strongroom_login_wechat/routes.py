@@ -169,6 +169,7 @@ def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:
         "/api/v1/wechat-authorizations/callback",
         access=Access.PUBLIC,
         query=CallbackQuery,
+        any_query=True,
         document=_PAGE,
     )
     def show_wechat_callback_page(query: Json) -> Response:  # noqa: ARG001  the page reads it

@@ -105,6 +105,14 @@ class SharePages:
         self._shares = shares
         self._sender = Sender(host, shares)
 
+    def count(self) -> Any:
+        """Count the request against the limit of visitors; return the page of a refusal."""
+        try:
+            self._shares.visits.count()
+        except ApiError as error:
+            return self.failed(error)
+        return None
+
     def get(self, secret: str, names: Sequence[str], query: Json, *, is_folder: bool) -> Any:
         """Return the page of a folder, the password page, or a file.
 
@@ -319,25 +327,30 @@ def make_pages(host: HostAPI, shares: Shares) -> list[Blueprint]:
 
 
 def _add_pages(routes: Blueprint, pages: SharePages) -> None:
+    page: Any = {
+        "access": Access.OPTIONAL,
+        "limit": pages.count,
+        "query": PageQuery,
+        "document": _DOCUMENT,
+    }
+
     def answer(secret: str, names: Sequence[str], query: Json, *, is_folder: bool) -> Any:
         try:
             return pages.get(secret, names, query, is_folder=is_folder)
         except ApiError as error:
             return pages.failed(error)
 
-    @routes.operation("GET", "/s/<secret>", access=Access.OPTIONAL, query=PageQuery, document=_DOCUMENT)
+    @routes.operation("GET", "/s/<secret>", **page)
     def show_share(secret: str, query: Json) -> Any:
         """Show the page of a share."""
         return answer(secret, [], query, is_folder=True)
 
-    @routes.operation("GET", "/s/<secret>/", access=Access.OPTIONAL, query=PageQuery, document=_DOCUMENT)
+    @routes.operation("GET", "/s/<secret>/", **page)
     def show_share_folder(secret: str, query: Json) -> Any:
         """Show the page of a share; its links are relative to this path."""
         return answer(secret, [], query, is_folder=True)
 
-    @routes.operation(
-        "GET", "/s/<secret>/<path:path>", access=Access.OPTIONAL, query=PageQuery, document=_DOCUMENT
-    )
+    @routes.operation("GET", "/s/<secret>/<path:path>", **page)
     def show_shared_path(secret: str, path: str, query: Json) -> Any:
         """Show a folder of a share, or download a file of it, by its path."""
         names = [name for name in path.split("/") if name]
@@ -345,7 +358,7 @@ def _add_pages(routes: Blueprint, pages: SharePages) -> None:
 
 
 def _add_forms(routes: Blueprint, pages: SharePages) -> None:
-    @routes.operation("POST", "/s/<secret>", access=Access.OPTIONAL, document=_FORM)
+    @routes.operation("POST", "/s/<secret>", access=Access.OPTIONAL, limit=pages.count, document=_FORM)
     def open_share(secret: str) -> Any:
         """Open a share by the password in a form."""
         try:
@@ -354,7 +367,12 @@ def _add_forms(routes: Blueprint, pages: SharePages) -> None:
             return pages.failed(error)
 
     @routes.operation(
-        "POST", "/s/<secret>/drop", access=Access.OPTIONAL, query=DropQuery, document=_DOCUMENT
+        "POST",
+        "/s/<secret>/drop",
+        access=Access.OPTIONAL,
+        limit=pages.count,
+        query=DropQuery,
+        document=_DOCUMENT,
     )
     def drop_file_by_form(secret: str, query: Json) -> Any:
         """Upload a file by a form, without a script."""

@@ -82,8 +82,8 @@ def make_visitor_routes(host: HostAPI, shares: Shares) -> list[Blueprint]:
     _add_description(routes, shares)
     _add_proofs(routes, host, shares)
     _add_lists(routes, host, shares)
-    _add_downloads(routes, sender)
-    _add_bundles(routes, sender)
+    _add_downloads(routes, shares, sender)
+    _add_bundles(routes, shares, sender)
     _add_drops(routes, shares)
     _add_uploads(uploads, host, shares)
     routes.after_request(protect)
@@ -97,6 +97,7 @@ def _add_description(routes: Blueprint, shares: Shares) -> None:
         "GET",
         ROOT,
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         returns=DescriptionSchema,
         errors=VISITOR_ERRORS,
@@ -114,6 +115,7 @@ def _add_proofs(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "POST",
         f"{ROOT}/proofs",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         body=ProofSchema,
         returns=IssuedProofSchema,
@@ -144,6 +146,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "GET",
         f"{ROOT}/files",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         query=host.paging_query,
         returns=host.collection_schema(SharedFileSchema),
@@ -158,6 +161,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "GET",
         f"{_FILE}/files",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         query=host.paging_query,
         returns=host.collection_schema(SharedFileSchema),
@@ -171,6 +175,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "GET",
         _FILE,
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         returns=SharedFileSchema,
         errors=VISITOR_ERRORS,
@@ -182,11 +187,12 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
             return _shown(host.files.stat(visit.link.tenant_id, file_id))
 
 
-def _add_downloads(routes: Blueprint, sender: Sender) -> None:
+def _add_downloads(routes: Blueprint, shares: Shares, sender: Sender) -> None:
     @routes.operation(
         "GET",
         f"{_FILE}/download",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         errors=VISITOR_ERRORS,
         document=_DOWNLOAD,
@@ -202,6 +208,7 @@ def _add_downloads(routes: Blueprint, sender: Sender) -> None:
         "GET",
         f"{_FILE}/preview",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         errors=(*VISITOR_ERRORS, NOT_SHOWN),
         document={"responses": {"200": {"description": "A picture, or text", "content": _CONTENT}}},
@@ -211,11 +218,12 @@ def _add_downloads(routes: Blueprint, sender: Sender) -> None:
         return sender.preview(sender.open(secret, SHOWN), file_id)
 
 
-def _add_bundles(routes: Blueprint, sender: Sender) -> None:
+def _add_bundles(routes: Blueprint, shares: Shares, sender: Sender) -> None:
     @routes.operation(
         "GET",
         f"{ROOT}/download",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         errors=VISITOR_ERRORS,
         document=_DOWNLOAD,
@@ -231,6 +239,7 @@ def _add_bundles(routes: Blueprint, sender: Sender) -> None:
         "POST",
         f"{ROOT}/multi-files-download",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         body=SharedBundleSchema,
         errors=VISITOR_ERRORS,
@@ -245,6 +254,7 @@ def _add_bundles(routes: Blueprint, sender: Sender) -> None:
         "GET",
         f"{ROOT}/multi-files-download/<bundle_id>",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         errors=VISITOR_ERRORS,
         document=_DOWNLOAD,
@@ -259,6 +269,7 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         "POST",
         f"{ROOT}/files",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         query=DropPathQuery,
         returns=DroppedSchema,
@@ -275,6 +286,7 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         "POST",
         f"{_FILE}/files",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         query=DropPathQuery,
         returns=DroppedSchema,
@@ -303,6 +315,7 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "POST",
         f"{ROOT}/uploads",
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         query=DropQuery,
         status=201,
@@ -316,7 +329,14 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
             visit, visit.file.id, query["uploadedBy"], lambda upload_id: location(secret, upload_id)
         )
 
-    @routes.operation("GET", _UPLOAD, access=Access.OPTIONAL, request_headers=SENT, errors=errors)
+    @routes.operation(
+        "GET",
+        _UPLOAD,
+        access=Access.OPTIONAL,
+        limit=shares.visits.count,
+        request_headers=SENT,
+        errors=errors,
+    )
     def get_visitor_upload(secret: str, upload_id: str) -> Any:
         """Get the state of an upload, as headers; tus clients use HEAD."""
         return shares.drops.state(_continued(shares, secret), upload_id)
@@ -325,6 +345,7 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         "PATCH",
         _UPLOAD,
         access=Access.OPTIONAL,
+        limit=shares.visits.count,
         request_headers=SENT,
         status=204,
         errors=errors,
@@ -335,7 +356,13 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         return shares.drops.append(_continued(shares, secret), upload_id)
 
     @routes.operation(
-        "DELETE", _UPLOAD, access=Access.OPTIONAL, request_headers=SENT, status=204, errors=errors
+        "DELETE",
+        _UPLOAD,
+        access=Access.OPTIONAL,
+        limit=shares.visits.count,
+        request_headers=SENT,
+        status=204,
+        errors=errors,
     )
     def terminate_visitor_upload(secret: str, upload_id: str) -> Any:
         """Delete an upload."""

@@ -59,6 +59,14 @@ class Visits:
         options: ShareOptions = self._host.options
         return options
 
+    def count(self) -> None:
+        """Count the request against the limit of visitors, before anything of it is read.
+
+        Raises:
+            ApiError: ``error.too-many-requests``.
+        """
+        self._host.limit_rate("visits", self._options.anonymous_per_address)
+
     def open(
         self,
         secret: str,
@@ -80,7 +88,6 @@ class Visits:
             ApiError: 404 for all shares that cannot be opened, whatever the reason; 401 without a login
                 or a proof; 403 for shares of other kinds.
         """
-        self._host.limit_rate("visits", self._options.anonymous_per_address)
         link, state, file = self._find(secret)
         is_open = state is State.ACTIVE or (state is State.EXHAUSTED and continues)
         if file is None or not is_open:

@@ -23,6 +23,7 @@ from strongroom.files.moving import Move
 from strongroom.files.serializers import Json, serialize_node
 from strongroom.files.trash.service import RestoreRequest
 from strongroom.http.access import Access, current_identity
+from strongroom.http.input_bounds import LARGEST_BYTES
 from strongroom.http.languages import response_locale, translator
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint
@@ -43,6 +44,7 @@ blueprint = Blueprint(
     # The least of the items' scopes; each item requires its own.
     scope=Scope.FILES_WRITE,
     body=FilesBatchSchema,
+    max_body=LARGEST_BYTES,
     returns=BatchResultsSchema,
     errors=(
         errors.Forbidden,
