@@ -6,6 +6,14 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "input-crumbs",
+        "A body of single bytes is refused.",
+        "gateway/bodies.py",
+        "return pieces > FREE_PIECES + size // SMALLEST_AVERAGE",
+        "return False",
+        "unit/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
+    ),
+    core(
         "input-lists",
         "The length of a list is checked before its items are loaded.",
         "http/parsing.py",

@@ -18,11 +18,22 @@ LINGER_BYTES: Final = 64 * 1024
 FAST_LINGER_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a refused body that are discarded if the client sends fast."""
 
+FREE_PIECES: Final = 1024
+"""The number of pieces of a body that may have any size."""
+
+SMALLEST_AVERAGE: Final = 64
+"""The average size in bytes of all further pieces. A piece of one byte costs as much as a large one."""
+
 _FAST_BYTES_PER_SECOND: Final = 256 * 1024
 _LINGER_SECONDS: Final = 30.0
 _LINGER_PAUSE_SECONDS: Final = 5.0
 
 Finished = Callable[[BytesIO | None], None]
+
+
+def is_crumbled(pieces: int, size: int) -> bool:
+    """Return whether a body arrives in so many pieces that receiving it costs more than it is worth."""
+    return pieces > FREE_PIECES + size // SMALLEST_AVERAGE
 
 
 class EarlyBody:
@@ -44,6 +55,7 @@ class EarlyBody:
         self._timers = timers
         self._finish = finish
         self._pieces: list[bytes] = []
+        self._received = 0
         self._future: Future | None = None
 
     def receive(self) -> None:
@@ -80,8 +92,11 @@ class EarlyBody:
         piece = message.get("body", b"")
         self._pieces.append(piece)
         self._missing -= len(piece)
-        # The client disconnected. The body stays shorter than its length, which the caller detects.
-        if self._missing > 0 and not message.get("more_body"):
+        self._received += len(piece)
+        # The client disconnected, or sends crumbs. The body stays shorter than its length, which the
+        # caller detects.
+        is_over = not message.get("more_body") or is_crumbled(len(self._pieces), self._received)
+        if self._missing > 0 and is_over:
             self._missing = 0
 
 
@@ -89,13 +104,15 @@ class RequestBody:
     """A body that a thread reads while it arrives; the ``wsgi.input`` of transfers.
 
     Reading raises ``TimeoutError`` if the client sends too slowly, and ``ConnectionError`` if it has
-    disconnected.
+    disconnected or sends crumbs.
     """
 
     def __init__(self, protocol: HttpProtocol, rate: TransferRate) -> None:
         self._protocol = protocol
         self._patience = Patience(rate)
         self._rest = b""
+        self._pieces = 0
+        self._received = 0
         self._future: Future | None = None
         self.is_touched = False
         self.is_ended = False
@@ -155,6 +172,11 @@ class RequestBody:
             self._future, self.is_ended = None, True
             raise ConnectionError("The client disconnected before its body was complete.")
         piece: bytes = message["body"]
+        self._pieces += 1
+        self._received += len(piece)
+        if is_crumbled(self._pieces, self._received):
+            self._future, self.is_ended = None, True
+            raise ConnectionError("The client sends its body in too many small pieces.")
         self.is_ended = not message["more_body"]
         # Prefetch: the next piece arrives while the caller processes this one.
         self._future = None if self.is_ended else self._protocol.receive()
@@ -198,6 +220,7 @@ class Lingering:
         self._future: Future | None = None
         self._started = time.monotonic()
         self._discarded = 0
+        self._pieces = 0
 
     def discard(self) -> None:
         """Discard all available pieces, and register a callback for the next one."""
@@ -227,6 +250,7 @@ class Lingering:
         message = future.result()
         size = len(message.get("body", b""))
         self._discarded += size
+        self._pieces += 1
         self._patience.spend(time.monotonic() - self._waits_since, size)
         if not message.get("more_body") or not self._may_go_on():
             self._protocol = None
@@ -234,6 +258,8 @@ class Lingering:
         return True
 
     def _may_go_on(self) -> bool:
+        if is_crumbled(self._pieces, self._discarded):
+            return False
         fast = self._discarded >= self._elapsed() * _FAST_BYTES_PER_SECOND
         return self._discarded <= (FAST_LINGER_BYTES if fast else LINGER_BYTES)
 
