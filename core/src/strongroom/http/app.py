@@ -31,7 +31,7 @@ from flask.signals import (
     request_started,
     request_tearing_down,
 )
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
 from strongroom import errors
@@ -184,16 +184,30 @@ class Application(Flask):
 
         Raises:
             NotFound: no route can have such a path.
+            MethodNotAllowed: the route of this path has other methods.
         """
         if request is None:
             return None
         if _is_invalid(request.environ.get("PATH_INFO", "")):
             raise NotFound
-        found = self._routes_of().match(request.method, request.path)
+        routes = self._routes_of()
+        found = routes.match(request.method, request.path)
         if found is None:
+            methods = routes.methods(request.path)
+            if methods and request.method not in methods:
+                raise MethodNotAllowed(methods)
             return super().create_url_adapter(request)
         request.url_rule, request.view_args = found
         return None
+
+    def make_default_options_response(self) -> flask.Response:
+        """Do the same as Flask, without the methods of other routes that match the path less exactly."""
+        methods = self._routes_of().methods(flask.request.path)
+        if not methods:
+            return super().make_default_options_response()
+        response = self.response_class()
+        response.headers["Allow"] = ", ".join(methods)
+        return response
 
     def url_for(self, endpoint: str, **values: Any) -> str:
         """Do the same as Flask, also in a request that :meth:`create_url_adapter` has matched."""
@@ -377,11 +391,24 @@ class RouteTable:
 
     def find(self, method: str, path: str) -> tuple[HttpRoute, list[str]] | None:
         """Do the same as :meth:`match`, and return the route and the values of its parameters."""
+        found = self._node_of(path)
+        if found is None:
+            return None
+        node, values = found
+        route = node.rules.get(method)
+        return None if route is None else (route, values)
+
+    def methods(self, path: str) -> list[str]:
+        """Return the methods of the most exact route of a path; none if Werkzeug must match it."""
+        found = self._node_of(path)
+        return sorted({*found[0].rules, "OPTIONS"}) if found else []
+
+    def _node_of(self, path: str) -> "tuple[_Node, list[str]] | None":
         segments = iter(path.split("/"))
         # Empty, because a path begins with a slash.
         next(segments)
         try:
-            return _find(self._root, method, segments, [])
+            return _find(self._root, segments, [])
         except _NotExact:
             return None
 
@@ -418,10 +445,8 @@ class _NotExact(Exception):
     """Only Werkzeug can match the path."""
 
 
-def _find(
-    node: _Node, method: str, segments: Iterator[str], values: list[str]
-) -> tuple[HttpRoute, list[str]] | None:
-    """Return the route and the values of its parameters, which are appended to ``values``."""
+def _find(node: _Node, segments: Iterator[str], values: list[str]) -> tuple[_Node, list[str]] | None:
+    """Return the node of a path and the values of its parameters, which are appended to ``values``."""
     for segment in segments:
         if not node.is_exact:
             raise _NotExact
@@ -434,15 +459,10 @@ def _find(
             values.append(segment)
         elif parameter is not None:
             rest = [*segments]
-            found = _find(child, method, iter(rest), [*values])
-            return found or _find(parameter, method, iter(rest), [*values, segment])
+            found = _find(child, iter(rest), [*values])
+            return found or _find(parameter, iter(rest), [*values, segment])
         node = child
-    return _end(node, method, values)
-
-
-def _end(node: _Node, method: str, values: list[str]) -> tuple[HttpRoute, list[str]] | None:
-    route = node.rules.get(method)
     # Werkzeug redirects to the path with a trailing slash.
-    if not node.is_exact or (route is None and "" in node.segments):
+    if not node.is_exact or "" in node.segments:
         raise _NotExact
-    return None if route is None else (route, values)
+    return (node, values) if node.rules else None
