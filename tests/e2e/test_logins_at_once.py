@@ -21,7 +21,7 @@ from tests.support.redis import RedisServer
 from tests.support.server import Server, serving, serving_nodes, write_config
 
 PASSWORD = "Correct1Horse"
-FREE = 3
+FREE, FREE_PER_ADDRESS = 3, 30
 LOGINS, COLLEAGUES, GUESSERS = 16, 50, 64
 ROUNDS = campaign_size("GUESSING_ROUNDS", 2)
 
@@ -29,7 +29,7 @@ LIMITS: Table = {
     "limits": {
         **lifted("login_per_address", "captchas_per_address")["limits"],
         "login_failures_before_captcha": FREE,
-        "login_failures_per_address_before_captcha": 30,
+        "login_failures_per_address_before_captcha": FREE_PER_ADDRESS,
     },
     # A hash takes long enough for logins to overlap.
     "passwords": {"bcrypt_cost": 9},
@@ -102,6 +102,14 @@ def test_the_users_of_one_address_at_once_all_pass(site: Site) -> None:
     assert Counter(reply.status for reply in at_once(logins)) == {200: COLLEAGUES}
 
 
+def assert_evaluated(guesses: Sequence[Reply], limit: int) -> None:
+    """Require that so many guesses were evaluated, and that the others need a captcha."""
+    statuses = Counter(guess.status for guess in guesses)
+    # On a busy machine, the hashes take longer than a login waits for them.
+    assert statuses[401] == limit, statuses
+    assert statuses.keys() <= {401, 400, 503}, statuses
+
+
 def test_guessers_at_once_get_three_tries_of_a_name(site: Site) -> None:
     for round_ in range(ROUNDS):
         email = f"victim{round_}@example.com"
@@ -109,7 +117,7 @@ def test_guessers_at_once_get_three_tries_of_a_name(site: Site) -> None:
             partial(site.log_in, number, email, f"Guess{number}Guess", f"198.51.{round_ % 100}.{number}")
             for number in range(GUESSERS)
         ]
-        assert Counter(reply.status for reply in at_once(guesses)) == {401: FREE, 400: GUESSERS - FREE}
+        assert_evaluated(at_once(guesses), FREE)
 
 
 def test_guessers_at_once_get_thirty_tries_from_an_address(site: Site) -> None:
@@ -124,5 +132,4 @@ def test_guessers_at_once_get_thirty_tries_from_an_address(site: Site) -> None:
             )
             for number in range(GUESSERS)
         ]
-        statuses = Counter(reply.status for reply in at_once(guesses))
-        assert statuses == {401: 30, 400: GUESSERS - 30}
+        assert_evaluated(at_once(guesses), FREE_PER_ADDRESS)
