@@ -117,3 +117,32 @@ def test_a_full_drop_box_offers_no_upload(shared: Shared, language: str) -> None
     assert visitor.drop("a.txt", b"1234").status_code == 201
     full = text_of(page(visitor, language))
     assert ('type="file"' in full, texts["drop_closed"] in full) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+        ("*/*", "text/html; charset=utf-8"),
+        ("application/json", "application/json"),
+    ],
+)
+def test_an_error_is_a_page_or_json_as_the_client_accepts(
+    shared: Shared, accept: str, content_type: str
+) -> None:
+    client = shared.api.app.test_client(use_cookies=False)
+    for method, path in (("GET", ""), ("GET", "/"), ("GET", "/a"), ("POST", ""), ("POST", "/drop")):
+        reply = client.open(f"/s/unknown{path}", method=method, headers={"Accept": accept})
+        assert (reply.status_code, reply.headers["Content-Type"]) == (404, content_type), path
+        assert reply.headers["Cache-Control"] == "private, no-store"
+
+
+def test_both_forms_of_errors_are_documented(shared: Shared) -> None:
+    document = shared.api.get("/openapi.json").json
+    pages = [path for path in document["paths"] if path.startswith("/s/")]
+    assert len(pages) == 4
+    for path in pages:
+        for operation in document["paths"][path].values():
+            if isinstance(operation, dict) and "responses" in operation:
+                assert set(operation["responses"]["404"]["content"]) == {"text/html", "application/json"}
+    assert "Error" in document["components"]["schemas"]

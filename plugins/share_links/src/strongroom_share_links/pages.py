@@ -39,7 +39,16 @@ _PER_PAGE: Final = 1000
 _POLICY: Final = {"form-action": "'self'", "img-src": "'self'"}
 _PASSWORD_POLICY: Final = {"form-action": "'self'", "img-src": "data:", "media-src": "data:"}
 _HTML: Final = {"text/html": {"schema": {"type": "string"}}}
-_DOCUMENT: Final = {"responses": {"200": {"description": "The page", "content": _HTML}}}
+_ERROR: Final = {
+    "description": "An error: a page, or JSON for clients that accept JSON rather than HTML",
+    "content": {**_HTML, "application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
+_DOCUMENT: Final = {
+    "responses": {
+        "200": {"description": "The page", "content": _HTML},
+        **{str(status): _ERROR for status in (401, 403, 404, 413, 415, 422, 429, 503, 507)},
+    }
+}
 _FORM: Final = {
     **_DOCUMENT,
     "requestBody": {
@@ -180,6 +189,8 @@ class SharePages:
 
     def failed(self, error: ApiError) -> Any:
         """Return the page of an error."""
+        if not accepts_html():
+            raise error
         text = _TEXTS.get(error.code, "unavailable" if error.status in (403, 404) else "failed")
         status = UNAVAILABLE.status if text == "unavailable" else error.status
         return self._host.page("closed.html", status=status, policy=_POLICY, reason=text)
@@ -295,6 +306,12 @@ class SharePages:
 
     def _path(self, visit: Visit, names: Sequence[str]) -> str:
         return self._root(visit) + "/".join(quote(name, safe="") for name in names)
+
+
+def accepts_html() -> bool:
+    """Return whether an error is a page: for all clients but those that accept JSON rather than HTML."""
+    best = request.accept_mimetypes.best_match(("text/html", "application/json"), "text/html")
+    return best == "text/html"
 
 
 def _captcha_of(form: Mapping[str, str]) -> Json | None:
