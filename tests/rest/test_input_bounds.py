@@ -55,6 +55,8 @@ WECHAT_APP = {
     "redirect_uri": "http://127.0.0.1:8000/api/v1/wechat-authorizations/callback",
 }
 UNLIMITED = {
+    "/": "a page that reads nothing",
+    "/favicon.ico": "it reads nothing",
     "/livez": "probes must not depend on the counters",
     "/readyz": "probes must not depend on the counters",
     "/.well-known/jwks.json": "it reads nothing, and may be cached",
@@ -385,3 +387,12 @@ def test_the_redirect_of_another_server_may_have_parameters_of_its_own(api: Api)
     callback = "/api/v1/wechat-authorizations/callback"
     assert api.get(f"{callback}?code=a&state=b&iss=c").status_code == 200
     assert api.get("/api/v1/wechat-authorizations/scan?app=site&iss=c").status_code == 400
+
+
+def test_a_whole_number_with_a_fraction_is_an_integer(api: Api) -> None:
+    root = api.person(admin=True)
+    tenant = api.tenant(root)
+    headers = {"Content-Type": "application/json"}
+    for text, status in (("2.0", 200), ("2e1", 200), ("2.5", 400), ("1e300", 400)):
+        body = f'{{"quotaBytes": {text}}}'
+        assert api.request("PATCH", tenant, by=root, data=body, headers=headers).status_code == status
