@@ -139,7 +139,7 @@ ROWS: Final = (
         "rates-routes",
         "Routes that cost the server something are limited per address.",
         "http/routing.py",
-        "if self._limit is not None:",
+        "if self.limit is not None:",
         "if False:",
         "rest/test_limits.py::test_a_made_up_x_forwarded_for_gains_nothing",
     ),
