@@ -1298,6 +1298,7 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     password: str
+    """With an uppercase letter, a lowercase letter and a digit"""
     email: None | str | Unset = UNSET
     mobile: None | str | Unset = UNSET
     username: None | str | Unset = UNSET
@@ -1394,6 +1395,7 @@ class PasswordChange(msgspec.Struct, frozen=True, kw_only=True):
 
     old_password: str = msgspec.field(name="oldPassword")
     new_password: str = msgspec.field(name="newPassword")
+    """With an uppercase letter, a lowercase letter and a digit"""
 
 
 class PasswordReset(msgspec.Struct, frozen=True, kw_only=True):
@@ -1401,6 +1403,7 @@ class PasswordReset(msgspec.Struct, frozen=True, kw_only=True):
 
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
     new_password: str = msgspec.field(name="newPassword")
+    """With an uppercase letter, a lowercase letter and a digit"""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -1654,6 +1657,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     email: str
     password: str
+    """With an uppercase letter, a lowercase letter and a digit"""
     name: str | Unset = UNSET
 
 
@@ -2052,12 +2056,6 @@ DeliveryCollectionIncluded: TypeAlias = dict[str, Summary]
 
 DirectUploadHeaders: TypeAlias = dict[str, str]
 
-DropFileFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-DropFileIntoFolderFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
 DueAnswerAnswerType1: TypeAlias = dict[str, Any]
 
 EndpointCollectionIncluded: TypeAlias = dict[str, Summary]
@@ -2113,9 +2111,6 @@ RemovedFactorShown: TypeAlias = dict[str, Any]
 
 RenamedFactorShown: TypeAlias = dict[str, Any]
 
-ReplaceContentFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
 Revocation: TypeAlias = dict[str, Any]
 """Members: `token`, `token_type_hint`, and others."""
 
@@ -2130,27 +2125,6 @@ SharedWithMeCollectionIncluded: TypeAlias = dict[str, Summary]
 TenantCollectionIncluded: TypeAlias = dict[str, Summary]
 
 TrashedFileCollectionIncluded: TypeAlias = dict[str, Summary]
-
-UploadAvatarFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-UploadBusinessFileFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-UploadCoverFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-UploadFigureFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-UploadFileFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-UploadFileIntoFolderFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
-
-UploadPhotoFilesBody: TypeAlias = dict[str, Any]
-"""Members: `file`, and others."""
 
 UserCollectionIncluded: TypeAlias = dict[str, Summary]
 

@@ -21,7 +21,7 @@ from strongroom.http.access import Access, current_identity, own_id
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.rate_limits import RequestLimits
-from strongroom.http.request import get_service, header_pair, origin
+from strongroom.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.login import VerificationCode
@@ -39,14 +39,14 @@ _CODE_PARAMETER: Json = {
     "name": CODE_HEADER,
     "in": "header",
     "required": True,
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "pattern": PAIR_PATTERN},
     "description": "`{id}.{code}` of a code sent to one of the user's contacts",
 }
 _CAPTCHA_PARAMETER: Json = {
     "name": CAPTCHA_HEADER,
     "in": "header",
     "required": False,
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "pattern": PAIR_PATTERN},
     "description": "`{id}.{answer}` of a captcha",
 }
 PROOF_ERRORS = (

@@ -8,11 +8,13 @@ from strongroom.http.pages import PagingQuery, ReferenceSchema, collection_of
 from strongroom.http.parsing import Timestamp, text
 from strongroom.sessions.schemas import ChallengeAnswerSchema, IssuedTokensSchema, require_short_json
 from strongroom.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
+from strongroom.users.passwords import MAX_LENGTH, MIN_LENGTH
 from strongroom.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 
 MAX_TEXT = 1024
 MAX_NAME = 255
 MAX_FACTOR_NAME = 64
+_POLICY = "With an uppercase letter, a lowercase letter and a digit"
 
 _LOCALE = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
@@ -22,14 +24,23 @@ def _require_locale(value: str) -> None:
         raise ValidationError("Must be a BCP 47 tag, such as zh-CN.")
 
 
+def new_password() -> fields.String:
+    """Return the field of a new password; :mod:`strongroom.users.passwords` checks the policy."""
+    length = {"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH}
+    # Only described: an error of the policy names each rule that the password breaks.
+    return text(MAX_TEXT * 4, required=True, metadata={**length, "description": _POLICY})
+
+
 class NewUserSchema(Schema):
     """A registration. An e-mail address or mobile number needs a code; without either, a captcha."""
+
+    requires_any = ("email", "mobile", "username")
 
     name = text(MAX_NAME, required=True)
     email = text(MAX_TEXT, load_default=None)
     mobile = text(MAX_TEXT, load_default=None)
     username = text(MAX_TEXT, load_default=None)
-    password = text(MAX_TEXT * 4, required=True)
+    password = new_password()
     verificationCodes = fields.List(
         fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
     )
@@ -135,14 +146,14 @@ class PasswordChangeSchema(Schema):
     """The old password and the new one."""
 
     oldPassword = text(MAX_TEXT * 4, required=True)
-    newPassword = text(MAX_TEXT * 4, required=True)
+    newPassword = new_password()
 
 
 class PasswordResetSchema(Schema):
     """A new password and a reset code."""
 
     verificationCode = fields.Nested(VerificationCodeSchema, required=True)
-    newPassword = text(MAX_TEXT * 4, required=True)
+    newPassword = new_password()
 
 
 class PasswordSchema(Schema):
@@ -169,7 +180,7 @@ class SetupSchema(Schema):
     token = text(MAX_TEXT, required=True)
     email = text(MAX_TEXT, required=True)
     name = text(MAX_NAME, minimum=0, load_default="")
-    password = text(MAX_TEXT * 4, required=True)
+    password = new_password()
 
 
 class FactorSchema(Schema):

@@ -26,7 +26,7 @@ from strongroom.http.conditions import expected_revision
 from strongroom.http.html import Pages
 from strongroom.http.pages import collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema
-from strongroom.http.request import get_service, header_pair, origin
+from strongroom.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint, Location
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.login import VerificationCode
@@ -83,7 +83,7 @@ PROOF_PARAMETERS: Final[list[dict[str, Any]]] = [
         "name": CODE_HEADER,
         "in": "header",
         "required": False,
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "pattern": PAIR_PATTERN},
         "description": "`{id}.{code}` of a code sent to one of the user's contacts",
     },
     {

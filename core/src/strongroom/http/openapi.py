@@ -18,6 +18,8 @@ from strongroom.errors import StrongroomError, catalogue
 from strongroom.http.errors import ErrorSchema
 from strongroom.http.headers import request_header, response_headers
 from strongroom.http.html import Pages
+from strongroom.http.openapi_examples import add_examples
+from strongroom.http.openapi_rules import state_rules
 from strongroom.http.parsing import API_FIELDS, refuse_query
 from strongroom.http.routing import HEADERS_KEY
 from strongroom.plugin_api.web import ErrorKind
@@ -43,14 +45,13 @@ _PATH_PARAMETERS: Final = {"reference": "accessToken"}
 
 Json = dict[str, Any]
 
+# One scheme, because a request with two different tokens is refused.
 _SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
-    "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
-    "accessToken": {"type": "apiKey", "in": "header", "name": "X-Access-Token"},
-    "accessKey": {
+    "bearer": {
         "type": "http",
         "scheme": "bearer",
-        "bearerFormat": "srk_...",
-        "description": "An access key with the scope that the operation names",
+        "description": "An access token, or an access key (`srk_...`) with the scope that the operation "
+        "names in `x-access-key-scope`. The header `X-Access-Token` takes the same value instead.",
     },
 }
 
@@ -80,6 +81,7 @@ class Description:
         self._version = version
         self._server_url = server_url
         self._base_path = base_path
+        self._names = _SchemaNames()
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
@@ -97,7 +99,9 @@ class Description:
             api.spec.components.security_scheme(name, scheme)
         for blueprint in self._blueprints:
             api.register_blueprint(blueprint, url_prefix=self._base_path + (blueprint.url_prefix or ""))
-        return {**_completed(api.spec.to_dict()), ERRORS_KEY: self._catalogue()}
+        document = api.spec.to_dict()
+        state_rules(document, self._names.classes)
+        return {**_completed(document), ERRORS_KEY: self._catalogue()}
 
     def _catalogue(self) -> list[Json]:
         kinds: list[ErrorKind | type[StrongroomError]] = [*catalogue(), *self._errors]
@@ -108,7 +112,7 @@ class Description:
         return {
             "info": {"description": "A self-hosted server for user accounts and files."},
             "servers": [{"url": self._server_url}],
-            "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_SchemaNames()),
+            "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=self._names),
         }
 
 
@@ -162,6 +166,7 @@ def _completed(document: Json) -> Json:
         for method in _METHODS & item.keys():
             _describe_headers(item[method])
     document["components"]["responses"]["DEFAULT_ERROR"]["headers"] = response_headers("default")
+    add_examples(document)
     return document
 
 
@@ -190,12 +195,14 @@ class _SchemaNames:
     """Names schemas by their classes; a schema of a plugin never changes the name of another one."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, Any] = {}
+        self.classes: dict[str, Any] = {}
 
     def __call__(self, schema: Any) -> str:
         kind: Any = resolve_schema_cls(schema)
         name = str(kind.__name__).removesuffix("Schema")
-        if self._owners.setdefault(name, kind) is kind:
+        if self.classes.setdefault(name, kind) is kind:
             return name
         package = kind.__module__.partition(".")[0].removeprefix("strongroom_")
-        return "".join(word.capitalize() for word in package.split("_")) + name
+        name = "".join(word.capitalize() for word in package.split("_")) + name
+        self.classes[name] = kind
+        return name

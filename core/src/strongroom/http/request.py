@@ -210,6 +210,10 @@ def languages() -> tuple[str, ...]:
     return tuple(language for language, quality in request.accept_languages if quality > 0)
 
 
+PAIR_PATTERN: Final = r"^\s*[^.]+\..+$"
+"""The form of a header with two parts, as a pattern of JSON Schema."""
+
+
 def header_pair(name: str) -> tuple[str, str] | None:
     """Return the two parts of a header ``{id}.{secret}``, or ``None`` if the header is absent.
 

@@ -69,7 +69,11 @@ To refuse the request, the function raises an error or returns a response.
 """
 
 _SAFE_METHODS: Final = ("GET", "OPTIONS")
-_TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}, {"accessToken": []}]
+
+SCOPE_KEY: Final = "x-access-key-scope"
+"""The key of the scope that an access key needs for an operation."""
+
+_TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}]
 
 
 RESERVED: Final = (
@@ -393,7 +397,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                     HEADERS_KEY: {"request": read, "response": sent},
                     **({SENSITIVE_KEY: str(sensitive)} if sensitive else {}),
                     "operationId": _camel_case(view.__name__),
-                    "security": _security(access, scope),
+                    **({SCOPE_KEY: str(scope)} if scope else {}),
+                    "security": _security(access),
                     **described,
                     **additions,
                     "parameters": [*described.get("parameters", ()), *additions.get("parameters", ())],
@@ -417,13 +422,11 @@ def _described_headers(names: HeaderNames, descriptions: Mapping[str, str]) -> d
     return dict(names) if isinstance(names, Mapping) else {name: descriptions[name] for name in names}
 
 
-def _security(access: Access, scope: str | None) -> list[dict[str, list[str]]]:
+def _security(access: Access) -> list[dict[str, list[str]]]:
     """Return the OpenAPI security requirements; each of them admits a request."""
     if access is Access.PUBLIC:
         return []
-    # OpenAPI 3.1 lists the required roles of schemes that have no scopes of their own.
-    keys = [{"accessKey": [str(scope)]}] if scope else []
-    return [*_TOKEN, *keys, *([{}] if access is Access.OPTIONAL else [])]
+    return [*_TOKEN, *([{}] if access is Access.OPTIONAL else [])]
 
 
 def _documented_headers(document: Json) -> Iterator[str]:

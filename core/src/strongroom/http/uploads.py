@@ -38,6 +38,7 @@ UPLOAD_BODY: Final[dict[str, Any]] = {
                 "type": "object",
                 "required": [FILE_FIELD],
                 "properties": {FILE_FIELD: {"type": "string", "format": "binary"}},
+                "additionalProperties": False,
             }
         },
         "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},

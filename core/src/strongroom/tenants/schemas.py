@@ -226,6 +226,8 @@ class GroupMemberSchema(Schema):
 class NewInvitationSchema(Schema):
     """An invitation to one e-mail address or one mobile number."""
 
+    requires_any = ("email", "mobile")
+
     email = text(1024, load_default=None)
     mobile = text(1024, load_default=None)
     role = fields.String(

@@ -191,7 +191,7 @@ _CODE_PARAMETER: Json = {
     "name": "X-Verification-Code",
     "in": "header",
     "required": True,
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "pattern": r"^\s*[^.]+\..+$"},
     "description": "`{id}.{code}` of a code sent to a bound address or number",
 }
 _PAGE: Json = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}

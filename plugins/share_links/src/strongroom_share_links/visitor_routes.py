@@ -51,6 +51,7 @@ _BODY: Final = {
                     "type": "object",
                     "required": ["file"],
                     "properties": {"file": {"type": "string", "format": "binary"}},
+                    "additionalProperties": False,
                 }
             },
             **_CONTENT,

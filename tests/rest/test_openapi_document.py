@@ -1,0 +1,123 @@
+"""The OpenAPI document of a server with all plugins: examples, closed requests, rules of members."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from tests.support.api import Api, Json
+from tests.support.config import Table
+from tests.support.town import ALL_PLUGINS
+
+METHODS = {"get", "put", "post", "delete", "options", "head", "patch"}
+
+
+@pytest.fixture
+def config_changes() -> Table:
+    return ALL_PLUGINS
+
+
+@pytest.fixture
+def document(api: Api) -> Json:
+    # Each test treats the warning about two schemas of one name as an error.
+    document: Json = api.get("/openapi.json").json
+    return document
+
+
+def operations(document: Json) -> Iterator[Json]:
+    for item in document["paths"].values():
+        yield from (item[method] for method in METHODS & item.keys())
+
+
+def contents(operation: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the part and the media types of the request body and of each success."""
+    yield "request", operation.get("requestBody", {}).get("content", {})
+    for status, response in operation["responses"].items():
+        if status.startswith("2"):
+            yield status, response.get("content", {})
+
+
+def json_contents(document: Json) -> Iterator[tuple[str, Json]]:
+    for operation in operations(document):
+        for part, content in contents(operation):
+            if "application/json" in content:
+                yield f"{operation['operationId']} {part}", content["application/json"]
+
+
+def validator(document: Json, schema: Json) -> Any:
+    whole = {**schema, "components": document["components"]}
+    return jsonschema_rs.validator_for(whole, validate_formats=True)
+
+
+def test_every_json_body_has_an_example_that_its_schema_accepts(document: Json) -> None:
+    found = dict(json_contents(document))
+    assert len(found) > 230
+    assert [name for name, content in found.items() if "example" not in content] == []
+    faults = [
+        f"{name} {error.instance_path}: {error.message}"
+        for name, content in found.items()
+        for error in validator(document, content["schema"]).iter_errors(content["example"])
+    ]
+    assert faults == []
+
+
+def test_no_example_is_full_of_placeholders(document: Json) -> None:
+    assert [name for name, content in json_contents(document) if '"string"' in str(content)] == []
+    login = document["paths"]["/users"]["post"]["requestBody"]["content"]["application/json"]
+    assert login["example"] == {
+        "name": "Alice",
+        "email": "alice@example.com",
+        "password": "Correct1Horse",
+    }
+
+
+def test_request_bodies_are_closed(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    bodies = [
+        (operation["operationId"], schemas.get(schema.get("$ref", "").rpartition("/")[2], schema))
+        for operation in operations(document)
+        for media_type, content in operation.get("requestBody", {}).get("content", {}).items()
+        if media_type in ("application/json", "multipart/form-data")
+        for schema in [content["schema"]]
+    ]
+    assert len(bodies) > 60
+    assert {name for name, body in bodies if body.get("additionalProperties") is not False} == set()
+
+
+def test_rules_between_members_and_of_headers_are_stated(document: Json) -> None:
+    new_user = validator(document, document["components"]["schemas"]["NewUser"])
+    body = {"name": "Alice", "password": "Correct1Horse"}
+    assert not new_user.is_valid(body)
+    assert new_user.is_valid({**body, "mobile": "+8613800138000"})
+    assert not new_user.is_valid({**body, "mobile": "+8613800138000", "password": "Short1"})
+    codes = [
+        parameter["schema"]
+        for operation in operations(document)
+        for parameter in operation.get("parameters", ())
+        if parameter.get("name") == "X-Verification-Code"
+    ]
+    assert codes
+    for schema in codes:
+        assert jsonschema_rs.is_valid(schema, "01a1.271828")
+        assert not jsonschema_rs.is_valid(schema, "271828")
+
+
+def test_no_schema_has_a_number_for_a_name(document: Json) -> None:
+    assert [name for name in document["components"]["schemas"] if name[-1].isdigit()] == []
+
+
+def test_there_is_one_way_to_present_a_token(document: Json) -> None:
+    """Two tokens in one request are refused, so the document must not offer two schemes."""
+    assert document["components"]["securitySchemes"].keys() == {"bearer"}
+    schemes = {
+        scheme
+        for operation in operations(document)
+        for requirement in operation.get("security", ())
+        for scheme in requirement
+    }
+    assert schemes == {"bearer"}
+
+
+def test_the_documentation_page_fits_phones(api: Api) -> None:
+    page = api.get("/docs").text
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
