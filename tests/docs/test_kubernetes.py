@@ -126,6 +126,8 @@ def test_production_takes_the_configuration_and_the_secrets(name: str, tmp_path:
         path.chmod(0o600)
         variables[variable["name"]] = str(path)
     create_key_file(tmp_path / "signing-keys.json", "RS256", 0)
+    # The file has a sample value, which production refuses.
+    variables["STRONGROOM__STORAGES__MAIN__ACCESS_KEY_ID"] = "AKIAIOSFODNN7"
     variables["STRONGROOM__TOKENS__KEYS_FILE"] = str(tmp_path / "signing-keys.json")
     config = str(FOLDER / "base/strongroom.toml")
     result = run_command("config", "check", "--offline", "--config", config, env=variables)

@@ -27,6 +27,11 @@ SECRETS = {
     "STRONGROOM__MESSAGES__SMTP__PASSWORD_FILE": "hush",
     "STRONGROOM__MESSAGES__ALIYUN_SMS__ACCESS_KEY_SECRET_FILE": "hush",
 }
+ACCESS_KEYS = {
+    "STRONGROOM__STORAGES__MAIN__ACCESS_KEY_ID": "AKIAIOSFODNN7",
+    "STRONGROOM__MESSAGES__ALIYUN_SMS__ACCESS_KEY_ID": "LTAI4FodnnIos7",
+}
+"""The file has sample values, which production refuses."""
 
 
 @pytest.fixture
@@ -38,6 +43,7 @@ def secrets(tmp_path: Path) -> dict[str, str]:
     create_key_file(tmp_path / "keys.json", "RS256", 0)
     return {
         "STRONGROOM__TOKENS__KEYS_FILE": str(tmp_path / "keys.json"),
+        **ACCESS_KEYS,
         **{name: str(tmp_path / name) for name in SECRETS},
     }
 

@@ -1,12 +1,10 @@
 """``strongroom init``: every file that it writes is accepted, and a server starts with it."""
 
-import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
@@ -14,38 +12,17 @@ from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
+from tests.support.deployments import (
+    DOMAIN,
+    caddy_before,
+    init,
+    init_small,
+    prepare_small,
+    replace_in,
+    succeed,
+)
 from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.server import STOP_SECONDS, STRONGROOM, Server, serving, wait_until_answering
-from tests.support.waiting import wait_until
-
-DOMAIN = "box.example.org"
-
-
-def init(kind: str, folder: Path, *options: str) -> str:
-    result = run_command("init", kind, str(folder), *options)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def succeed(command: Sequence[object], stdin: str = "") -> str:
-    result = subprocess.run(
-        [str(word) for word in command], input=stdin, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def replace_in(folder: Path, replaced: dict[str, str]) -> None:
-    """Replace texts in all files of a folder; each has to occur."""
-    missing = set(replaced)
-    for path in (path for path in folder.rglob("*") if path.is_file()):
-        text = path.read_text()
-        for old, new in replaced.items():
-            if old in text:
-                missing.discard(old)
-                text = text.replace(old, new)
-        path.write_text(text)
-    assert missing == set()
 
 
 def upload_and_download(client: Client) -> None:
@@ -69,12 +46,7 @@ def test_a_server_starts_with_the_local_configuration(tmp_path: Path) -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A small server in a folder, for this machine's program and user."""
-    folder = tmp_path / "etc"
-    init("small", folder, "--domain", DOMAIN, "--program", str(STRONGROOM))
-    replaced = {"/var/lib/strongroom": f"{tmp_path}/data", "8000": str(free_port())}
-    replace_in(folder, {**replaced, "runuser -u strongroom -- ": ""})
-    (tmp_path / "data").mkdir(mode=0o700)
-    return folder
+    return init_small(tmp_path)
 
 
 @contextmanager
@@ -93,45 +65,9 @@ def serving_small(folder: Path) -> Iterator[str]:
         process.wait(timeout=STOP_SECONDS)
 
 
-@contextmanager
-def caddy_before(folder: Path) -> Iterator[str]:
-    """Run Caddy with the configuration of a small deployment, without TLS, until the block ends."""
-    caddy = shutil.which("caddy")
-    if caddy is None:
-        pytest.skip("Caddy is not on this machine")
-    port = free_port()
-    path = folder / "Caddyfile"
-    # The interface for changes listens on the same port everywhere.
-    text = path.read_text().replace("{\n", "{\n\tadmin off\n", 1)
-    path.write_text(text.replace(f"{DOMAIN} {{", f"http://127.0.0.1:{port} {{"))
-    environment = {**os.environ, "HOME": str(folder)}
-    command = [caddy, "run", "--config", str(path), "--adapter", "caddyfile"]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-    try:
-        _wait(f"http://127.0.0.1:{port}/livez")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=STOP_SECONDS)
-
-
-def _wait(url: str) -> None:
-    def answers() -> bool:
-        with suppress(OSError), urlopen(url, timeout=5):
-            return True
-        return False
-
-    wait_until(answers)
-
-
 def test_a_small_server_starts_behind_caddy(small: Path) -> None:
-    control = small / "strongroomctl"
-    succeed([control, "db", "upgrade"])
-    assert succeed([control, "config", "check"]) == "the configuration is fine\n"
-    succeed(
-        [control, "users", "create", "--admin", "--email", "alice@example.com", "--password-stdin"],
-        "Correct1Horse",
-    )
+    prepare_small(small)
+    assert succeed([small / "strongroomctl", "config", "check"]) == "the configuration is fine\n"
     with serving_small(small), caddy_before(small) as url:
         upload_and_download(Client.logged_in(url, "alice@example.com"))
 
@@ -139,7 +75,17 @@ def test_a_small_server_starts_behind_caddy(small: Path) -> None:
 def test_the_configuration_of_a_cluster_is_fine(tmp_path: Path) -> None:
     init("cluster", tmp_path, "--domain", DOMAIN, "--program", str(STRONGROOM))
     replace_in(tmp_path, {"runuser -u strongroom -- ": ""})
-    command = [tmp_path / "strongroomctl", "config", "check", "--offline"]
+    command = [str(tmp_path / "strongroomctl"), "config", "check", "--offline"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    sample = "is the sample value of a template"
+    samples = [line for line in result.stderr.splitlines() if sample in line]
+    # Four secrets, and two names of access keys.
+    assert (result.returncode, len(samples)) == (2, 6), result.stderr
+    assert len(result.stderr.splitlines()) == 6
+    replace_in(tmp_path, {"AKIAEXAMPLE": "AKIAIOSFODNN7", "LTAI-example": "LTAI4FodnnIos7"})
+    url = "postgresql+psycopg://strongroom:hush@127.0.0.1/strongroom"
+    for name in ("s3_secret", "smtp_password", "sms_secret", "database_url"):
+        (tmp_path / "secrets" / name).write_text(url if name == "database_url" else "hush")
     assert succeed(command) == "the configuration is fine\n"
 
 
@@ -176,6 +122,36 @@ def test_systemd_accepts_the_units(tmp_path: Path, kind: str) -> None:
     result = subprocess.run([analyze, "verify", *paths], capture_output=True, text=True, check=False)
     said = [line for line in result.stderr.splitlines() if "strongroom" in line]
     assert (result.returncode, said) == (0, [])
+
+
+@pytest.mark.parametrize("name", ["strongroom@8000", "strongroom-backup", "strongroom-prune"])
+def test_the_units_expose_little(tmp_path: Path, name: str) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd-analyze is not on this machine")
+    init("small", tmp_path, "--program", str(STRONGROOM))
+    unit = tmp_path / f"{name}.service"
+    template = name.replace("8000", "")
+    unit.write_text((tmp_path / f"systemd/{template}.service").read_text())
+    said = succeed([analyze, "security", "--offline=true", "--no-pager", unit])
+    level = float(said.splitlines()[-1].partition(".service: ")[2].split()[0])
+    assert level < 5
+
+
+def test_a_reload_with_a_refused_configuration_fails_before_the_server_gets_the_signal(
+    small: Path,
+) -> None:
+    unit = (small / "systemd/strongroom@.service").read_text()
+    lines = [line.partition("=")[2] for line in unit.splitlines() if line.startswith("ExecReload=")]
+    check = lines[0].split()
+    assert lines[1:] == ["/bin/kill -HUP $MAINPID"]
+    secret = {"STRONGROOM__SERVER__SECRET_KEY_FILE": str(small / "secrets/secret_key")}
+    prepare_small(small)
+    assert Path(check[0]) == STRONGROOM
+    assert run_command(*check[1:], env=secret).returncode == 0
+    change_config(small / "strongroom.toml", {"server": {"public_url": "http://box.example.org"}})
+    result = run_command(*check[1:], env=secret)
+    assert (result.returncode, "server.public_url: " in result.stderr) == (2, True)
 
 
 def test_the_examples_are_the_files_of_a_cluster(tmp_path: Path) -> None:

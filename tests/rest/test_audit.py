@@ -202,3 +202,10 @@ def test_what_may_be_a_password_is_recorded_as_a_hash(api: Api, admin: Person, t
 def failures(api: Api, admin: Person) -> list[Json]:
     events: list[Json] = api.get("/audit-events?action=login&outcome=failure", by=admin).json["data"]
     return events
+
+
+def test_a_user_that_the_operator_creates_is_no_actor(api: Api, admin: Person) -> None:
+    user = api.person()
+    records = api.get("/audit-events?action=user.create&pageSize=100", by=admin).json["data"]
+    (record,) = [item for item in records if item["target"]["id"] == user.id]
+    assert record["actor"] is None

@@ -24,6 +24,7 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugins.selection import Selection
+from strongroom.samples import samples_in
 from strongroom.secret_keys import is_readable_by_others
 from strongroom.sessions.keys import Key, KeyRingError, load_keys
 from strongroom.storage.stores import fault_of
@@ -95,6 +96,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         return
     faults = (
         *_debug(),
+        *_samples(configuration),
         *_database(settings),
         *_data_dir(settings),
         *_secret(configuration),
@@ -168,6 +170,11 @@ def refuse_unstated_database(configuration: Configuration) -> None:
         for path, message in _database(configuration.settings):
             configuration.add_error(path, message)
         configuration.raise_if_invalid()
+
+
+def _samples(configuration: Configuration) -> Iterator[Fault]:
+    for path in samples_in(configuration.raw.values):
+        yield path, "is the sample value of a template; set the value of your own"
 
 
 def _database(settings: Settings) -> Iterator[Fault]:

@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.net import SocketSpec  # type: ignore[attr-defined]  # re-exported without __all__
+from granian.net import SocketHolder  # type: ignore[attr-defined]  # re-exported without __all__
 from granian.server.mp import MPServer
 
 from strongroom.config import Configuration, ConfigurationError, Settings
@@ -36,6 +35,7 @@ from strongroom.gateway.worker import spawn_worker
 from strongroom.http.middleware import DRAINING
 from strongroom.plugins.manager import PluginError
 from strongroom.processes import PidFile, SignalledEvent, end_with, wait_until_serving
+from strongroom.service_manager import has_service_manager, notify_service_manager, open_listeners
 
 STOP_SECONDS: Final = 30
 """Seconds for which open requests may continue after the server receives a stop signal."""
@@ -63,25 +63,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Reread = Callable[[], Configuration]
-_ADDRESS: Final = "NOTIFY_SOCKET"
-
-
-def has_service_manager() -> bool:
-    """Return whether a service manager has set ``NOTIFY_SOCKET``."""
-    return bool(os.environ.get(_ADDRESS))
-
-
-def notify_service_manager(*lines: str) -> None:
-    """Send assignments such as ``READY=1`` to the service manager, if there is one."""
-    address = os.environ.get(_ADDRESS, "")
-    if not address:
-        return
-    # "@" marks Linux's abstract namespace.
-    if address.startswith("@"):
-        address = f"\0{address[1:]}"
-    # A missing service manager must not stop the server.
-    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-        sender.sendto("\n".join(lines).encode(), address)
 
 
 class DrainingServer(MPServer):
@@ -258,15 +239,14 @@ def _raise_connection_limit() -> int:
     return _MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else min(soft // 2, _MOST_CONNECTIONS)
 
 
-def _limit_unread(descriptor: int, seconds: float) -> None:
+def _limit_unread(listener: socket.socket, seconds: float) -> None:
     """Make the kernel close connections whose client reads nothing for ``seconds``.
 
     Set on the listening socket; accepted connections inherit it. The application cannot detect this
     case, because the end of a response waits in buffers of Granian and the kernel.
     """
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        with socket.socket(fileno=os.dup(descriptor)) as listener:
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
 class _Server(DrainingServer):
@@ -274,23 +254,23 @@ class _Server(DrainingServer):
 
     By default each worker opens its own socket, and connections in its accept queue are lost when the
     worker is replaced. With a socket of the master, the next worker accepts them. There is one socket
-    per worker, so that the kernel distributes connections evenly (``SO_REUSEPORT``).
+    per worker, so that the kernel distributes connections evenly (``SO_REUSEPORT``). A service manager
+    keeps the sockets while the service restarts.
     """
 
     def _init_shared_socket(self) -> None:
         self._ssp, self._sso = None, None
-        self._listeners: list[Any] = [
-            SocketSpec(self.bind_addr, self.bind_port, self.backlog).build() for _ in range(self.workers)
-        ]
-        for listener in self._listeners:
+        self._sockets = open_listeners(self.bind_addr, self.bind_port, self.workers, self.backlog)
+        for listener in self._sockets:
             seconds = _UNREAD_GRACES * self.settings.server.transfer_grace_seconds
-            _limit_unread(listener.get_fd(), seconds)
+            _limit_unread(listener, seconds)
 
     def _spawn_worker(  # type: ignore[override]  # as the base class itself has it
         self, idx: int, target: Any, callback_loader: Any
     ) -> Any:
-        holder: Any = self._listeners[idx]
-        self._shd = holder
+        # Granian's type stub of the class has no constructor.
+        holder: Any = SocketHolder
+        self._shd = holder(self._sockets[idx].fileno(), False, self.backlog)
         return super()._spawn_worker(idx, target, callback_loader)
 
 

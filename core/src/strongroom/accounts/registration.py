@@ -129,7 +129,9 @@ class RegistrationService:
         self._require_free(self._credentials_of(registration))
 
     def create(self, registration: Registration, origin: Origin) -> User:
-        """Create a user without proof of the credentials.
+        """Create a user without proof of the credentials, as the operator of the server.
+
+        The audit record has no actor: no user has done it.
 
         Raises:
             ValidationFailed: a name is malformed or missing, or the password is weak.
@@ -138,7 +140,7 @@ class RegistrationService:
         """
         prepared = self.prepare(registration)
         with self._database.write() as connection:
-            return self.add(connection, prepared, origin)
+            return self.add(connection, prepared, origin, is_own=False)
 
     def prepare(self, registration: Registration) -> Prepared:
         """Check a registration and hash its password. Slow: call it outside of a transaction.
@@ -151,8 +153,12 @@ class RegistrationService:
         password_hash = self._credentials.hash_password(registration.password)
         return Prepared(registration.name, registration.kind, credentials, password_hash)
 
-    def add(self, connection: Connection, prepared: Prepared, origin: Origin) -> User:
+    def add(
+        self, connection: Connection, prepared: Prepared, origin: Origin, *, is_own: bool = True
+    ) -> User:
         """Create a user without proof of the credentials.
+
+        The new user is the actor of the audit record, unless ``is_own`` is false.
 
         Raises:
             CredentialTaken: another user has one of the names.
@@ -163,7 +169,7 @@ class RegistrationService:
         self._credentials.set_password(connection, user.id, prepared.password_hash)
         event = AuditEvent(
             "user.create",
-            actor_id=user.id,
+            actor_id=user.id if is_own else None,
             target_type="user",
             target_id=user.id,
             origin=origin,

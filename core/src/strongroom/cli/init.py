@@ -15,6 +15,7 @@ from typing import Any, Final
 import click
 
 from strongroom.clock import SystemClock
+from strongroom.samples import SECRETS_TO_FILL_IN
 from strongroom.secret_keys import create_private_file
 from strongroom.sessions.keys import create_key_file
 
@@ -33,18 +34,10 @@ _SECRET: Final = re.compile(
 
 _FOLDERS: Final = {"local": ["local"], "small": ["server", "small"], "cluster": ["server", "cluster"]}
 
-_TO_FILL_IN: Final = {
-    "database_url": "postgresql+psycopg://strongroom:PASSWORD@127.0.0.1/strongroom",
-    "s3_secret": "SECRET-ACCESS-KEY",
-    "smtp_password": "PASSWORD",
-    "sms_secret": "SECRET",
-}
-"""Secrets of other services, which the operator has to fill in."""
-
 _SECRETS: Final[Mapping[str, frozenset[str]]] = {
     "local": frozenset(),
     "small": frozenset({"secret_key"}),
-    "cluster": frozenset({"secret_key", *_TO_FILL_IN}),
+    "cluster": frozenset({"secret_key", *SECRETS_TO_FILL_IN}),
 }
 
 
@@ -162,4 +155,4 @@ def _write(folder: Path, kind: str, texts: Mapping[Path, str]) -> None:
 
 
 def _secret(name: str) -> str:
-    return _TO_FILL_IN.get(name) or secrets.token_urlsafe(48)
+    return SECRETS_TO_FILL_IN.get(name) or secrets.token_urlsafe(48)

@@ -19,6 +19,7 @@ from strongroom.cli.users import make_setup_link
 from strongroom.config import Configuration, Settings, load
 from strongroom.plugins.selection import select
 from strongroom.processes import PidFile, in_own_process
+from strongroom.service_manager import inherited_sockets
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
@@ -35,6 +36,8 @@ def serve(context: CommandContext) -> None:
     """
     configuration = context.configuration
     warn_of_deprecations(configuration)
+    # Before any other process is forked, because the sockets are meant for this one.
+    inherited_sockets()
     # Before anything opens files, and inherited by the workers.
     raise_file_limit()
     # Before the preload, because prometheus_client selects its mode when it is imported.

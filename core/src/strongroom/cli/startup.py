@@ -17,6 +17,7 @@ from strongroom.cli.database_checks import require_own_secret, require_served_sc
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugins.selection import select
+from strongroom.service_manager import is_inherited
 
 if TYPE_CHECKING:
     from strongroom.container.services import Container
@@ -110,7 +111,7 @@ def require_free_ports(configuration: Configuration, *, may_run: bool = False) -
             )
         addresses.append(("management", management.host, management.port, ""))
     for section, host, port, base_path in addresses:
-        fault = _port_fault(host, port)
+        fault = None if is_inherited(host, port) else _port_fault(host, port)
         if fault and not (may_run and _is_strongroom(host, port, base_path)):
             key, reason = fault
             configuration.add_error((section, key), reason)

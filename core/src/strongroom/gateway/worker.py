@@ -1,7 +1,12 @@
 """The entry point of a worker process, which Granian's master starts."""
 
+import os
 import signal
+import socket
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from granian._granian import ASGIWorker, CallbackScheduler
@@ -29,13 +34,39 @@ class _Scheduler(CallbackScheduler):
         self._schedule_fn = handle
 
 
-def _note_stop_signals() -> None:
-    """Set :data:`STOPPING` before Granian's own handlers, which then wait for the open requests."""
+_DESCRIPTORS: Final = Path("/proc/self/fd")
+
+_ACCEPTED_SECONDS: Final = 0.5
+"""How long a worker that stops waits for the requests of the connections that it has accepted."""
+
+
+def _stop_accepting(listener: int) -> None:
+    """Leave new connections in the backlog of a listening socket, for the next worker.
+
+    Granian's accept loop ends together with the connections that have sent nothing yet. So the worker's
+    descriptors of the socket are replaced before, by a socket that nobody connects to.
+    """
+    listening = os.fstat(listener)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.setblocking(False)
+        for descriptor in [int(path.name) for path in _DESCRIPTORS.iterdir()]:
+            # The descriptor of the listing itself is closed.
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(descriptor), listening):
+                    os.dup2(other.fileno(), descriptor, inheritable=False)
+
+
+def _note_stop_signals(listener: int) -> None:
+    """Stop accepting, and set :data:`STOPPING`, before Granian's own handlers end the open requests."""
     for number in (signal.SIGINT, signal.SIGTERM):
         handle: Any = signal.getsignal(number)
 
         def note(signum: int, frame: Any, handle: Any = handle) -> None:
             STOPPING.set()
+            if _DESCRIPTORS.is_dir():
+                _stop_accepting(listener)
+                # The main thread has nothing else to do.
+                time.sleep(_ACCEPTED_SECONDS)
             handle(signum, frame)
 
         signal.signal(number, note)
@@ -67,7 +98,7 @@ def _spawn_worker(
     stop: Any = set_sync_signals()  # type: ignore[no-untyped-call]
     stopped = SignalledEvent()
     stop.add_cb(stopped.set)
-    _note_stop_signals()
+    _note_stop_signals(sock[1].get_fd())
     gateway.timers.start()
     # Granian's type stub of the class is outdated.
     create_worker: Any = ASGIWorker
