@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from traceback import format_exc
 from typing import Final
 
 from bench import (
@@ -58,30 +59,48 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     plan = Plan(options.rounds, options.seconds, files=options.files)
     names = options.benches or list(BENCHES)
+    failed: list[str] = []
     if options.against:
         rows = trees.measure(plan, options.against.resolve(), names)
     else:
-        rows = measured(names, plan)
+        rows, failed = measured(names, plan)
     text, figures = markdown(rows, plan), as_json(rows, plan)
     print(text, end="")
     for path in options.json:
         path.write_text(figures)
     # The documentation has the results of one complete run.
-    if not (options.benches or options.against):
+    if not (options.benches or options.against or failed):
         (RESULTS / "latest.md").write_text(text)
         (RESULTS / "latest.json").write_text(figures)
+    if failed:
+        sys.exit(f"without figures: {', '.join(failed)}")
 
 
-def measured(names: Sequence[str], plan: Plan) -> list[Row]:
-    """Run benches, and print each row as soon as it is measured; the table follows at the end."""
+def measured(names: Sequence[str], plan: Plan) -> tuple[list[Row], list[str]]:
+    """Run benches, and print each row as soon as it is measured; the table follows at the end.
+
+    A busy machine may break one bench, which must not cost the figures of all others: it is repeated
+    once. Return the rows, and the names of the benches that failed twice.
+    """
     rows: list[Row] = []
+    failed: list[str] = []
     for number, name in enumerate(names, 1):
         _say(f"{name} ({number} of {len(names)}) ...")
-        found = BENCHES[name](plan)
-        for row in found:
+        found = _attempt(name, plan) or _attempt(name, plan)
+        for row in found or []:
             _say(f"  {line(row)}")
-        rows += found
-    return rows
+        rows += found or []
+        failed += [] if found else [name]
+    return rows, failed
+
+
+def _attempt(name: str, plan: Plan) -> list[Row] | None:
+    """Return the rows of a bench, or ``None`` if it failed."""
+    try:
+        return BENCHES[name](plan)
+    except Exception:
+        _say(f"  {name} failed:\n{format_exc()}")
+        return None
 
 
 def _say(text: str) -> None:

@@ -70,9 +70,32 @@ def test_rows_are_printed_as_soon_as_they_are_measured(
         return measure_once
 
     monkeypatch.setattr("bench.__main__.BENCHES", {name: measure(name) for name in ("one", "two")})
-    rows = measured(["one", "two"], TINY)
+    rows, failed = measured(["one", "two"], TINY)
+    assert failed == []
     assert [row.name for row in rows] == ["one", "two"]
     assert shown == ["one (1 of 2) ...\n", "  one: 10.0 /s; limit: 20.0 /s\ntwo (2 of 2) ...\n"]
+
+
+def test_a_bench_that_breaks_is_repeated_and_costs_no_other_its_figures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[str] = []
+
+    def measure(name: str, failures: int) -> Bench:
+        def measure_once(_plan: Plan) -> list[Row]:
+            calls.append(name)
+            if calls.count(name) <= failures:
+                raise OSError("busy")
+            return [Row(name, "/s", [10.0])]
+
+        return measure_once
+
+    benches = {"broken": measure("broken", 9), "busy": measure("busy", 1), "good": measure("good", 0)}
+    monkeypatch.setattr("bench.__main__.BENCHES", benches)
+    rows, failed = measured(list(benches), TINY)
+    assert ([row.name for row in rows], failed) == (["busy", "good"], ["broken"])
+    assert calls == ["broken", "broken", "busy", "busy", "good"]
+    assert "OSError: busy" in capsys.readouterr().err
 
 
 def test_a_spread_is_the_median_between_the_extremes() -> None:

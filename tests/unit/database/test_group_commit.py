@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, text
+from tests.support.databases import on_postgresql
 from tests.support.waiting import wait_until
 
 from strongroom.database import Database
@@ -47,8 +48,16 @@ def written(database: Database) -> set[int]:
         return set(connection.execute(text("SELECT number FROM written")).scalars())
 
 
-def gathered(database: Database, works: list[Work]) -> list[Future[Any]]:
-    """Let the works come while another holds the turn, so that SQLite does them in one transaction."""
+def gathered(
+    database: Database,
+    works: list[Work],
+    key: str | None = None,
+    then: Callable[[], None] = lambda: None,
+) -> list[Future[Any]]:
+    """Let the works come while another has the turn, so that they share a transaction.
+
+    On PostgreSQL only those of a key do. ``then`` is called while all of them wait.
+    """
     with ThreadPoolExecutor(len(works) + 1) as pool:
         entered, leave = Event(), Event()
 
@@ -56,12 +65,14 @@ def gathered(database: Database, works: list[Work]) -> list[Future[Any]]:
             entered.set()
             leave.wait(60)
 
-        pool.submit(database.write_together, hold)
+        pool.submit(database.write_together, hold, key=key)
         entered.wait(60)
-        futures = [pool.submit(database.write_together, work) for work in works]
-        group_commit = database._group_commit
+        futures = [pool.submit(database.write_together, work, key=key) for work in works]
+        queue = database._queues._queues.get(key or "")
+        group_commit = queue.commit if queue else database._group_commit
         if group_commit is not None:
             wait_until(lambda: len(group_commit._waiting) == len(works) + 1)
+        then()
         leave.set()
     return futures
 
@@ -105,6 +116,55 @@ def test_on_sqlite_those_who_come_at_one_moment_share_a_transaction(database: Da
         gathered(database, [insert(number) for number in range(6)])
     # One of who held the turn, and one of all the others.
     assert len(commits) == 2
+
+
+def test_works_of_one_key_share_transactions_and_their_errors_are_their_own(
+    database: Database,
+) -> None:
+    works = [insert(1), insert_and_fail(2), insert(1), *(insert(number) for number in range(3, 30))]
+    waits: list[float] = []
+    database.observe_queues(waits.append)
+    with counted_commits(database) as commits:
+        futures = gathered(database, works, "tenant")
+    errors = [type(error) for future in futures if (error := future.exception(60)) is not None]
+    assert len(errors) == 2
+    assert Forbidden in errors
+    assert written(database) == {1, *range(3, 30)}
+    if database.engine.dialect.name == "postgresql":
+        # One of who had the turn, and each 16 of the others, because other processes wait as well.
+        assert len(commits) == 3
+        assert len(waits) == len(works) + 1
+        assert database._queues._queues == {}
+
+
+@on_postgresql
+def test_works_of_other_keys_do_not_wait(database: Database) -> None:
+    def write_by_another_key() -> None:
+        database.write_together(insert(2), key="other")
+        assert written(database) == {2}
+
+    gathered(database, [insert(1)], "tenant", write_by_another_key)
+    assert written(database) == {1, 2}
+
+
+@on_postgresql
+def test_a_queue_that_has_waited_for_half_of_the_limit_takes_no_more(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = []
+
+    def ask() -> None:
+        database.require_short_queue("tenant")
+        monkeypatch.setattr(database, "_crowded_seconds", 0)
+        database.require_short_queue("other")
+        try:
+            database.require_short_queue("tenant")
+        except Unavailable as error:
+            refused.append(error)
+
+    gathered(database, [insert(1)], "tenant", ask)
+    assert len(refused) == 1
+    database.require_short_queue("tenant")
 
 
 def test_a_transaction_that_cannot_be_committed_fails_for_all(

@@ -283,6 +283,7 @@ class Infrastructure:
 
     def _observe(self, database: Database) -> None:
         metrics, slow = self.metrics, self.settings.database.slow_query_ms
+        database.observe_queues(self.on_wait("tenant"))
         if metrics is not None:
             for engine in database.engines:
                 metrics.watch(engine)

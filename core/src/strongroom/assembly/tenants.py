@@ -33,7 +33,7 @@ class TenantServices(ServiceGroup):
 
     @cached_property
     def _memberships(self) -> Memberships:
-        return Memberships(self._clock)
+        return Memberships(self._clock, self._base.on_wait("tenant"))
 
     @cached_property
     def _visibility(self) -> Visibility:

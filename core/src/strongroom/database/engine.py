@@ -7,6 +7,7 @@ transaction that upgraded to writing could fail halfway, because another writer 
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +17,7 @@ from sqlalchemy.pool import NullPool
 from strongroom.database.commit_signal import CommitSignal
 from strongroom.database.compiled import UNOBSERVED, is_observed
 from strongroom.database.failures import DATABASE_ERRORS, raise_translated
+from strongroom.database.group_commit import GroupCommit, KeyedGroupCommit
 from strongroom.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.database.sqlite_engines import (
     BUSY_SECONDS,
@@ -27,7 +29,7 @@ from strongroom.database.sqlite_engines import (
     sqlite_engine,
     sqlite_reading_engine,
 )
-from strongroom.database.sqlite_writer import GroupCommit, WriterLock
+from strongroom.database.sqlite_writer import WriterLock
 from strongroom.database.statements import REPEATABLE, Observer, Statement, forget, observe
 from strongroom.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONG_SECONDS = 600
+_QUEUED_AT_ONCE = 16
+"""Number of works of a key that share a transaction: other processes wait for the same lock."""
+
 _LIFT_LIMIT = Statement(text(f"SET LOCAL statement_timeout = '{_LONG_SECONDS}s'"))
 _RESTORE_LIMIT = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
 _ASYNC_COMMIT = Statement(text("SET LOCAL synchronous_commit = off"))
@@ -87,6 +92,10 @@ class Database:
         self._writer = self._writing_engine.execution_options(**{WRITING: True})
         self._lazy_writer = self._writing_engine.execution_options(**{WRITING: True, LAZY: True})
         self._group_commit = GroupCommit(self._writing) if is_sqlite else None
+        self._on_queue_wait: Callable[[float], None] | None = None
+        self._queues = KeyedGroupCommit(self._queue)
+        # Half of the time that a change may wait, so that those before it may take the other half.
+        self._crowded_seconds = (timeout_seconds or POOL_SECONDS) / 2
         self._writer_lock = (
             WriterLock(self.engine.url.database or "", BUSY_SECONDS) if is_sqlite else None
         )
@@ -129,22 +138,42 @@ class Database:
         with self._guard, self._writing(durable) as connection:
             yield connection
 
-    def write_together(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    def write_together(
+        self, work: Callable[[Connection], T], *, key: str | None = None, durable: bool = True
+    ) -> T:
         """Run ``work`` in a transaction as of :meth:`write`, and return its result.
 
         On SQLite, the work of concurrent threads shares one transaction, so that they wait for one disk
-        sync (group commit); PostgreSQL does the same internally. The work may run in another thread.
+        sync (group commit). On PostgreSQL, which does the same internally, only work of the same key
+        does, which would wait for the same lock. The work may run in another thread.
+
+        Args:
+            work: changes rows.
+            key: what the work locks, such as the id of a tenant.
+            durable: as of :meth:`write`.
 
         Raises:
             Unavailable: the database does not respond.
             StorageFull: the database has no space left.
         """
         with self._guard:
+            # Another thread may run it, on behalf of this request.
+            job = carry(self._translated(work))
             if self._group_commit is not None:
-                # Another thread may run it, on behalf of this request.
-                return self._group_commit.run(carry(work), durable=durable)
+                return self._group_commit.run(job, durable=durable)
+            if key is not None:
+                return self._queues.run(key, job, durable=durable)
             with self._writing(durable) as connection:
                 return work(connection)
+
+    def require_short_queue(self, key: str) -> None:
+        """Refuse work of :meth:`write_together` that would probably wait for too long.
+
+        Raises:
+            Unavailable: work of the same key has waited for half of the time limit.
+        """
+        if self._queues.waited(key) > self._crowded_seconds:
+            raise Unavailable(retry_after=ceil(self._crowded_seconds))
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
@@ -168,6 +197,10 @@ class Database:
     def engines(self) -> set[Engine]:
         """All engines in use: :attr:`engine` and, on SQLite, the engine for writing."""
         return {self.engine, self._writing_engine}
+
+    def observe_queues(self, waits: Callable[[float], None]) -> None:
+        """Observe the seconds that work of :meth:`write_together` with a key waits for other work."""
+        self._on_queue_wait = waits
 
     def observe(self, statements: Observer, waits: Callable[[float], None] | None = None) -> None:
         """Observe the work of the database, until :meth:`close`.
@@ -213,6 +246,17 @@ class Database:
         # After the release of the lock; skipped if the transaction was rolled back.
         self.commits.notify(topics)
 
+    def _queue(self) -> GroupCommit:
+        return GroupCommit(self._writing, self._on_queue_wait or _ignore, _QUEUED_AT_ONCE)
+
+    def _translated(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+        def translated(connection: Connection) -> T:
+            # Among other work, an error does not reach the end of the transaction.
+            with self._translating_errors():
+                return work(connection)
+
+        return translated
+
     def _note_wait(self, began: float) -> None:
         if self._on_wait is not None:
             self._on_wait(perf_counter() - began)
@@ -230,6 +274,10 @@ class Database:
         # Immediately, because a thread would otherwise wait for the whole time limit.
         if self.is_hanging:
             raise Unavailable(retry_after=1)
+
+
+def _ignore(_seconds: float) -> None:
+    """Drop a figure."""
 
 
 @contextmanager

@@ -365,7 +365,8 @@ class DirectUploads:
                 raise errors.DigestMismatch
             received = self._file_writer.inspect(caller, received, target.name)
             return self._database.write_together(
-                lambda connection: self._store(connection, caller, target, received)
+                lambda connection: self._store(connection, caller, target, received),
+                key=target.tenant_id,
             )
         except errors.Unavailable:
             # Temporary: the client may retry, so the upload stays open.

@@ -104,12 +104,15 @@ class FileService:
             DigestMismatch: the content does not match the declared digest.
             ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the tenant's quota or the storage is exhausted.
+            Unavailable: changes of the tenant have waited for too long.
         """
         name = normalize_name(incoming.name)
         target = Target(tenant_id, parent_id, name, on_conflict, tuple(folders))
         # No transaction is open while the content is received, so slow clients block no writer.
         with self._database.read() as connection:
             checked = self._file_writer.check(connection, caller, target, incoming.size or 0)
+        # After the check, which hides the tenant from others, and before the content is received.
+        self._database.require_short_queue(tenant_id)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,
@@ -123,7 +126,8 @@ class FileService:
             return self._database.write_together(
                 lambda connection: self._file_writer.commit(
                     connection, caller, target, received, checked=checked
-                )
+                ),
+                key=tenant_id,
             )
         except BaseException:
             self._blobs.discard(received.blob.key)

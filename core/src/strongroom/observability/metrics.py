@@ -60,7 +60,7 @@ class Metrics:
         )
         self._queue_wait = Histogram(
             "strongroom_queue_wait_seconds",
-            "Time that work waited for a thread or a slot.",
+            "Time that work waited for a thread, a slot or the other changes of its tenant.",
             ["queue"],
             buckets=_SECONDS,
             registry=registry,

@@ -1,5 +1,7 @@
 """Members of tenants and their roles, within the caller's transaction."""
 
+from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -123,10 +125,16 @@ def membership() -> FromClause:
 
 
 class Memberships:
-    """Reads and changes the members of tenants."""
+    """Reads and changes the members of tenants.
 
-    def __init__(self, clock: Clock) -> None:
+    Args:
+        clock: the clock.
+        on_wait: receives the seconds that a transaction has waited for the lock on its tenant.
+    """
+
+    def __init__(self, clock: Clock, on_wait: Callable[[float], None] = lambda _seconds: None) -> None:
         self._clock = clock
+        self._on_wait = on_wait
 
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
         """Return a user's role in a tenant; ``None`` for non-members and for missing tenants."""
@@ -240,7 +248,9 @@ class Memberships:
         """
         # SQLite has only one writer at a time.
         if connection.dialect.name == "postgresql":
+            began = perf_counter()
             _LOCK.first(connection, {"tenant_id": tenant_id})
+            self._on_wait(perf_counter() - began)
 
     def _require_administrator(self, connection: Connection, tenant_id: str) -> None:
         if _ANY_ADMINISTRATOR.scalar(connection, {"tenant_id": tenant_id}) is None:
