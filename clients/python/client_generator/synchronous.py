@@ -13,6 +13,8 @@ _NAMES: Final = {
     "AsyncClient": "Client",
     "AsyncDownloader": "Downloader",
     "AsyncLock": "Lock",
+    "AsyncOperations": "Operations",
+    "AsyncPieces": "Pieces",
     "AsyncSession": "Session",
     "AsyncUploader": "Uploader",
     "aclose": "close",
@@ -21,6 +23,7 @@ _NAMES: Final = {
     "async_in_thread": "in_thread",
     "async_completed": "completed",
     "async_sleep": "sleep",
+    "async_spool": "spool",
     "asynccontextmanager": "contextmanager",
 }
 _NOTE: Final = (

@@ -9,17 +9,22 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Callable
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
-from strongroom_client import Client
+from strongroom_client import Client, Operation
+from strongroom_client._sync.session import Session
 from strongroom_client.api import tenants
 from strongroom_client.cli import main
+from strongroom_client.cli.output import duration
 from strongroom_client.models import NewTenant
 
 Run = Callable[..., Result]
@@ -279,6 +284,98 @@ def test_a_terminal_shows_a_bar(run: Run, tenant: str, large: Path, folder: Path
     os.close(terminal)
     assert process.returncode == 0
     assert b"large.bin: 100%" in shown or b"large.bin:  50%" in shown
+
+
+def test_folders_are_made_moved_and_deleted(run: Run, tenant: str, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("content")
+    run("mkdir", f"{tenant}:/a")
+    run("mkdir", f"{tenant}:/a", status=5)
+    run("mkdir", "-p", f"{tenant}:/a/b")
+    run("mkdir", f"{tenant}:/x/y", status=4)
+    run("up", note, f"{tenant}:/a")
+    run("mv", f"{tenant}:/a/note.txt", f"{tenant}:/a/b")
+    run("mv", f"{tenant}:/a/b/note.txt", f"{tenant}:/renamed.txt")
+    assert "renamed.txt" in run("ls", f"{tenant}:").stdout
+    run("mv", f"{tenant}:/renamed.txt", "Other:/x", status=2)
+    assert "use --recursive" in run("rm", f"{tenant}:/a", status=2).stderr
+    run("rm", "-r", f"{tenant}:/a", f"{tenant}:/renamed.txt")
+    assert run("ls", f"{tenant}:").stdout == ""
+    assert f"  {tenant}\n" in run("tenants").stdout
+    assert json.loads(run("--json", "tenants", "--create", "Made").stdout)["name"] == "Made"
+
+
+def test_a_folder_goes_up_with_its_content(run: Run, tenant: str, local: Path) -> None:
+    (local / "link").symlink_to(local / "top.txt")
+    assert f"{local} is a folder; use --recursive." in run("up", local, f"{tenant}:", status=2).stderr
+    run("up", "-r", local, f"{tenant}:")
+    assert [line.split()[-1] for line in run("ls", f"{tenant}:/local").stdout.splitlines()] == [
+        "a/",
+        "empty/",
+        "top.txt",
+    ]
+    assert "报告.txt" in run("ls", f"{tenant}:/local/a/b").stdout
+    run("up", "-r", "--on-conflict", "replace", local, f"{tenant}:")
+    missing = run("up", local / "missing", f"{tenant}:", status=1).stderr
+    assert missing == f"Error: {local}/missing: No such file or directory\n"
+
+
+class NoServer(BaseHTTPRequestHandler):
+    """Answers as a web server of another kind."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>Hello</title>")
+
+    def log_message(self, *_: object) -> None:
+        """Write no log."""
+
+
+@pytest.mark.parametrize("key", ["srk_x", None])
+def test_another_kind_of_server_is_named(tmp_path: Path, key: str | None) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), NoServer) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        arguments = ["login", f"http://127.0.0.1:{other.server_port}", "--stdin", "--username", "alice"]
+        environment = {"STRONGROOM_CLIENT_DIR": str(tmp_path)}
+        by_key = ["--key"] if key else []
+        result = CliRunner().invoke(main, [*arguments, *by_key], input="srk_x\n", env=environment)
+        other.shutdown()
+    assert result.exit_code in (1, 6)
+    assert result.stderr.startswith("Error: No Strongroom server answered")
+
+
+def test_an_interrupted_command_is_status_130_and_names_the_remedy(
+    run: Run, tenant: str, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Client, "upload", interrupt)
+    assert "Run the same command again" in run("up", large, f"{tenant}:", status=130).stderr
+
+
+def test_an_outage_is_reported_with_the_remedy(
+    run: Run, tenant: str, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sends = Session._transmit
+
+    def fail(session: Session, operation: Operation[object], *rest: object) -> httpx.Response:
+        if operation.method == "PATCH":
+            raise httpx.ReadError("broken")
+        return sends(session, operation, *rest)  # type: ignore[arg-type]  # passed on
+
+    monkeypatch.setattr(Session, "_transmit", fail)
+    said = run("up", large, f"{tenant}:", status=6).stderr
+    assert said.count("The server does not answer. Trying again in ") == 3
+    assert "Run the same command again to continue" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "0 s"), (12, "12 s"), (200, "3 min 20 s"), (76_520, "21 h 15 min")]
+)
+def test_durations_have_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_an_unreachable_server_is_status_6(tmp_path: Path) -> None:

@@ -111,6 +111,21 @@ def test_a_list_is_iterated_page_by_page(client: Client, tenant_id: str) -> None
     assert [node.name for node in found] == [f"folder {number}" for number in range(6, -1, -1)]
 
 
+def test_methods_change_files(client: Client) -> None:
+    tenant = client.create_tenant("Methods")
+    assert tenant.id in [each.id for each in client.tenants()]
+    assert client.me().id == client.send(users.get_user("me")).id
+    folder = client.create_folder(tenant.id, "Reports")
+    inner = client.create_folder(tenant.id, "2026", folder.id)
+    assert [node.name for node in client.files(tenant.id, folder.id)] == ["2026"]
+    assert client.rename(tenant.id, inner.id, "2027").name == "2027"
+    assert client.move(tenant.id, inner.id, None).parent_id is None
+    assert client.move(tenant.id, inner.id, folder.id, "2028").name == "2028"
+    assert client.file(tenant.id, inner.id).parent_id == folder.id
+    client.delete(tenant.id, folder.id)
+    assert list(client.files(tenant.id)) == []
+
+
 def test_tasks_share_a_client(server: LiveServer, alice: LiveUser) -> None:
     async def use() -> list[str]:
         async with AsyncClient(server.url) as client:

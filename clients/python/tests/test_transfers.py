@@ -1,19 +1,20 @@
 """Uploads and downloads that continue: after broken connections, and after kill -9."""
 
 import asyncio
+import io
 import math
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.campaign import campaign_size
 from tests.support.proxy import cutting
 
-from strongroom.testing.server import LiveServer
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
 from strongroom_client import (
     AsyncClient,
     Client,
@@ -186,6 +187,70 @@ def test_tasks_transfer_together(
 
     copies = asyncio.run(transfer())
     assert {checksum(path) for path in copies} == {checksum(large)}
+
+
+def contents(large: Path) -> Iterator[tuple[str, object]]:
+    """Yield content of every kind that an upload takes."""
+    content = large.read_bytes()
+    yield "bytes", content
+    yield "memory", io.BytesIO(content)
+    with large.open("rb") as file:
+        yield "file", file
+    yield "pieces", iter([content[:5], b"", content[5:]])
+    with subprocess.Popen(["cat", large], stdout=subprocess.PIPE) as process:
+        yield "pipe", process.stdout
+
+
+def test_content_of_every_kind_goes_up_and_down(client: Client, tenant_id: str, large: Path) -> None:
+    for name, content in contents(large):
+        node = client.upload(tenant_id, content, name=name)  # type: ignore[arg-type]  # each of the union
+        assert (node.name, node.checksum) == (name, checksum(large))
+    target = io.BytesIO(b"before ")
+    target.seek(0, io.SEEK_END)
+    seen: list[Progress] = []
+    client.download(tenant_id, node.id, target, progress=seen.append)
+    assert target.getvalue() == b"before " + large.read_bytes()
+    assert seen[-1] == Progress(node.size, node.size)
+    assert b"".join(client.stream(tenant_id, node.id)) == large.read_bytes()
+
+
+def test_a_file_is_uploaded_from_its_position_and_by_its_name(
+    client: Client, tenant_id: str, large: Path
+) -> None:
+    with large.open("rb") as file:
+        file.seek(-3, os.SEEK_END)
+        node = client.upload(tenant_id, file)
+    assert (node.name, node.size) == ("large.bin", 3)
+    with pytest.raises(TypeError, match="name: required"):
+        client.upload(tenant_id, b"content")
+
+
+def test_a_task_uploads_pieces_and_reads_a_stream(
+    server: LiveServer, alice: LiveUser, tenant_id: str
+) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"first, "
+        yield b"second"
+
+    async def run() -> bytes:
+        async with AsyncClient(server.url) as client:
+            await client.log_in(alice.email, PASSWORD)
+            node = await client.upload(tenant_id, pieces(), name="pieces.txt")
+            return b"".join([piece async for piece in client.stream(tenant_id, node.id)])
+
+    assert asyncio.run(run()) == b"first, second"
+
+
+def test_streams_survive_broken_connections(
+    server: LiveServer, client: Client, tenant_id: str, large: Path
+) -> None:
+    cuts = [5 * MIB, 3 * MIB]
+    node = client.upload(tenant_id, large)
+    with cutting(list(cuts), towards_server=False, server_url=server.url) as proxy:
+        url = f"http://127.0.0.1:{proxy.port}"
+        with Client(url, tokens=client._session._tokens, retries=Retries(first_wait=0)) as other:
+            assert b"".join(other.stream(tenant_id, node.id)) == large.read_bytes()
+    assert proxy.made == len(cuts)
 
 
 def test_a_taken_name_follows_the_rule(client: Client, tenant_id: str, large: Path) -> None:

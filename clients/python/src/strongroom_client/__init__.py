@@ -18,6 +18,7 @@ from .errors import (
     SourceChanged,
     StrongroomError,
     UnauthorizedError,
+    UnexpectedResponse,
 )
 from .operations import UNSET, Content, Operation, Page, Unset
 from .retries import Retries
@@ -57,6 +58,7 @@ __all__ = [
     "TokenStore",
     "Tokens",
     "UnauthorizedError",
+    "UnexpectedResponse",
     "Unset",
     "UploadStates",
     "errors_by_code",

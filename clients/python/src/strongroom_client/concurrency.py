@@ -6,11 +6,13 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
+from typing import Any, BinaryIO, ParamSpec, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
+
+from .files import spooled
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -80,3 +82,23 @@ def completed(
 ) -> Returned:
     """Call a function; a thread cannot be cancelled."""
     return function(*arguments, **options)
+
+
+AsyncPieces: TypeAlias = Iterable[bytes] | AsyncIterable[bytes]
+Pieces: TypeAlias = Iterable[bytes]
+
+
+async def async_spool(pieces: AsyncPieces) -> BinaryIO:
+    """Write pieces of unknown length to a temporary file."""
+    if not isinstance(pieces, AsyncIterable):
+        return await async_in_thread(spooled, pieces)
+    file = spooled(())
+    async for piece in pieces:
+        await async_in_thread(file.write, piece)
+    file.seek(0)
+    return file
+
+
+def spool(pieces: Pieces) -> BinaryIO:
+    """Write pieces of unknown length to a temporary file."""
+    return spooled(pieces)

@@ -18,6 +18,10 @@ class NotLoggedIn(StrongroomError):
     """The operation needs a login, and the client has none; see :meth:`Client.log_in`."""
 
 
+class UnexpectedResponse(StrongroomError):
+    """The response is not one of a Strongroom server, or of a version that this client does not know."""
+
+
 class IntegrityError(StrongroomError):
     """The transferred content differs from the file."""
 
@@ -160,7 +164,7 @@ def _parsed(status: int, content: bytes) -> tuple[dict[str, Any], _Error]:
         body = msgspec.json.decode(content, type=dict[str, Any])
         return body, msgspec.convert(body.get("error"), _Error)
     except (msgspec.DecodeError, msgspec.ValidationError):
-        return {}, _Error("error.unknown", f"The response has the status {status} and no known body.")
+        return {}, _Error("error.unknown", f"No Strongroom server answered: status {status}.")
 
 
 def _seconds(text: str | None) -> float | None:

@@ -1,6 +1,7 @@
 """When an operation is sent again."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,25 +30,35 @@ class Retries:
         attempts: attempts in all.
         first_wait: seconds before the second attempt, which double with each further one.
         longest_wait: the longest time to wait, in seconds. A longer ``Retry-After`` ends the attempts.
+        on_wait: called before each wait with the seconds and the fault.
     """
 
     attempts: int = 4
     first_wait: float = 0.5
     longest_wait: float = 60.0
+    on_wait: Callable[[float, Exception], None] | None = None
 
     def wait_after(self, operation: Operation[Any], attempt: int, fault: Exception) -> float | None:
         """Return the seconds until the next attempt of an operation, or ``None`` after the last one."""
         if not operation.is_repeatable or not _may_repeat(operation, fault):
             return None
-        return self._wait(attempt, fault)
+        return self._reported(self._wait(attempt, fault), fault)
 
     def wait_after_piece(self, attempt: int, fault: Exception) -> float | None:
         """Return the seconds until a piece of an upload is tried again, from the server's offset."""
+        return self._reported(self._wait_after_piece(attempt, fault), fault)
+
+    def _wait_after_piece(self, attempt: int, fault: Exception) -> float | None:
         if not isinstance(fault, ApiError):
             return self._wait(attempt, fault)
         if fault.status == _LOCKED and attempt < _LOCKED_ATTEMPTS:
             return fault.retry_after or self.first_wait
         return self._wait(attempt, fault) if fault.status in _PIECE_STATUSES else None
+
+    def _reported(self, wait: float | None, fault: Exception) -> float | None:
+        if wait is not None and self.on_wait is not None:
+            self.on_wait(wait, fault)
+        return wait
 
     def _wait(self, attempt: int, fault: Exception) -> float | None:
         if attempt >= self.attempts:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -11,7 +12,7 @@ import httpx
 from ..api import files
 from ..concurrency import async_in_thread, async_sleep
 from ..errors import ConnectionFailed, IntegrityError
-from ..files import READ_BYTES, hash_until, publish
+from ..files import READ_BYTES, hash_next, publish
 from ..models import Node
 from ..operations import UNSET, Operation
 from ..transfers import Progress, Report
@@ -41,16 +42,50 @@ class AsyncDownloader:
             IntegrityError: the content differs from the checksum of the file.
         """
         for _ in range(_ROUNDS):
-            node = await self._session.send(files.get_file(tenant_id, file_id))
-            if node.checksum is None:
-                # A folder: the server refuses it with the right error.
-                await self._session.request(files.download_file(tenant_id, file_id))
+            node = await self._file(tenant_id, file_id)
             part = _part_of(path, node)
             if await self._fetch(node, part, report):
                 await async_in_thread(publish, part, path)
                 return path
             part.unlink()
         raise IntegrityError(f"the file {file_id} is being replaced, or its content is damaged")
+
+    async def stream(self, tenant_id: str, file_id: str, report: Report) -> AsyncIterator[bytes]:
+        """Iterate over the content of a file.
+
+        Raises:
+            ApiError: the server refused it.
+            ConnectionFailed: the connection broke too often.
+            IntegrityError: the content differs from the checksum of the file, or was replaced meanwhile.
+        """
+        node = await self._file(tenant_id, file_id)
+        received = _Received(node)
+        attempt = 0
+        while received.offset < node.size:
+            before = received.offset
+            try:
+                async with self._session.stream(
+                    _rest_of(node, received.offset, received.etag)
+                ) as response:
+                    received.begin(response)
+                    async for piece in _pieces(response):
+                        received.add(piece)
+                        report(Progress(received.offset, node.size))
+                        yield piece
+            except ConnectionFailed as fault:
+                attempt = 1 if received.offset > before else attempt + 1
+                wait = self._session.retries.wait_after_piece(attempt, fault)
+                if wait is None:
+                    raise
+                await async_sleep(wait)
+        received.check()
+
+    async def _file(self, tenant_id: str, file_id: str) -> Node:
+        node = await self._session.send(files.get_file(tenant_id, file_id))
+        if node.checksum is None:
+            # A folder: the server refuses it with the right error.
+            await self._session.request(files.download_file(tenant_id, file_id))
+        return node
 
     async def _fetch(self, node: Node, part: Path, report: Report) -> bool:
         """Complete the local part of a file, and return whether it has the checksum of the file."""
@@ -83,21 +118,70 @@ class AsyncDownloader:
 
     async def _receive(self, transfer: "_Transfer", etag: str | None) -> str | None:
         """Receive the rest of a file until the connection breaks, and return its ETag."""
-        resumed = transfer.offset > 0
-        operation = files.download_file(
-            transfer.node.tenant_id,
-            transfer.node.id,
-            range_=f"bytes={transfer.offset}-" if resumed else UNSET,
-            if_range=etag if resumed and etag is not None else UNSET,
-        )
+        operation = _rest_of(transfer.node, transfer.offset, etag)
         async with self._session.stream(operation) as response:
             transfer.begin(response)
-            try:
-                async for piece in response.aiter_bytes(READ_BYTES):
-                    transfer.write(piece)
-            except httpx.TransportError as error:
-                raise ConnectionFailed(f"{type(error).__name__}: {error}") from error
+            async for piece in _pieces(response):
+                transfer.write(piece)
             return _etag_of(response)
+
+
+async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.aiter_bytes(READ_BYTES):
+            yield piece
+    except httpx.TransportError as error:
+        raise ConnectionFailed(f"{type(error).__name__}: {error}") from error
+
+
+def _rest_of(node: Node, offset: int, etag: str | None) -> Operation[bytes]:
+    """Return the operation that downloads a file from an offset."""
+    return files.download_file(
+        node.tenant_id,
+        node.id,
+        range_=f"bytes={offset}-" if offset else UNSET,
+        if_range=etag if offset and etag is not None else UNSET,
+    )
+
+
+class _Received:
+    """The content that a stream has passed on.
+
+    Args:
+        node: the file.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.offset = 0
+        self.etag: str | None = None
+        self._node = node
+        self._digest = hashlib.sha256()
+
+    def begin(self, response: httpx.Response) -> None:
+        """Prepare for a response, which must be of the same content.
+
+        Raises:
+            IntegrityError: the file was replaced.
+        """
+        digest = response.headers.get("Repr-Digest")
+        is_other = digest is not None and digest != _announced(self._node)
+        if is_other or (self.offset and response.status_code != _PARTIAL):
+            raise IntegrityError(f"the file {self._node.id} was replaced meanwhile")
+        self.etag = _etag_of(response)
+
+    def add(self, piece: bytes) -> None:
+        """Count a piece."""
+        self._digest.update(piece)
+        self.offset += len(piece)
+
+    def check(self) -> None:
+        """Compare the checksum.
+
+        Raises:
+            IntegrityError: it differs.
+        """
+        if f"sha256:{self._digest.hexdigest()}" != self._node.checksum:
+            raise IntegrityError(f"the content of the file {self._node.id} is damaged")
 
 
 class _Transfer:
@@ -129,7 +213,7 @@ class _Transfer:
             self._file.truncate(0)
             size = 0
         self._file.seek(0)
-        hash_until(self._file, self._digest, size)
+        hash_next(self._file, self._digest, size)
         self.offset = size
         self._report(Progress(size, self.node.size))
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from ..api import files, uploads
 from ..concurrency import async_in_thread, async_sleep
 from ..errors import ConnectionFailed, IntegrityError, NotFoundError, StrongroomError
-from ..files import Source, hash_until
+from ..files import Source, hash_next
 from ..models import Node
 from ..operations import Operation
 from ..transfers import ONE_REQUEST_BYTES, PIECE_BYTES, Progress, Report, Target, UploadStates
@@ -41,22 +41,22 @@ class AsyncUploader:
         """
         if source.size <= ONE_REQUEST_BYTES:
             return await self._send_whole(source, target, report)
-        fingerprint = source.fingerprint(
-            self._session.url, target.tenant_id, target.parent_id, target.name
-        )
-        upload_id, offset = await self._resumed(target, fingerprint)
+        known = source.fingerprint(self._session.url, target.tenant_id, target.parent_id, target.name)
+        upload_id, offset = await self._resumed(target, known) if known else (None, 0)
         if upload_id is None:
             upload_id = await self._create(source, target)
-            self._states.remember(fingerprint, upload_id)
+            if known:
+                self._states.remember(known, upload_id)
         upload = _Upload(self._session, target.tenant_id, upload_id)
         digest = await self._send_rest(upload, source, offset, report)
         node = await self._finished(upload, source.size)
-        self._states.forget(fingerprint)
+        if known:
+            self._states.forget(known)
         _compare(node, digest)
         return node
 
     async def _send_whole(self, source: Source, target: Target, report: Report) -> Node:
-        content = await async_in_thread(source.path.read_bytes)
+        content = await async_in_thread(_read_all, source)
         digest = hashlib.sha256(content)
         node = await self._session.send(_whole(target, content, digest.digest()))
         _compare(node, digest)
@@ -94,8 +94,8 @@ class AsyncUploader:
     ) -> "hashlib._Hash":
         """Send the file from an offset, and return the digest of the whole file."""
         digest = hashlib.sha256()
-        with source.path.open("rb") as file:
-            await async_in_thread(hash_until, file, digest, offset)
+        with source.open() as file:
+            await async_in_thread(hash_next, file, digest, offset)
             report(Progress(offset, source.size))
             while offset < source.size:
                 piece = await async_in_thread(_read_piece, file, digest)
@@ -173,6 +173,11 @@ class _Upload:
             upload_offset=str(offset),
             upload_checksum=f"sha256 {_base64(hashlib.sha256(content).digest())}",
         )
+
+
+def _read_all(source: Source) -> bytes:
+    with source.open() as file:
+        return file.read()
 
 
 def _read_piece(file: BinaryIO, digest: "hashlib._Hash") -> bytes:

@@ -1,19 +1,16 @@
 """The client: login, operations, lists, uploads and downloads."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, BinaryIO, Self, TypeAlias, overload
 
 import httpx
 import msgspec
 
 from ..api import authorizations, second_factors, verification
-from ..concurrency import in_thread
+from ..concurrency import Pieces, in_thread
 from ..errors import ApiError
-from ..files import Source
 from ..models import (
     CaptchaAnswer,
     CaptchaRequest,
@@ -24,12 +21,14 @@ from ..models import (
     RenewedToken,
     StepUp,
 )
-from ..operations import Item_co, Operation, Page, Result_co
+from ..operations import Operation, Result_co
 from ..retries import Retries
 from ..tokens import MemoryTokens, TokenStore
 from ..transfers import MemoryUploads, OnConflict, Report, Target, UploadStates
 from .downloads import Downloader
+from .operations import Operations
 from .session import Session
+from .sources import name_of, source_of
 from .uploads import Uploader
 
 Captcha: TypeAlias = Callable[[Mapping[str, Any]], str]
@@ -41,7 +40,7 @@ SecondFactor: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any] | None
 _SECONDS = 60.0
 
 
-class Client:
+class Client(Operations):
     """A client of one server with the login of one user.
 
     Tasks and threads may share it. Hooks are called in a worker thread, so they may wait for the user.
@@ -71,12 +70,13 @@ class Client:
         connections.base_url = httpx.URL(url)
         connections.headers.setdefault("User-Agent", "strongroom-client")
         self._captcha = captcha
-        self._session = Session(
+        session = Session(
             connections,
             key=key,
             tokens=MemoryTokens() if tokens is None else tokens,
             retries=retries or Retries(),
         )
+        super().__init__(session)
         self._uploader = Uploader(self._session, MemoryUploads() if uploads is None else uploads)
         self._downloader = Downloader(self._session)
 
@@ -136,47 +136,26 @@ class Client:
         self.send(authorizations.delete_authorization("current"))
         self._session.forget_login()
 
-    def send(self, operation: Operation[Result_co]) -> Result_co:
-        """Send an operation of ``strongroom_client.api`` and return its result.
-
-        Raises:
-            ApiError: the server refused it.
-            ConnectionFailed: there was no response.
-        """
-        return self._session.send(operation)
-
-    def iterate(self, operation: Operation[Page[Item_co]]) -> Iterator[Item_co]:
-        """Iterate over all records of a list, page by page.
-
-        Records that are created or removed meanwhile may be repeated or left out.
-
-        Args:
-            operation: returns the first page.
-        """
-        following: Operation[Page[Item_co]] | None = operation
-        while following is not None:
-            page = self.send(following)
-            for item in page.data:
-                yield item
-            following = _next(following, page.meta.next_page_link)
-
     def upload(
         self,
         tenant_id: str,
-        path: Path | str,
+        content: Path | str | bytes | BinaryIO | Pieces,
         *,
         parent_id: str | None = None,
         name: str | None = None,
         on_conflict: OnConflict = "fail",
         progress: Report | None = None,
     ) -> Node:
-        """Upload a file; a file over 1 MiB continues where an earlier call was interrupted.
+        """Upload content of any size; after a broken connection it continues.
+
+        A path of over 1 MiB also continues where an earlier call was interrupted. Content of unknown
+        length, such as a pipe or an iterator, is first written to a temporary file.
 
         Args:
             tenant_id: the tenant.
-            path: the local file.
+            content: the path of a file, bytes, a binary file from its position, or pieces of bytes.
             parent_id: the folder; without it, the top level.
-            name: by default that of the local file.
+            name: by default that of the local file; required without a path.
             on_conflict: what happens if the name is taken.
             progress: called after each piece.
 
@@ -186,23 +165,64 @@ class Client:
             SourceChanged: the local file was changed meanwhile.
             IntegrityError: the stored content differs.
         """
-        source = Source.of(Path(path))
-        target = Target(tenant_id, parent_id, name or source.path.name, on_conflict)
-        return self._uploader.upload(source, target, progress or _ignore)
+        name = name or name_of(content)
+        target = Target(tenant_id, parent_id, name, on_conflict)
+        source = source_of(content)
+        try:
+            return self._uploader.upload(source, target, progress or _ignore)
+        finally:
+            source.close()
+
+    @overload
+    def download(
+        self, tenant_id: str, file_id: str, target: Path | str, *, progress: Report | None = None
+    ) -> Path: ...
+
+    @overload
+    def download(
+        self, tenant_id: str, file_id: str, target: BinaryIO, *, progress: Report | None = None
+    ) -> None: ...
 
     def download(
-        self, tenant_id: str, file_id: str, path: Path | str, *, progress: Report | None = None
-    ) -> Path:
-        """Download a file; a part next to ``path`` is continued by the next call.
+        self,
+        tenant_id: str,
+        file_id: str,
+        target: Path | str | BinaryIO,
+        *,
+        progress: Report | None = None,
+    ) -> Path | None:
+        """Download a file; after a broken connection it continues.
 
-        ``path`` appears, or is replaced, only when the content is complete and has the right checksum.
+        A path appears, or is replaced, only when the content is complete and has the right checksum; a
+        part next to it is continued by the next call. A binary file is written from its position.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file.
+            target: a path, or a binary file that the caller closes.
+            progress: called after each piece.
 
         Raises:
             ApiError: the server refused it.
-            ConnectionFailed: the connection broke too often; another call continues the download.
+            ConnectionFailed: the connection broke too often.
             IntegrityError: the content is damaged.
         """
-        return self._downloader.download(tenant_id, file_id, Path(path), progress or _ignore)
+        report = progress or _ignore
+        if isinstance(target, str | Path):
+            return self._downloader.download(tenant_id, file_id, Path(target), report)
+        for piece in self._downloader.stream(tenant_id, file_id, report):
+            in_thread(target.write, piece)
+        return None
+
+    def stream(self, tenant_id: str, file_id: str) -> Iterator[bytes]:
+        """Iterate over the content of a file; after a broken connection it continues.
+
+        Raises:
+            ApiError: the server refused it.
+            ConnectionFailed: the connection broke too often.
+            IntegrityError: the content was damaged, which is known only at its end.
+        """
+        return self._downloader.stream(tenant_id, file_id, _ignore)
 
     def _tokens_of(self, login: Login, second_factor: SecondFactor | None) -> IssuedTokens:
         try:
@@ -249,17 +269,6 @@ class Client:
         operation = verification.create_captcha(body=CaptchaRequest())
         issued = self._session.send(operation, is_anonymous=True)
         return CaptchaAnswer(id=issued["id"], answer=in_thread(captcha, issued))
-
-
-def _next(operation: Operation[Page[Item_co]], link: str | None) -> Operation[Page[Item_co]] | None:
-    """Return the operation for the next page.
-
-    Only the query of the link is taken, because this client may reach the server by another URL than its
-    public one.
-    """
-    if link is None:
-        return None
-    return replace(operation, query=dict(parse_qsl(urlsplit(link).query)))
 
 
 def _login_by(challenge: Mapping[str, Any]) -> Operation[IssuedTokens]:

@@ -6,10 +6,17 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 import httpx
+import msgspec
 
 from ..api import authorizations
 from ..concurrency import Lock, completed, in_thread, sleep
-from ..errors import ApiError, ConnectionFailed, NotLoggedIn, UnauthorizedError
+from ..errors import (
+    ApiError,
+    ConnectionFailed,
+    NotLoggedIn,
+    UnauthorizedError,
+    UnexpectedResponse,
+)
 from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
 from ..retries import Retries
@@ -58,9 +65,13 @@ class Session:
         Raises:
             ApiError: the server refused it.
             ConnectionFailed: there was no response.
+            UnexpectedResponse: the response has another form.
         """
         response = self.request(operation, is_anonymous=is_anonymous)
-        return operation.decode(response.content)
+        try:
+            return operation.decode(response.content)
+        except msgspec.DecodeError as error:
+            raise UnexpectedResponse(f"No Strongroom server answered: {error}.") from error
 
     def request(
         self, operation: Operation[Any], *, is_anonymous: bool = False, is_streamed: bool = False

@@ -27,11 +27,12 @@ from ..errors import (
 from ..models import NewShare, Node, Share
 from ..operations import UNSET
 from ..transfers import OnConflict
-from .comparison import StateFile, is_utf8
+from .comparison import StateFile
 from .output import Output, additions
-from .remote import PAGE_SIZE, RemotePath, Tree, every_tenant, is_remote
+from .remote import PAGE_SIZE, RemotePath, Tree, is_remote
 from .stored_login import Server, StoredLogin
 from .synchronization import Downwards, Upwards
+from .uploads import Uploads
 
 _STATUSES: Final[tuple[tuple[type[StrongroomError], int], ...]] = (
     (UnauthorizedError, 3),
@@ -46,11 +47,18 @@ _STATUSES: Final[tuple[tuple[type[StrongroomError], int], ...]] = (
 )
 
 
+INTERRUPTED: Final = 130
+"""128 and SIGINT, as shells report it."""
+
+_RESUMED: Final = frozenset({"up", "down", "sync"})
+
+
 class Failed(click.ClickException):
     """An error of the client, as a message and an exit status."""
 
-    def __init__(self, error: StrongroomError) -> None:
-        super().__init__(_explained(error))
+    def __init__(self, error: StrongroomError, hint: str = "") -> None:
+        is_broken = isinstance(error, ConnectionFailed | ServerError)
+        super().__init__(f"{_explained(error)}{hint if is_broken else ''}")
         self._error = error
 
     @property
@@ -66,10 +74,14 @@ class Commands(click.Group):
         """Run a command, and translate the errors of the client."""
         try:
             return super().invoke(context)
+        except KeyboardInterrupt:
+            click.echo(f"Interrupted.{_hint(context)}", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
         except StrongroomError as error:
-            raise Failed(error) from error
+            raise Failed(error, _hint(context)) from error
         except OSError as error:
-            raise click.ClickException(str(error)) from error
+            named = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
+            raise click.ClickException(f"{named}{error.strerror or error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +100,11 @@ def main(context: click.Context, *, is_json: bool) -> None:
     """Files of a Strongroom server.
 
     Exit status: 3 without a valid login, 4 if something does not exist, 5 if the server refuses the
-    change, 6 if it cannot be reached or is busy, 2 for a wrong command line, 1 for any other error.
+    change, 6 if it cannot be reached or is busy, 2 for a wrong command line, 130 after Ctrl-C, 1 for any
+    other error.
     """
-    context.obj = Context(StoredLogin.of_user(), Output(is_json=is_json))
+    output = Output(is_json=is_json)
+    context.obj = Context(StoredLogin.of_user(output.waiting), output)
 
 
 @main.command()
@@ -111,7 +125,7 @@ def login(context: Context, url: str, username: str | None, *, by_key: bool, fro
         server = Server(url, _secret("Access key", from_stdin=from_stdin))
         # A key without the scope of the request is valid, too.
         with context.login.client(server) as client, suppress(ForbiddenError):
-            next(every_tenant(client), None)
+            next(client.tenants(), None)
         context.login.remove()
     else:
         server = Server(url)
@@ -146,7 +160,7 @@ def ls(context: Context, path: str | None) -> None:
     """List the tenants, or the files at TENANT:/path."""
     with context.login.client() as client:
         if path is None:
-            for tenant in every_tenant(client):
+            for tenant in client.tenants():
                 context.output.result({"id": tenant.id, "name": tenant.name}, f"{tenant.name}:")
             return
         remote = RemotePath.parse(path)
@@ -157,34 +171,97 @@ def ls(context: Context, path: str | None) -> None:
 
 
 @main.command()
+@click.option("--create", "name", metavar="NAME", help="Create a tenant, and print it.")
+@click.pass_obj
+def tenants(context: Context, name: str | None) -> None:
+    """List the tenants with their ids, or create one."""
+    with context.login.client() as client:
+        for each in client.tenants() if name is None else [client.create_tenant(name)]:
+            context.output.result({"id": each.id, "name": each.name}, f"{each.id}  {each.name}")
+
+
+@main.command()
+@click.option(
+    "-p", "--parents", is_flag=True, help="Create missing parents; an existing folder is fine."
+)
+@click.argument("path")
+@click.pass_obj
+def mkdir(context: Context, path: str, *, parents: bool) -> None:
+    """Create the folder TENANT:/path."""
+    remote = RemotePath.parse(path)
+    if not remote.parts:
+        raise click.BadParameter(f"{path} names no folder")
+    with context.login.client() as client:
+        tree = Tree.of(client, remote.tenant)
+        if parents:
+            tree.make_folders(remote)
+        else:
+            tree.make_folder(tree.folder(remote.parent), remote.parts[-1])
+    context.output.result({"path": str(remote)}, str(remote))
+
+
+@main.command()
+@click.argument("source")
+@click.argument("target")
+@click.pass_obj
+def mv(context: Context, source: str, target: str) -> None:
+    """Move or rename TENANT:/source. An existing folder as TARGET receives it."""
+    before, after = RemotePath.parse(source), RemotePath.parse(target)
+    if before.tenant != after.tenant:
+        raise click.UsageError("Both paths must be of the same tenant.")
+    with context.login.client() as client:
+        tree = Tree.of(client, before.tenant)
+        node = tree.existing(before)
+        parent, name = tree.destination(after, node.name)
+        _print_node(context.output, client.move(tree.tenant_id, node.id, parent, name))
+
+
+@main.command()
+@click.option("-r", "--recursive", is_flag=True, help="Delete folders with their content, too.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.pass_obj
+def rm(context: Context, paths: tuple[str, ...], *, recursive: bool) -> None:
+    """Delete TENANT:/path. It goes to the trash of the server, which users can restore from."""
+    with context.login.client() as client:
+        for remote in map(RemotePath.parse, paths):
+            tree = Tree.of(client, remote.tenant)
+            node = tree.existing(remote)
+            if _is_folder(node) and not recursive:
+                raise click.UsageError(f"{remote} is a folder; use --recursive.")
+            client.delete(tree.tenant_id, node.id)
+            context.output.result({"path": str(remote)}, f"deleted {remote}")
+
+
+@main.command()
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...")
 @click.argument("folder")
+@click.option("-r", "--recursive", is_flag=True, help="Upload folders with their content, too.")
 @click.option(
     "--on-conflict",
     type=click.Choice(get_args(OnConflict)),
     default="fail",
     show_default=True,
-    help="What happens if a name is taken.",
+    help="What happens if the name of a file is taken.",
 )
 @click.pass_obj
-def up(context: Context, paths: tuple[str, ...], folder: str, on_conflict: OnConflict) -> None:
-    """Upload files to the folder TENANT:/path. An interrupted upload continues."""
+def up(
+    context: Context, paths: tuple[str, ...], folder: str, on_conflict: OnConflict, *, recursive: bool
+) -> None:
+    """Upload files to the folder TENANT:/path. An interrupted upload continues.
+
+    Existing folders are used. Links in folders are left out.
+    """
     target = RemotePath.parse(folder)
+    for path in map(Path, paths):
+        if path.is_dir() and not recursive:
+            raise click.UsageError(f"{click.format_filename(path)} is a folder; use --recursive.")
     with context.login.client() as client:
         tree = Tree.of(client, target.tenant)
+        work = Uploads(context.output, tree, on_conflict)
         parent = tree.folder(target)
         for path in map(Path, paths):
-            if not is_utf8(path.name):
-                raise click.UsageError(f"The name of {click.format_filename(path)} is not UTF-8.")
-            with context.output.progress(path.name, path.stat().st_size) as add:
-                node = client.upload(
-                    tree.tenant_id,
-                    path,
-                    parent_id=parent,
-                    on_conflict=on_conflict,
-                    progress=additions(add),
-                )
-            _print_node(context.output, node)
+            for node in work.upload(path, parent):
+                _print_node(context.output, node)
 
 
 @main.command()
@@ -308,6 +385,12 @@ def revoke_share(context: Context, tenant: str, share_id: str) -> None:
         tree = Tree.of(client, RemotePath.parse(tenant).tenant)
         client.send(shares.delete_share(tree.tenant_id, share_id))
     context.output.result({"id": share_id}, f"Revoked {share_id}.")
+
+
+def _hint(context: click.Context) -> str:
+    if context.invoked_subcommand not in _RESUMED:
+        return ""
+    return " Run the same command again to continue where it stopped."
 
 
 def _state_path(login: StoredLogin, remote: RemotePath, root: Path) -> Path:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..errors import ApiError
 from ..transfers import Progress, Report
 
 Json = Mapping[str, Any]
@@ -22,14 +23,23 @@ class Output:
 
     def __init__(self, *, is_json: bool) -> None:
         self._is_json = is_json
+        self._bar: Any = None
 
     def result(self, values: Json, line: str) -> None:
         """Print a result: its values, or a line for people."""
         click.echo(json.dumps(values, ensure_ascii=False) if self._is_json else line)
 
     def note(self, line: str) -> None:
-        """Print a line that is no result."""
-        click.echo(line, err=True)
+        """Print a line that is no result, above a bar."""
+        if self._bar is None:
+            click.echo(line, err=True)
+        else:
+            self._bar.write(line, file=sys.stderr)
+
+    def waiting(self, seconds: float, fault: Exception) -> None:
+        """Print that the client waits before it tries again."""
+        reason = fault.message if isinstance(fault, ApiError) else "The server does not answer."
+        self.note(f"{reason} Trying again in {duration(max(seconds, 1))}.")
 
     @contextmanager
     def progress(self, title: str, total: int) -> Iterator[Callable[[int], object]]:
@@ -37,12 +47,14 @@ class Output:
         if not sys.stderr.isatty():
             yield _ignore
             return
-        from tqdm import tqdm  # slow to import
+        from .bar import Bar  # slow to import
 
-        with tqdm(
-            total=total, desc=title, leave=False, unit="B", unit_scale=True, unit_divisor=1024
-        ) as bar:
-            yield bar.update
+        with Bar(total, title) as bar:
+            self._bar = bar
+            try:
+                yield bar.update
+            finally:
+                self._bar = None
 
 
 def _ignore(_added: int) -> None:
@@ -59,3 +71,11 @@ def additions(add: Callable[[int], object]) -> Report:
         last = progress.done
 
     return report
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its two largest units, such as ``3 min 20 s``."""
+    whole = round(seconds)
+    parts = ((whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60, "s"))
+    shown = [f"{count} {unit}" for count, unit in parts if count]
+    return " ".join(shown[:2]) or "0 s"

@@ -8,8 +8,8 @@ from uuid import UUID
 import click
 
 from .._sync.client import Client
-from ..api import files, tenants
-from ..models import NewFolder, Node, NodeCollection, Tenant
+from ..api import files
+from ..models import Node, NodeCollection
 from ..operations import UNSET, Operation, Unset
 
 PAGE_SIZE = 200
@@ -33,6 +33,11 @@ class RemotePath:
         if not colon or not tenant or "/" in tenant:
             raise click.BadParameter(f"{text} is not TENANT:/path, such as Acme:/Reports")
         return cls(tenant, tuple(part for part in normalized(path).split("/") if part not in ("", ".")))
+
+    @property
+    def parent(self) -> "RemotePath":
+        """The path of the folder."""
+        return RemotePath(self.tenant, self.parts[:-1])
 
     def __str__(self) -> str:
         return f"{self.tenant}:/{'/'.join(self.parts)}"
@@ -71,7 +76,7 @@ class Tree:
         """
         if _is_id(name):
             return cls(client, name)
-        found = [each for each in every_tenant(client) if each.name == name]
+        found = [each for each in client.tenants() if each.name == name]
         if not found:
             raise Missing(f"There is no tenant {name}.")
         if len(found) > 1:
@@ -91,10 +96,38 @@ class Tree:
         """
         node: Node | None = None
         for part in path.parts:
-            node = self._child(node, part)
+            node = self._child(None if node is None else node.id, part)
             if node is None:
                 raise Missing(f"{path} does not exist.")
         return node
+
+    def existing(self, path: RemotePath) -> Node:
+        """Return the file or folder at a path.
+
+        Raises:
+            Missing: there is none.
+            click.BadParameter: the path is the top level.
+        """
+        node = self.find(path)
+        if node is None:
+            raise click.BadParameter(f"{path} is a tenant as a whole")
+        return node
+
+    def destination(self, path: RemotePath, name: str) -> tuple[str | None, str]:
+        """Return the folder and the new name of a node that is moved to a path.
+
+        An existing folder receives the node with its name.
+
+        Raises:
+            Missing: there is no such folder.
+        """
+        if not path.parts:
+            return None, name
+        parent = self.folder(path.parent)
+        existing = self._child(parent, path.parts[-1])
+        if existing is not None and existing.type_ == "folder":
+            return existing.id, name
+        return parent, path.parts[-1]
 
     def folder(self, path: RemotePath) -> str | None:
         """Return the id of the folder at a path; ``None`` for the top level.
@@ -109,21 +142,21 @@ class Tree:
 
     def make_folders(self, path: RemotePath) -> str | None:
         """Return the id of the folder at a path, which is created with its parents."""
-        node: Node | None = None
+        folder: str | None = None
         for part in path.parts:
-            found = self._child(node, part)
-            node = self.make_folder(None if node is None else node.id, part) if found is None else found
-        return None if node is None else node.id
+            folder = self.folder_in(folder, part).id
+        return folder
+
+    def folder_in(self, parent: str | None, name: str) -> Node:
+        """Return the folder with a name in another one, which is created if there is none."""
+        return self._child(parent, normalized(name)) or self.make_folder(parent, name)
 
     def make_folder(self, parent: str | None, name: str) -> Node:
         """Create a folder."""
-        body = NewFolder(name=name)
-        if parent is None:
-            return self.client.send(files.create_folder(self.tenant_id, body=body))
-        return self.client.send(files.create_folder_in_folder(self.tenant_id, parent, body=body))
+        return self.client.create_folder(self.tenant_id, name, parent)
 
-    def _child(self, parent: Node | None, name: str) -> Node | None:
-        children = self.children(None if parent is None else parent.id, named=name)
+    def _child(self, parent: str | None, name: str) -> Node | None:
+        children = self.children(parent, named=name)
         return next((node for node in children if node.name == name), None)
 
     def _listing(self, folder: str | None, named: str | Unset) -> Operation[NodeCollection]:
@@ -143,8 +176,3 @@ def _is_id(text: str) -> bool:
         return str(UUID(text)) == text
     except ValueError:
         return False
-
-
-def every_tenant(client: Client) -> Iterator[Tenant]:
-    """Iterate over the tenants of the caller."""
-    return client.iterate(tenants.list_tenants(page_size=PAGE_SIZE))

@@ -1,7 +1,7 @@
 """The login of the command, in a folder that only its owner may read."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import msgspec
 from .._sync.client import Captcha, Client
 from ..errors import NotLoggedIn
 from ..files import write_durably
+from ..retries import Retries
 from ..tokens import FileTokens
 from ..transfers import FolderUploads
 
@@ -37,11 +38,16 @@ class StoredLogin:
     """
 
     folder: Path
+    on_wait: Callable[[float, Exception], None] | None = None
 
     @classmethod
-    def of_user(cls) -> "StoredLogin":
-        """Return the login in the folder of the environment, or of the user's configuration."""
-        return cls(Path(os.environ.get(FOLDER_VARIABLE) or click.get_app_dir("strongroom-client")))
+    def of_user(cls, on_wait: Callable[[float, Exception], None]) -> "StoredLogin":
+        """Return the login in the folder of the environment, or of the user's configuration.
+
+        ``on_wait`` is called before each wait for the server with the seconds and the fault.
+        """
+        folder = os.environ.get(FOLDER_VARIABLE) or click.get_app_dir("strongroom-client")
+        return cls(Path(folder), on_wait)
 
     @property
     def tokens(self) -> FileTokens:
@@ -77,7 +83,12 @@ class StoredLogin:
         server = server or self.server()
         uploads = FolderUploads(self.folder / "uploads")
         with Client(
-            server.url, key=server.key, tokens=self.tokens, uploads=uploads, captcha=captcha
+            server.url,
+            key=server.key,
+            tokens=self.tokens,
+            uploads=uploads,
+            captcha=captcha,
+            retries=Retries(on_wait=self.on_wait),
         ) as client:
             yield client
 
