@@ -35,6 +35,10 @@ class FactorInvalid(BadRequestError, code="error.factor-invalid"):
     """400 `error.factor-invalid`: The answer does not enrol the factor."""
 
 
+class LoginCodeInvalid(BadRequestError, code="error.login-code-invalid"):
+    """400 `error.login-code-invalid`: The code is wrong, expired or used; begin the login again."""
+
+
 class MalformedRequest(BadRequestError, code="error.malformed-request"):
     """400 `error.malformed-request`: The request is malformed."""
 
@@ -205,6 +209,10 @@ class WebhookEndpointForbidden(ForbiddenError, code="error.webhook-endpoint-forb
 
 class NotFound(NotFoundError, code="error.not-found"):
     """404 `error.not-found`: The resource does not exist."""
+
+
+class PasskeyPageNotConfigured(NotFoundError, code="error.passkey-page-not-configured"):
+    """404 `error.passkey-page-not-configured`: The server has no page for this."""
 
 
 class ShareNotFound(NotFoundError, code="error.share-not-found"):

@@ -748,6 +748,15 @@ class FactorAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Such as the code of `totp`"""
 
 
+class FactorCollection(msgspec.Struct, frozen=True, kw_only=True):
+    """`FactorCollection` of the API."""
+
+    success: bool
+    meta: Meta
+    data: list[Factor]
+    included: FactorCollectionIncluded
+
+
 class FactorName(msgspec.Struct, frozen=True, kw_only=True):
     """`FactorName` of the API."""
 
@@ -1021,6 +1030,39 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     captcha: CaptchaAnswer | None | Unset = UNSET
 
 
+class LoginCode(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginCode` of the API."""
+
+    code: str
+    code_verifier: str = msgspec.field(name="codeVerifier")
+
+
+class LoginPageTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginPageTokens` of the API."""
+
+    access_token: str = msgspec.field(name="accessToken")
+    expires_at: str = msgspec.field(name="expiresAt")
+    refresh_token: str = msgspec.field(name="refreshToken")
+    refresh_expires_at: str = msgspec.field(name="refreshExpiresAt")
+    user: LoginPageUser
+    second_factor_due_at: str | Unset = msgspec.field(default=UNSET, name="secondFactorDueAt")
+    """Time until which the user must enrol a second factor, if any"""
+
+
+class LoginPageUser(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginPageUser` of the API."""
+
+    id: str
+    name: str
+    type_: str = msgspec.field(name="type")
+
+
+class LoginPasskeyNewChallenge(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginPasskeyNewChallenge` of the API."""
+
+    pass
+
+
 class Member(msgspec.Struct, frozen=True, kw_only=True):
     """`Member` of the API."""
 
@@ -1219,6 +1261,15 @@ class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
     """Required if the user has a password and no contact"""
 
 
+class NewPasskey(msgspec.Struct, frozen=True, kw_only=True):
+    """`NewPasskey` of the API."""
+
+    challenge_id: str = msgspec.field(name="challengeId")
+    credential: NewPasskeyCredential
+    """`credential.toJSON()`"""
+    name: str | Unset = UNSET
+
+
 class NewRetention(msgspec.Struct, frozen=True, kw_only=True):
     """`NewRetention` of the API."""
 
@@ -1384,6 +1435,30 @@ class PaginationMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """Next page number."""
 
 
+class PasskeyChallenge(msgspec.Struct, frozen=True, kw_only=True):
+    """`PasskeyChallenge` of the API."""
+
+    id: str
+    public_key: PasskeyChallengePublicKey = msgspec.field(name="publicKey")
+    """Options as JSON (WebAuthn Level 3, section 5.1.8)"""
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+
+
+class PasskeyEndpoints(msgspec.Struct, frozen=True, kw_only=True):
+    """`PasskeyEndpoints` of the API."""
+
+    enroll: str | Unset = UNSET
+    """The page to add a passkey"""
+    manage: str | Unset = UNSET
+    """The page to manage passkeys"""
+
+
+class PasskeyName(msgspec.Struct, frozen=True, kw_only=True):
+    """`PasskeyName` of the API."""
+
+    name: str
+
+
 class Password(msgspec.Struct, frozen=True, kw_only=True):
     """`Password` of the API."""
 
@@ -1514,6 +1589,12 @@ class Refresh(msgspec.Struct, frozen=True, kw_only=True):
     """`Refresh` of the API."""
 
     refresh_token: None | str | Unset = msgspec.field(default=UNSET, name="refreshToken")
+
+
+class RelatedOrigins(msgspec.Struct, frozen=True, kw_only=True):
+    """`RelatedOrigins` of the API."""
+
+    origins: list[str]
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
@@ -2068,6 +2149,8 @@ ErrorChallenge: TypeAlias = dict[str, Any]
 
 FactorAnswerAnswerType1: TypeAlias = dict[str, Any]
 
+FactorCollectionIncluded: TypeAlias = dict[str, Summary]
+
 FactorsIncluded: TypeAlias = dict[str, Summary]
 
 FactorsShown: TypeAlias = dict[str, Any]
@@ -2097,9 +2180,13 @@ JwkSetKeysItem: TypeAlias = dict[str, Any]
 
 MemberCollectionIncluded: TypeAlias = dict[str, Summary]
 
+NewPasskeyCredential: TypeAlias = dict[str, Any]
+
 NodeCollectionIncluded: TypeAlias = dict[str, Summary]
 
 OpeningCollectionIncluded: TypeAlias = dict[str, Summary]
+
+PasskeyChallengePublicKey: TypeAlias = dict[str, Any]
 
 QuarantinedFileCollectionIncluded: TypeAlias = dict[str, Summary]
 

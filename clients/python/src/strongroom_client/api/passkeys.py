@@ -1,0 +1,162 @@
+"""Operations on passkeys. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    Done,
+    Factor,
+    FactorCollection,
+    LoginPasskeyNewChallenge,
+    NewPasskey,
+    PasskeyChallenge,
+    PasskeyEndpoints,
+    PasskeyName,
+    RelatedOrigins,
+)
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def add_passkey(
+    user_id: str,
+    *,
+    body: NewPasskey,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
+) -> Operation[Factor]:
+    """Add the passkey that the browser has created."""
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/passkeys",
+        Factor,
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
+        body=body,
+    )
+
+
+def create_login_challenge(
+    *,
+    body: LoginPasskeyNewChallenge | Unset = UNSET,
+) -> Operation[PasskeyChallenge]:
+    """Begin a login by any passkey; `createAuthorization` with `passkey` finishes it, in one try."""
+    return Operation(
+        "POST",
+        "/passkey-challenges",
+        PasskeyChallenge,
+        body=body,
+    )
+
+
+def create_passkey_challenge(
+    user_id: str,
+    *,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
+) -> Operation[PasskeyChallenge]:
+    """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes."""
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/passkey-challenges",
+        PasskeyChallenge,
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
+    )
+
+
+def get_passkey(
+    user_id: str,
+    passkey_id: str,
+) -> Operation[Factor]:
+    """Get a passkey of a user, without its key."""
+    return Operation(
+        "GET",
+        f"/users/{segment(user_id)}/passkeys/{segment(passkey_id)}",
+        Factor,
+    )
+
+
+def get_passkey_endpoints() -> Operation[PasskeyEndpoints]:
+    """Get the addresses of the pages on which users add and manage passkeys."""
+    return Operation(
+        "GET",
+        "/.well-known/passkey-endpoints",
+        PasskeyEndpoints,
+    )
+
+
+def get_related_origins() -> Operation[RelatedOrigins]:
+    """Get the origins whose pages may use the passkeys (WebAuthn Level 3, section 5.11)."""
+    return Operation(
+        "GET",
+        "/.well-known/webauthn",
+        RelatedOrigins,
+    )
+
+
+def list_passkeys(
+    user_id: str,
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[FactorCollection]:
+    """List the passkeys of a user, oldest first."""
+    return Operation(
+        "GET",
+        f"/users/{segment(user_id)}/passkeys",
+        FactorCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def redirect_to_change_password() -> Operation[None]:
+    """Get redirected to the page on which users change their password."""
+    return Operation(
+        "GET",
+        "/.well-known/change-password",
+        type(None),
+    )
+
+
+def remove_passkey(
+    user_id: str,
+    passkey_id: str,
+    *,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
+) -> Operation[Done]:
+    """Remove a passkey, with a fresh proof."""
+    return Operation(
+        "DELETE",
+        f"/users/{segment(user_id)}/passkeys/{segment(passkey_id)}",
+        Done,
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
+    )
+
+
+def rename_passkey(
+    user_id: str,
+    passkey_id: str,
+    *,
+    body: PasskeyName,
+    x_verification_code: str | Unset = UNSET,
+    x_current_password: str | Unset = UNSET,
+) -> Operation[Factor]:
+    """Rename a passkey, with a fresh proof."""
+    return Operation(
+        "PATCH",
+        f"/users/{segment(user_id)}/passkeys/{segment(passkey_id)}",
+        Factor,
+        headers={
+            "X-Verification-Code": x_verification_code,
+            "X-Current-Password": x_current_password,
+        },
+        body=body,
+    )
