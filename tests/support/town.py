@@ -8,6 +8,7 @@ from typing import Any, Final
 from strongroom.clock import DAY, iso_format
 from strongroom.database.upgrade import upgrade
 from strongroom.testing.authenticator import SoftwareAuthenticator
+from strongroom_login_pages.plugin import register_tables as page_tables
 from strongroom_share_links.plugin import register_tables as share_tables
 from strongroom_webhooks.plugin import register_tables as webhook_tables
 from tests.support import passkeys
@@ -67,7 +68,11 @@ class Town:
     @classmethod
     def built(cls, api: Api) -> "Town":
         """Create all resources."""
-        tables = {"share_links": share_tables(), "webhooks": webhook_tables()}
+        tables = {
+            "share_links": share_tables(),
+            "webhooks": webhook_tables(),
+            "login_pages": page_tables(),
+        }
         upgrade(api.container.database.engine, tables)
         root = api.person(admin=True)
         town = cls(api, root, api.person(), api.tenant(root))

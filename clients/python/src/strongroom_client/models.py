@@ -1009,6 +1009,15 @@ class LeakedKeys(msgspec.Struct, frozen=True, kw_only=True):
     keys: list[str]
 
 
+class Links(msgspec.Struct, frozen=True, kw_only=True):
+    """`Links` of the API."""
+
+    openapi: str
+    documentation: str | Unset = UNSET
+    setup: str | Unset = UNSET
+    """Only while there is no administrator"""
+
+
 class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
     """`LoggedInUser` of the API."""
 
@@ -1857,6 +1866,14 @@ class SharedWithMeCollection(msgspec.Struct, frozen=True, kw_only=True):
     meta: Meta
     data: list[SharedWithMe]
     included: SharedWithMeCollectionIncluded
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """`Start` of the API."""
+
+    name: str
+    version: str
+    links: Links
 
 
 class StepUp(msgspec.Struct, frozen=True, kw_only=True):

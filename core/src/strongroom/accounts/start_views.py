@@ -44,7 +44,17 @@ def _label(page: StartPage) -> str:
     "/",
     access=Access.PUBLIC,
     returns=StartSchema,
-    document={"responses": {"200": {"content": {HTML: {"schema": {"type": "string"}}}}}},
+    document={
+        "responses": {
+            "200": {
+                "description": "The server",
+                "content": {
+                    "application/json": {"schema": StartSchema},
+                    HTML: {"schema": {"type": "string"}},
+                },
+            }
+        }
+    },
 )
 def show_start_page() -> Any:
     """Get the name, the version and links: as a page for people, as JSON for programs."""

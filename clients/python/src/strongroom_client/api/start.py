@@ -1,5 +1,6 @@
 """Operations on start. Written by clients/python/generate_client.py from the OpenAPI document."""
 
+from ..models import Start
 from ..operations import Operation
 
 
@@ -9,4 +10,13 @@ def get_favicon() -> Operation[None]:
         "GET",
         "/favicon.ico",
         type(None),
+    )
+
+
+def show_start_page() -> Operation[Start]:
+    """Get the name, the version and links: as a page for people, as JSON for programs."""
+    return Operation(
+        "GET",
+        "/",
+        Start,
     )
