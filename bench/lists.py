@@ -27,7 +27,7 @@ data_dir = "{folder}/data"
 [database]
 url = "{url}"
 # Planting a million rows, and building an index of them, are single statements on PostgreSQL.
-timeout_seconds = 3600
+timeout_seconds = 600
 [plugins]
 enabled = ["storage_local"]
 [storages.main]

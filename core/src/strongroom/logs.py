@@ -32,24 +32,32 @@ class ErrorLog:
     Args:
         logger: receives the entries.
         now: a monotonic clock in seconds.
+        has_traceback: whether entries have the traceback of their error.
     """
 
-    def __init__(self, logger: logging.Logger, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        logger: logging.Logger,
+        now: Callable[[], float] = time.monotonic,
+        *,
+        has_traceback: bool = True,
+    ) -> None:
         self._logger = logger
         self._now = now
+        self._has_traceback = has_traceback
         self._lock = Lock()
         # When an error was last logged, and how many identical ones were suppressed since.
         self._seen: dict[_Key, tuple[float, int]] = {}
 
     def log(self, error: BaseException, message: str, *arguments: object) -> None:
-        """Log an error with its traceback, unless an identical one was logged in the last minute."""
+        """Log an error, unless an identical one was logged in the last minute."""
         suppressed = self._suppressed(_key(error))
         if suppressed is None:
             return
         if suppressed:
             message += " (%d identical errors were not logged)"
             arguments = (*arguments, suppressed)
-        self._logger.error(message, *arguments, exc_info=error)
+        self._logger.error(message, *arguments, exc_info=error if self._has_traceback else None)
 
     def _suppressed(self, key: _Key) -> int | None:
         """Return the number of identical errors suppressed so far, or ``None`` to suppress this one."""

@@ -190,7 +190,7 @@ class FilesSettings:
         365,
         minimum=0,
         maximum=36_500,
-        help="Days after which `prune` deletes file events; 0: never.",
+        help="Days after which `prune` deletes file events, about 1 KB each; 0: never.",
     )
     versions: VersionsSettings = option(
         default_factory=VersionsSettings, help="Earlier contents of files."

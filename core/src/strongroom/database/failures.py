@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from strongroom.errors import StorageFull, Unavailable
+from strongroom.logs import ErrorLog
 
 DATABASE_ERRORS: Final = (DBAPIError, PoolTimeoutError)
 
@@ -19,6 +20,9 @@ _SQLITE_UNAVAILABLE: Final = frozenset(
 )
 
 logger = logging.getLogger(__name__)
+
+FULL_DISK: Final = ErrorLog(logger, has_traceback=False)
+"""A full disk refuses each write, so it is logged once a minute, with the number of other refusals."""
 
 
 def raise_translated(error: BaseException | None) -> None:
@@ -35,7 +39,7 @@ def _translation(error: BaseException | None) -> BaseException | None:
     if not isinstance(error, DBAPIError):
         return error
     if _is_full(error):
-        logger.error("The database has no space left on its disk: %s", _reason(error))
+        FULL_DISK.log(error, "The database has no space left on its disk: %s", _reason(error))
         return StorageFull("The database has no space left.")
     if getattr(error.orig, "sqlstate", None) == _DEADLOCK:
         # A retry succeeds, but a deadlock is a bug in the order of locks: log its stack trace.
