@@ -7,7 +7,7 @@ from typing import Any
 from strongroom.accounts.reauthentication import FRESH_LOGIN
 from strongroom.app import BLUEPRINTS
 from strongroom.http.openapi import Description
-from strongroom.http.routing import SENSITIVE_KEY
+from strongroom.http.routing import SENSITIVE_IF_KEY, SENSITIVE_KEY
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.version import __version__
 
@@ -19,31 +19,36 @@ routes. Otherwise the response is 401 `error.step-up-required`, with `acr_values
 `WWW-Authenticate` ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)). [The client requests the
 factor](../guides/second-factors.md#step-up), and repeats the request with the new access token.
 
-The OpenAPI document marks them by `{key}`, those of plugins included, such as the bindings of WeChat.
-`DELETE /api/v1/tenants/{{tenantId}}/files/{{fileId}}` needs it with `permanently=true` only.
+The proof belongs to an effect: each route that has the effect needs it, and so do the calls of the
+host by plugins. The OpenAPI document marks these routes by `{key}`; `{condition}` names the requests
+that need the proof, if not all do. Some of them need a proof of users without a second factor, too;
+the OpenAPI document states which.
 
-Some of them need a proof of users without a second factor, too; the OpenAPI document states which.
-
-| method | path | changes |
-|---|---|---|
+Routes that only end a right, such as revoking a key or a login, need no proof, because they must be
+quick. Grants on files, members of groups, share links and webhooks need none either: they give what
+users and administrators give every day, and can be taken back.
 """
 
 
 def step_up_page() -> Iterator[str]:
-    """Yield the pieces of the page of sensitive routes, by what they change."""
-    yield STEP_UP.format(minutes=FRESH_LOGIN // 60_000, key=SENSITIVE_KEY)
+    """Yield the pieces of the page: each effect with the routes that have it."""
+    yield STEP_UP.format(minutes=FRESH_LOGIN // 60_000, key=SENSITIVE_KEY, condition=SENSITIVE_IF_KEY)
     order = {str(kind): number for number, kind in enumerate(Sensitive)}
     rows = sorted(_sensitive_operations(), key=lambda row: order[row[0]])
     for changed, group in groupby(rows, key=lambda row: row[0]):
-        for _, method, path in group:
-            yield f"| `{method}` | `{path}` | {changed} |\n"
+        kind = Sensitive(changed)
+        yield f"\n## {str(kind).capitalize()}\n\nA route that {kind.effect}.\n\n"
+        yield "| method | path | if |\n|---|---|---|\n"
+        for _, method, path, condition in group:
+            yield f"| `{method}` | `{path}` | {condition} |\n"
 
 
-def _sensitive_operations() -> Iterator[tuple[str, str, str]]:
-    """Yield what each sensitive operation of the core changes, its method and its path."""
+def _sensitive_operations() -> Iterator[tuple[str, str, str, str]]:
+    """Yield the kind of each sensitive operation of the core, its method, path and condition."""
     description = Description(BLUEPRINTS, version=__version__, server_url="", base_path="")
     paths: dict[str, dict[str, Any]] = description.document["paths"]
     for path, item in paths.items():
         for method, operation in item.items():
             if SENSITIVE_KEY in operation:
-                yield operation[SENSITIVE_KEY], method.upper(), path
+                condition = operation.get(SENSITIVE_IF_KEY, "")
+                yield operation[SENSITIVE_KEY], method.upper(), path, condition

@@ -274,3 +274,62 @@ def test_an_audience_is_checked_for_drops_as_well(shared: Shared) -> None:
     visitor = shared.share(kind="drop", audience="members")
     assert error_code(visitor.drop("a.txt", b"a")) == "error.share-login-required"
     assert replace(visitor, person=shared.admin).drop("a.txt", b"a").status_code == 201
+
+
+def test_a_refused_upload_leaves_no_folder(shared: Shared) -> None:
+    limits = {"layout": "by-visitor", "allowedTypes": ["image/png"], "maxFiles": 2}
+    visitor = shared.share(shared.inside, "drop", drop=limits)
+    for number in range(5):
+        refused = visitor.drop("a.png", b"no picture", f"?uploadedBy=Visitor {number}")
+        assert refused.status_code == 415, refused.text
+    headers = {**TUS, "Upload-Length": "10", "Upload-Metadata": "filename YS5wbmc="}
+    begun = visitor.send("POST", "/uploads?uploadedBy=Resuming", headers=headers)
+    assert begun.status_code == 201, begun.text
+    path = f"/uploads/{begun.headers['Location'].rpartition('/')[2]}"
+    sent = {**TUS, "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
+    refused = visitor.send("PATCH", path, headers=sent, data=b"no picture")
+    assert refused.status_code == 415, refused.text
+    assert names(shared, shared.inside) == ["dot.png"]
+    assert visitor.drop("a.png", PNG, "?uploadedBy=Anna").status_code == 201
+    assert names(shared, shared.inside) == ["Anna", "dot.png"]
+
+
+def test_a_folder_of_a_visitor_stays_the_visitors_wherever_the_maker_moves_it(shared: Shared) -> None:
+    visitor = shared.share(shared.folder, "drop", drop={"layout": "by-visitor"})
+    assert visitor.drop("a.txt", b"a", "?uploadedBy=Anna").status_code == 201
+    path = f"{shared.tenant}/owners/me/files/{shared.folder}/files"
+    found = {i["name"]: i["id"] for i in shared.api.get(path, by=shared.admin).json["data"]}
+    tenant = shared.tenant.rpartition("/")[2]
+    with shared.host.acting_as(shared.admin.id):
+        shared.host.files.move(tenant, found["Anna"], shared.inside, "Post")
+    assert visitor.drop("b.txt", b"b", "?uploadedBy=Anna").status_code == 201
+    assert names(shared, found["Anna"]) == ["a.txt", "b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored", "told"),
+    [
+        ("Eve%0D%0A%0D%0ASign in", "Eve Sign in", "from Eve Sign in"),
+        (
+            "https://evil.example/login?x",
+            "https://evil.example/login?x",
+            "from https evil example login?x",
+        ),
+        ("a%01b%1B%5B31m%E2%80%AEc", "a b [31m c", "from a b 31m c"),
+        ("www.evil.example", "www.evil.example", "from www evil example"),
+        ("me@evil.example", "me@evil.example", "from me evil example"),
+        ("Dr. Who", "Dr. Who", "from Dr. Who"),
+        ("%0D%0A", None, "from ?"),
+    ],
+)
+def test_the_name_of_a_sender_is_one_line_without_links(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch, sent: str, stored: str | None, told: str
+) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(type(shared.host), "notify", lambda _, *message: texts.append(message[-1]))
+    visitor = shared.share(kind="drop", notify=True)
+    assert visitor.drop("a.txt", b"a", f"?uploadedBy={sent}").status_code == 201
+    path = f"{shared.tenant}/shares/{visitor.share['id']}/openings?what=drop"
+    [opening] = shared.api.get(path, by=shared.maker).json["data"]
+    assert opening["uploadedBy"] == stored
+    assert texts[-1].endswith(told)

@@ -269,6 +269,38 @@ class TestKnownInvitees:
         assert scene.open() == []
 
 
+class TestConsent:
+    @pytest.fixture
+    def config_changes(self) -> Table:
+        return {"tenants": {"add_members": "invited"}}
+
+    def test_only_invited_users_become_members_and_no_answer_reveals_who_exists(self, api: Api) -> None:
+        root, admin, user = api.person(admin=True), api.person(), api.person()
+        tenant = api.tenant(admin)
+        known, unknown = (
+            api.put(f"{tenant}/members/{user_id}", {"role": "member"}, by=admin)
+            for user_id in (user.id, "0190a1b2-0000-7000-8000-000000000000")
+        )
+        assert known.status_code == 404
+        bodies = [answer.json["error"] for answer in (known, unknown)]
+        assert [{**body, "requestId": ""} for body in bodies] == [{**bodies[0], "requestId": ""}] * 2
+        invited = api.post(f"{tenant}/invitations", {"email": user.email}, by=admin)
+        path = f"/users/me/invitations/{invited.json['id']}/acceptance"
+        assert api.post(path, by=user).status_code == 200
+        # The role of a member changes as before, and administrators of the server need no consent.
+        api.join(tenant, admin, user, "admin")
+        own = api.tenant(root)
+        api.join(own, root, user)
+
+    def test_who_was_a_member_is_invited_again(self, api: Api) -> None:
+        root, admin, user = api.person(admin=True), api.person(), api.person()
+        tenant = api.tenant(root)
+        api.join(tenant, root, admin, "admin")
+        api.join(tenant, root, user)
+        assert api.delete(f"{tenant}/members/{user.id}", by=user).status_code == 200
+        assert api.put(f"{tenant}/members/{user.id}", {"role": "member"}, by=admin).status_code == 404
+
+
 class TestInvitedRegistration:
     @pytest.fixture
     def config_changes(self) -> Table:

@@ -199,13 +199,13 @@ class TestRefusals:
     def test_folders_of_others_need_write(self, scene: Scene) -> None:
         outer = scene.folder("outer")
         inner = scene.folder("inner", outer)
+        scene.grant(outer, scene.bob, "read")
         scene.grant(inner, scene.bob, "write")
         for path in ("outer/a.txt", "outer/inner/a.txt", "outer/new/a.txt"):
             answer = upload(scene, path, by=scene.bob)
             assert (answer.status_code, answer.json["error"]["code"]) == (403, "error.forbidden")
             assert begin(scene, scene.bob, relativePath=path).status_code == 403
         assert upload(scene, "new/a.txt", inner, by=scene.bob).status_code == 201
-        scene.grant(outer, scene.bob, "read")
         assert upload(scene, "new/a.txt", outer, by=scene.bob).status_code == 403
         assert folders(scene) == ["inner", "new", "outer"]
 

@@ -10,6 +10,7 @@ import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table, lifted, merged
 
+from strongroom.files.batches.schemas import BatchOperation
 from strongroom.http.access import Access
 from strongroom.http.routing import Operation
 from strongroom.plugin_api.authentication import Sensitive
@@ -19,7 +20,10 @@ from strongroom_factor_totp import plugin
 UNKNOWN = "0190a1b2-0000-7000-8000-000000000000"
 FRESH = 10 * MINUTE
 
-ACCOUNT_KEYS = "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>/access-keys"
+TENANT = "/api/v1/tenants/<tenant_id>"
+ACCOUNT_KEYS = f"{TENANT}/service-accounts/<account_id>/access-keys"
+INVITATIONS = f"{TENANT}/invitations"
+FILE = f"{TENANT}/files/<file_id>"
 
 SENSITIVE = {
     ("POST", "/users/<user_id>/emails"): Sensitive.CREDENTIALS,
@@ -44,27 +48,112 @@ SENSITIVE = {
     ("DELETE", "/users/<user_id>"): Sensitive.ACCOUNTS,
     ("POST", "/users/<user_id>/suspension"): Sensitive.ACCOUNTS,
     ("DELETE", "/users/<user_id>/suspension"): Sensitive.ACCOUNTS,
-    ("PATCH", "/api/v1/tenants/<tenant_id>"): Sensitive.TENANTS,
-    ("DELETE", "/api/v1/tenants/<tenant_id>"): Sensitive.TENANTS,
-    ("PUT", "/api/v1/tenants/<tenant_id>/members/<user_id>"): Sensitive.TENANTS,
-    ("DELETE", "/api/v1/tenants/<tenant_id>/members/<user_id>"): Sensitive.TENANTS,
-    ("POST", "/api/v1/tenants/<tenant_id>/members/<user_id>/transfer"): Sensitive.TENANTS,
-    ("POST", "/api/v1/tenants/<tenant_id>/transfer"): Sensitive.TENANTS,
-    ("POST", "/api/v1/tenants/<tenant_id>/service-accounts"): Sensitive.TENANTS,
-    ("DELETE", "/api/v1/tenants/<tenant_id>/service-accounts/<account_id>"): Sensitive.TENANTS,
-    ("DELETE", "/api/v1/tenants/<tenant_id>/files/<file_id>/hold"): Sensitive.FILES,
-    ("PUT", "/api/v1/tenants/<tenant_id>/retention"): Sensitive.FILES,
-    ("DELETE", "/api/v1/tenants/<tenant_id>/trash"): Sensitive.FILES,
-    ("DELETE", "/api/v1/tenants/<tenant_id>/trash/<file_id>"): Sensitive.FILES,
-    ("DELETE", "/api/v1/tenants/<tenant_id>/files/<file_id>/versions/<number>"): Sensitive.FILES,
+    ("PATCH", TENANT): Sensitive.TENANTS,
+    ("DELETE", TENANT): Sensitive.TENANTS,
+    ("PUT", f"{TENANT}/members/<user_id>"): Sensitive.TENANTS,
+    ("DELETE", f"{TENANT}/members/<user_id>"): Sensitive.TENANTS,
+    ("POST", f"{TENANT}/members/<user_id>/transfer"): Sensitive.TENANTS,
+    ("POST", f"{TENANT}/transfer"): Sensitive.TENANTS,
+    ("POST", f"{TENANT}/service-accounts"): Sensitive.TENANTS,
+    ("DELETE", f"{TENANT}/service-accounts/<account_id>"): Sensitive.TENANTS,
+    ("DELETE", f"{FILE}/hold"): Sensitive.FILES,
+    ("PUT", f"{TENANT}/retention"): Sensitive.FILES,
+    ("DELETE", f"{TENANT}/trash"): Sensitive.FILES,
+    ("DELETE", f"{TENANT}/trash/<file_id>"): Sensitive.FILES,
+    ("DELETE", f"{FILE}/versions/<number>"): Sensitive.FILES,
     ("POST", "/api/v1/quarantine/<scan_id>/release"): Sensitive.FILES,
     ("DELETE", "/api/v1/quarantine/<scan_id>"): Sensitive.FILES,
 }
+"""The routes that always have a sensitive effect."""
+
+SOMETIMES = {
+    ("POST", INVITATIONS): Sensitive.TENANTS,
+    ("POST", f"{INVITATIONS}/<invitation_id>/resend"): Sensitive.TENANTS,
+    ("DELETE", FILE): Sensitive.FILES,
+}
+"""The routes whose effect depends on the request."""
+
+OTHERS = {
+    "ends a right of the caller's own, or one that must end quickly": (
+        "DELETE /users/<user_id>/authorizations",
+        "DELETE /users/<user_id>/access-keys/<key_id>",
+        f"DELETE {ACCOUNT_KEYS}/<key_id>",
+        f"DELETE {INVITATIONS}/<invitation_id>",
+        "DELETE /users/<user_id>/invitations/<invitation_id>",
+    ),
+    "gives the caller what another one has offered, who has proven it": (
+        "POST /api/v1/invitation-acceptances",
+        "POST /users/<user_id>/invitations/<invitation_id>/acceptance",
+    ),
+    "changes names and languages": (
+        "PATCH /users/<user_id>",
+        "PATCH /users/<user_id>/access-keys/<key_id>",
+        f"PATCH {TENANT}/groups/<group_id>",
+        f"PATCH {FILE}/versions/<number>",
+    ),
+    "is the proof itself": ("POST /authorizations/current/step-up",),
+    "creates something empty, with rights for its creator": (
+        "POST /api/v1/tenants",
+        f"POST {TENANT}/groups",
+    ),
+    "gives or takes rights on files, which can be taken or given back": (
+        f"DELETE {TENANT}/groups/<group_id>",
+        f"PUT {TENANT}/groups/<group_id>/members/<user_id>",
+        f"DELETE {TENANT}/groups/<group_id>/members/<user_id>",
+        f"POST {FILE}/owners",
+        f"DELETE {FILE}/owners/<owner_id>",
+        f"POST {FILE}/group-grants",
+        f"DELETE {FILE}/group-grants/<group_id>",
+    ),
+    "adds, changes or keeps files, or puts them into the trash": (
+        f"POST {TENANT}/folders",
+        f"POST {TENANT}/files/<parent_id>/folders",
+        f"POST {TENANT}/files",
+        f"POST {TENANT}/files/<parent_id>/files",
+        f"PATCH {FILE}",
+        f"PUT {FILE}/directory",
+        f"PUT {FILE}/content",
+        f"PUT {FILE}/hold",
+        f"POST {FILE}/copies",
+        f"POST {FILE}/versions/<number>/restore",
+        f"POST {TENANT}/files-batches",
+        f"POST {TENANT}/trash/<file_id>/restore",
+        f"POST {TENANT}/multi-files-download",
+        f"POST {TENANT}/uploads",
+        f"PATCH {TENANT}/uploads/<upload_id>",
+        f"POST {TENANT}/uploads/<upload_id>",
+        f"DELETE {TENANT}/uploads/<upload_id>",
+        f"POST {TENANT}/direct-uploads",
+        f"POST {TENANT}/direct-uploads/<upload_id>/complete",
+        "POST /api/v1/files",
+        *(f"POST /api/v1/files/{kind}" for kind in ("photos", "figures", "covers", "avatars")),
+        "DELETE /api/v1/files/<file_name>",
+    ),
+    "sends names of files and users to a receiver, as long as its owner administers them": (
+        "POST /api/v1/webhook-endpoints",
+        "PATCH /api/v1/webhook-endpoints/<endpoint_id>",
+        "DELETE /api/v1/webhook-endpoints/<endpoint_id>",
+        *(
+            f"POST /api/v1/webhook-endpoints/<endpoint_id>/{action}"
+            for action in ("rotate-secret", "take-over", "test", "replay")
+        ),
+        "POST /api/v1/webhook-endpoints/<endpoint_id>/deliveries/<delivery_id>/redeliver",
+    ),
+    "shares files by a link, which can be taken back": (
+        f"POST {FILE}/shares",
+        f"PATCH {TENANT}/shares/<share_id>",
+        f"DELETE {TENANT}/shares/<share_id>",
+        f"PUT {TENANT}/share-policy",
+    ),
+}
+"""All other routes that change something for a caller, by the reason for which no proof is needed."""
+
+READS = {"GET", "HEAD", "OPTIONS"}
 
 
 @pytest.fixture
 def config_changes() -> Table:
-    enabled = {"plugins": {"enabled": ["storage_local", "factor_totp"]}}
+    enabled = {"plugins": {"enabled": ["storage_local", "factor_totp", "webhooks", "share_links"]}}
     # The access token lasts longer than a proof.
     return merged(lifted(), enabled, {"tokens": {"lifetime_seconds": 3600}})
 
@@ -115,9 +204,63 @@ def operations(api: Api) -> Iterator[tuple[str, str, Operation]]:
 
 def test_these_routes_are_declared_as_sensitive(api: Api) -> None:
     declared = {
-        (method, rule): view.sensitive for method, rule, view in operations(api) if view.sensitive
+        (method, rule): (view.sensitive, view.sensitive_if is not None)
+        for method, rule, view in operations(api)
+        if view.sensitive
     }
-    assert declared == SENSITIVE
+    always = {route: (kind, False) for route, kind in SENSITIVE.items()}
+    assert declared == always | {route: (kind, True) for route, kind in SOMETIMES.items()}
+
+
+def test_each_route_that_changes_something_has_an_effect_in_one_of_the_tables(api: Api) -> None:
+    changing = {
+        f"{method} {rule}"
+        for method, rule, view in operations(api)
+        if method not in READS and view.access in (Access.USER, Access.ADMIN)
+    }
+    sensitive = {" ".join(route) for route in (*SENSITIVE, *SOMETIMES)}
+    others = [route for routes in OTHERS.values() for route in routes]
+    assert len(others) == len(set(others))
+    assert sorted(changing - sensitive - set(others)) == []
+    assert sorted((sensitive | set(others)) - changing) == []
+    # A batch has the effects of its operations, so a new one needs a place in these tables.
+    assert set(BatchOperation) == {"move", "copy", "trash", "restore", "grant", "revoke"}
+
+
+@pytest.mark.parametrize("role", ["admin", "records"])
+def test_an_invitation_to_a_privileged_role_needs_the_proof_of_a_change_of_the_role(
+    api: Api, admin: Person, role: str
+) -> None:
+    path = f"{api.tenant(admin)}/invitations"
+    body = {"email": "new@example.com", "role": role}
+    refused = api.post(path, body, by=admin)
+    assert (refused.status_code, error_code(refused)) == (401, "error.step-up-required")
+    assert api.get(path, by=admin).json["data"] == []
+    again = step_up(api, admin)
+    invited = api.post(path, body, by=again)
+    assert invited.status_code == 201
+    api.clock.advance(FRESH)
+    refused = api.post(f"{path}/{invited.json['id']}/resend", by=again)
+    assert (refused.status_code, error_code(refused)) == (401, "error.step-up-required")
+    assert api.post(f"{path}/{invited.json['id']}/resend", by=step_up(api, again)).status_code == 200
+
+
+def test_an_invitation_of_a_member_needs_no_proof(api: Api, admin: Person) -> None:
+    path = f"{api.tenant(admin)}/invitations"
+    invited = api.post(path, {"email": "new@example.com"}, by=admin)
+    assert invited.status_code == 201
+    assert api.post(f"{path}/{invited.json['id']}/resend", by=admin).status_code == 200
+
+
+@pytest.mark.parametrize("query", ["permanently=true", "overrideReason=case"])
+def test_a_removal_that_cannot_be_undone_needs_a_proof_and_one_into_the_trash_none(
+    api: Api, admin: Person, query: str
+) -> None:
+    tenant = api.tenant(admin)
+    file = f"{tenant}/files/{api.upload(tenant, admin, 'a', b'a')['id']}"
+    refused = api.delete(f"{file}?{query}", by=admin)
+    assert (refused.status_code, error_code(refused)) == (401, "error.step-up-required")
+    assert api.delete(file, by=admin).status_code == 200
 
 
 @pytest.mark.parametrize("route", SENSITIVE, ids=" ".join)

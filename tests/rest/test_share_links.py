@@ -12,6 +12,7 @@ from tests.support.databases import on_postgresql
 from tests.support.interleaving import Action, Interleaving
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
 
+from strongroom.business_files.pictures import PictureProcessor
 from strongroom.plugin_api.events import Event
 from strongroom.testing.clock import HOUR, MINUTE
 from strongroom_share_links.models import metadata
@@ -171,6 +172,18 @@ def test_a_download_counts_with_its_first_byte(shared: Shared) -> None:
     assert visitor.get(path, headers=part).status_code == 404
 
 
+@pytest.mark.parametrize("size", [6, 6000])
+def test_a_counted_download_of_a_small_file_is_no_hundred_copies(shared: Shared, size: int) -> None:
+    file = shared.api.upload(shared.tenant, shared.admin, "small", b"x" * size, shared.folder)["id"]
+    visitor, path = shared.share(file, maxDownloads=1), f"/files/{file}/download"
+    first = visitor.get(path)
+    cookie = first.headers["Set-Cookie"].partition(";")[0]
+    ranges = [{"Range": "bytes=1-", "Cookie": cookie}] * 10
+    got = [visitor.get(path, headers=headers) for headers in ranges]
+    assert [reply.status_code for reply in got] == [206] + [404] * 9
+    assert sum(len(reply.data) for reply in got if reply.status_code == 206) < size
+
+
 def test_an_archive_counts_once(shared: Shared) -> None:
     visitor = shared.share(maxDownloads=1)
     whole = visitor.send("POST", "/multi-files-download", json={})
@@ -197,6 +210,23 @@ def test_a_preview_gives_no_original(shared: Shared) -> None:
     assert text.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert error_code(visitor.get(f"/files/{shared.inside}/preview")) == "error.share-no-preview"
     assert error_code(visitor.drop("x", b"x")) == "error.share-kind"
+
+
+def test_a_preview_is_scaled_once_and_only_for_its_visitors(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, real = list[Any](), PictureProcessor._work
+
+    def work(*sent: Any) -> int:
+        runs.append(sent)
+        return real(*sent)
+
+    monkeypatch.setattr(PictureProcessor, "_work", work)
+    visitor, path = shared.share(), f"/files/{shared.picture}/preview"
+    first, second = visitor.get(path), visitor.get(path)
+    assert (first.status_code, second.data, len(runs)) == (200, first.data, 1)
+    shared.grant("read")
+    assert visitor.get(path).status_code == 404
 
 
 def test_a_preview_counts_if_downloads_are_limited(shared: Shared) -> None:

@@ -1,4 +1,4 @@
-"""A thread-safe cache of bounded size."""
+"""Thread-safe caches of bounded size."""
 
 from threading import Lock
 from typing import Generic, TypeVar
@@ -27,3 +27,28 @@ class Cache(Generic[KeyT, ValueT]):
             while len(self._values) >= self._capacity:
                 del self._values[next(iter(self._values))]
             self._values[key] = value
+
+
+class ContentCache(Generic[KeyT]):
+    """A FIFO cache of contents, bounded by their total size.
+
+    Args:
+        max_bytes: the maximum of the total size; a content of more than an eighth is not kept.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._size = 0
+        self._lock = Lock()
+        self._contents: dict[KeyT, bytes] = {}
+        self.get = self._contents.get
+
+    def put(self, key: KeyT, content: bytes) -> None:
+        """Store a content, and evict the oldest ones that exceed the total."""
+        with self._lock:
+            if len(content) > self._max_bytes // 8 or key in self._contents:
+                return
+            self._contents[key] = content
+            self._size += len(content)
+            while self._size > self._max_bytes:
+                self._size -= len(self._contents.pop(next(iter(self._contents))))

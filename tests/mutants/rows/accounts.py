@@ -6,6 +6,32 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "tenants-consent",
+        "Administrators of a tenant add no user without consent, if so configured.",
+        "tenants/service.py",
+        "if self._adds_uninvited or identity.is_admin:",
+        "if True:",
+        "rest/test_invitations.py"
+        "::TestConsent::test_only_invited_users_become_members_and_no_answer_reveals_who_exists",
+    ),
+    core(
+        "names-hidden",
+        "A name of a hidden node is not refused, which would reveal it.",
+        "files/hidden_names.py",
+        "return access.permission is Permission.NONE",
+        "return False",
+        "rest/test_hidden_names.py::test_a_name_of_a_hidden_node_gets_a_number",
+    ),
+    core(
+        "step-up-invitations",
+        "An invitation to a privileged role needs the proof of a change of the role.",
+        "tenants/invitations.py",
+        "if role.is_privileged:",
+        "if False:",
+        "rest/test_sensitive_routes.py"
+        "::test_an_invitation_to_a_privileged_role_needs_the_proof_of_a_change_of_the_role",
+    ),
+    core(
         "users-suspended",
         "A suspended user gets no tokens.",
         "sessions/tokens.py",

@@ -5,13 +5,16 @@ import logging
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from PIL import Image
 from tests.support.images import picture
 
-from strongroom.business_files.pictures import PictureProcessor, PictureSlots
+from strongroom.business_files.pictures import OriginalPicture, PictureProcessor, PictureSlots
+from strongroom.cache import ContentCache
 from strongroom.errors import PictureTooLarge, PictureUnreadable, Unavailable
 
 MEBIBYTE = 1024 * 1024
@@ -151,3 +154,50 @@ def test_a_worker_that_does_not_start_is_an_outage_and_is_logged(
     with caplog.at_level(logging.ERROR), pytest.raises(Unavailable):
         processor().clean(io.BytesIO(picture((60, 40))), "image/png", 100_000, "alice")
     assert "/nonexistent/python" in caplog.text
+
+
+class Original:
+    """A stored picture that counts its readers."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def write(self, file: BinaryIO) -> None:
+        self.reads += 1
+        file.write(picture((60, 40), "JPEG"))
+
+    def as_original(self, key: str = "a") -> OriginalPicture:
+        return OriginalPicture(key, "image/jpeg", 100_000, self.write)
+
+
+def test_a_preview_reads_the_original_only_with_a_slot() -> None:
+    slots, original = PictureSlots(1), Original()
+    previews = PictureProcessor(slots, seconds=60)
+    with slots.slot("alice"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("strongroom.business_files.pictures.WAIT_SECONDS", 0.01)
+        with pytest.raises(Unavailable):
+            previews.preview(original.as_original(), 30, "alice")
+    assert original.reads == 0
+
+
+def test_a_preview_is_made_once() -> None:
+    previews, original = processor(), Original()
+    with ThreadPoolExecutor(8) as threads:
+        jobs = [threads.submit(previews.preview, original.as_original(), 30, "bob") for _ in range(8)]
+        made = {job.result() for job in jobs}
+    assert (len(made), original.reads) == (1, 1)
+    with Image.open(io.BytesIO(made.pop())) as image:
+        assert (image.format, image.size) == ("JPEG", (30, 20))
+    with Image.open(io.BytesIO(previews.preview(original.as_original(), 70, "bob"))) as image:
+        assert image.size == (60, 40)
+    previews.preview(original.as_original("b"), 30, "bob")
+    assert original.reads == 3
+
+
+def test_the_previews_that_are_kept_have_a_bounded_size() -> None:
+    cache: ContentCache[int] = ContentCache(80)
+    for key in range(20):
+        cache.put(key, bytes(10))
+    assert [key for key in range(20) if cache.get(key)] == list(range(12, 20))
+    cache.put(20, bytes(11))
+    assert cache.get(20) is None

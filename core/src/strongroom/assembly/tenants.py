@@ -5,6 +5,7 @@ from functools import cached_property
 from strongroom.assembly.identity import IdentityServices
 from strongroom.assembly.infrastructure import Infrastructure, ServiceGroup
 from strongroom.clock import DAY
+from strongroom.config.files import AT_ONCE
 from strongroom.files.retention.guard import held_bytes
 from strongroom.files.trash.entries import trash_bytes
 from strongroom.files.versions.repository import version_bytes
@@ -60,6 +61,7 @@ class TenantServices(ServiceGroup):
             self._users,
             self._audit,
             any_user_creates=self._settings.tenants.allow_user_creation,
+            adds_uninvited=self._settings.tenants.add_members == AT_ONCE,
             trash_bytes=trash_bytes,
             version_bytes=version_bytes,
             held_bytes=held_bytes,
@@ -109,6 +111,7 @@ class TenantServices(ServiceGroup):
             self._identity.messages,
             base.rates,
             base.audit,
+            self._identity.reauthentication,
             InvitationPolicy(
                 lifetime=tenants.invitation_days * DAY,
                 max_open=tenants.max_invitations,

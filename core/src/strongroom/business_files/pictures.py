@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from errno import EDQUOT, ENOSPC
-from io import BytesIO
+from functools import partial
 from pathlib import Path
 from threading import Condition, Timer
 from time import monotonic
 from typing import Any, BinaryIO, Final, cast
 
 from strongroom.business_files.requests import NO_SPACE, PictureRequest, raise_refusal
+from strongroom.cache import ContentCache
 from strongroom.dataclasses import dataclass
 from strongroom.errors import PictureTooLarge, PictureUnreadable, StorageFull, Unavailable
 from strongroom.plugin_api.storage import ByteSource
@@ -145,6 +146,9 @@ logger = logging.getLogger(__name__)
 DEFAULT_MEMORY_BYTES: Final = 256 * 1024 * 1024
 DEFAULT_SECONDS: Final = 5
 
+_PREVIEW_BYTES: Final = 32 * 1024 * 1024
+"""Maximum size of the previews that each process keeps in memory."""
+
 _ALL_VARIANTS: Final = "variants"
 _LOGGED: Final = 2000
 
@@ -156,6 +160,23 @@ class Picture:
     content: bytes
     width: int
     height: int
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalPicture:
+    """A stored picture.
+
+    Args:
+        key: identifies the content.
+        media_type: media type of the picture.
+        max_pixels: maximum number of pixels.
+        write: writes the content to a file.
+    """
+
+    key: str
+    media_type: str
+    max_pixels: int
+    write: Callable[[BinaryIO], object]
 
 
 class PictureProcessor:
@@ -176,6 +197,7 @@ class PictureProcessor:
         self._slots = slots
         self._memory_bytes = memory_bytes
         self._seconds = seconds
+        self._previews: ContentCache[tuple[str, str, int]] = ContentCache(_PREVIEW_BYTES)
 
     def clean(self, file: BinaryIO, media_type: str, max_pixels: int, user: str) -> Picture:
         """Return a picture upright and in sRGB, without EXIF and other metadata.
@@ -196,8 +218,38 @@ class PictureProcessor:
         """
         request = PictureRequest(media_type, self._memory_bytes, self._seconds, max_pixels=max_pixels)
         with self._slots.slot(user):
-            head, content = self._run(request, file)
+            head, content = self._run(request, partial(shutil.copyfileobj, file))
         return Picture(content, head["width"], head["height"])
+
+    def preview(self, original: OriginalPicture, width: int, user: str) -> bytes:
+        """Return a picture without metadata, at most as wide as ``width``; kept in a bounded cache.
+
+        The original is read once a slot is free, and never into memory.
+
+        Raises:
+            PictureTooLarge: the picture has too many pixels, or needs too much memory or time.
+            PictureUnreadable: the picture cannot be decoded completely.
+            StorageFull: the disk is full.
+            Unavailable: too many pictures are being processed, or no worker can be started.
+        """
+        key = (original.key, original.media_type, width)
+        kept = self._previews.get(key)
+        if kept is not None:
+            return kept
+        with self._slots.slot(user):
+            # Another request may have made it while this one waited.
+            made = self._previews.get(key) or self._make_preview(original, width)
+        self._previews.put(key, made)
+        return made
+
+    def _make_preview(self, original: OriginalPicture, width: int) -> bytes:
+        limits = (original.media_type, self._memory_bytes, self._seconds)
+        # Cleaned first: a preview must not contain the place where the picture was taken.
+        request = PictureRequest(*limits, max_pixels=original.max_pixels)
+        head, cleaned = self._run(request, original.write)
+        if head["width"] <= width:
+            return cleaned
+        return self._run(PictureRequest(*limits, width=width), lambda file: file.write(cleaned))[1]
 
     def scale(self, read: Callable[[], bytes], media_type: str, width: int) -> bytes:
         """Return a cleaned picture scaled to a smaller width, including all frames of an animation.
@@ -215,9 +267,11 @@ class PictureProcessor:
         """
         request = PictureRequest(media_type, self._memory_bytes, self._seconds, width=width)
         with self._slots.slot(_ALL_VARIANTS):
-            return self._run(request, BytesIO(read()))[1]
+            return self._run(request, lambda file: file.write(read()))[1]
 
-    def _run(self, request: PictureRequest, source: BinaryIO) -> tuple[dict[str, Any], bytes]:
+    def _run(
+        self, request: PictureRequest, write: Callable[[BinaryIO], object]
+    ) -> tuple[dict[str, Any], bytes]:
         # Files instead of pipes, so that neither process blocks on a full pipe.
         with (
             disk_faults(),
@@ -225,7 +279,7 @@ class PictureProcessor:
             tempfile.TemporaryFile() as answer,
             tempfile.TemporaryFile() as errors,
         ):
-            shutil.copyfileobj(source, content)
+            write(cast("BinaryIO", content))
             content.seek(0)
             _check_status(self._work(request, content, answer, errors), errors)
             answer.seek(0)

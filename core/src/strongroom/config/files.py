@@ -1,6 +1,7 @@
 """The keys of storages, tenants, files and business files."""
 
 import re
+from typing import Final
 
 from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import option
@@ -43,6 +44,10 @@ class KeysSettings:
     provider: str = option("file", help="The name of a registered key provider.")
 
 
+AT_ONCE: Final = "at-once"
+INVITED: Final = "invited"
+
+
 @dataclass(frozen=True, slots=True)
 class TenantsSettings:
     """The creation and deletion of tenants."""
@@ -67,6 +72,13 @@ class TenantsSettings:
     )
     invitation_days: int = option(
         7, minimum=1, maximum=90, help="Days for which an invitation can be accepted."
+    )
+    add_members: str = option(
+        AT_ONCE,
+        choices=(AT_ONCE, INVITED),
+        help="How administrators of a tenant add users: at-once by their ids, or invited, so that each "
+        "user consents, and no answer reveals which ids exist. Administrators of the server always add "
+        "users at once.",
     )
     add_known_invitees: bool = option(
         False,

@@ -128,12 +128,13 @@ class CopyingService:
         place = self._file_writer.parent_ref(connection, caller, tenant_id, wanted.parent_id)
         if self._is_inside(connection, source, wanted.parent_id):
             raise MoveIntoItself("A folder cannot be copied into itself or a descendant.")
-        if wanted.on_conflict is OnConflict.REPLACE:
+        hidden, target = self._file_writer.hidden_names, (tenant_id, place.parent_id)
+        if wanted.on_conflict is OnConflict.RENAME or hidden.has(connection, caller, target, name):
+            name = self._tree.free_name(connection, place.parent_id, name)
+        elif wanted.on_conflict is OnConflict.REPLACE:
             taken = self._tree.find_child(connection, place.parent_id, name)
             if taken is not None:
                 return self._replace(connection, caller, source, taken)
-        elif wanted.on_conflict is OnConflict.RENAME:
-            name = self._tree.free_name(connection, place.parent_id, name)
         # Read before the first insertion, so that copies are not copied again.
         originals = _subtree_of(connection, source)
         budget.spend(len(originals))

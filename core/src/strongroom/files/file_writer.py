@@ -16,6 +16,7 @@ from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, 
 from strongroom.files.events.recorder import FileAction, FileEvents
 from strongroom.files.grant_ends import Ends, with_granted_ends
 from strongroom.files.guarded_insert import GuardedInsert
+from strongroom.files.hidden_names import HiddenNames
 from strongroom.files.models import FOREVER, NODE, Node, NodeType, Permission, nodes
 from strongroom.files.names import numbered
 from strongroom.files.retention.guard import RemovalGuard
@@ -128,6 +129,7 @@ class FileWriter:
         allowed_types: Sequence[str] = (),
     ) -> None:
         self.access = access
+        self.hidden_names = HiddenNames(access, tree)
         self._tree = tree
         self._blobs = blobs
         self._space = space
@@ -161,8 +163,9 @@ class FileWriter:
         """
         target, access = self._find_parent(connection, caller, target)
         *_, taken_type, used, quota = access.more
-        if target.folders:
-            # The file will be in a folder that does not exist, and whose names are all free.
+        if target.folders or (taken_type and self._is_hidden(connection, caller, target)):
+            # The file will be in a folder that does not exist, and whose names are all free, or gets a
+            # number.
             taken_type = None
         if taken_type is not None and not _resolves_conflict(taken_type, target.on_conflict):
             raise errors.NameConflict.of_taken_name()
@@ -270,14 +273,15 @@ class FileWriter:
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)
-            if existing is not None:
+            if existing and not self.hidden_names.hides(connection, caller, existing):
                 return self.replace(connection, caller, existing, content, reserved=reserved)
         node = self._add_as_checked(connection, caller, target, content, checked)
         if node is None:
             # The access has changed since, or the name is taken: check both again.
             place = self.parent_ref(connection, caller, target.tenant_id, target.parent_id)
-            renames = target.on_conflict is OnConflict.RENAME
-            add = self._tree.add_numbered if renames else self._tree.add
+            is_numbered = target.on_conflict is OnConflict.RENAME
+            is_numbered = is_numbered or self._is_hidden(connection, caller, target)
+            add = self._tree.add_numbered if is_numbered else self._tree.add
             node = add(connection, place, target.name, caller.user_id, content)
         self._space.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
@@ -302,10 +306,17 @@ class FileWriter:
             NameConflict: the name is taken.
         """
         place = self.parent_ref(connection, caller, tenant_id, parent_id)
+        is_numbered = is_numbered or self.hidden_names.has(
+            connection, caller, (tenant_id, place.parent_id), name
+        )
         add = self._tree.add_numbered if is_numbered else self._tree.add
         node = add(connection, place, name, caller.user_id, None)
         self.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
         return node
+
+    def _is_hidden(self, connection: Connection, caller: AnyCaller, target: Target) -> bool:
+        place = (target.tenant_id, target.folder_id)
+        return self.hidden_names.has(connection, caller, place, target.name)
 
     def _with_folders(self, connection: Connection, caller: AnyCaller, target: Target) -> Target:
         """Create the missing folders of a destination, and return the one in the last of them.
@@ -349,26 +360,31 @@ class FileWriter:
         """
         self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
         while target.folders:
-            name, found = self._folder_named(connection, target)
+            name, found = self._folder_named(connection, caller, target)
             if found is None:
                 return replace(target, folders=(name, *target.folders[1:]))
             self.access.require_parent(connection, caller, target.tenant_id, found.id)
             target = replace(target, parent_id=found.id, folders=target.folders[1:])
         return target
 
-    def _folder_named(self, connection: Connection, target: Target) -> tuple[str, Node | None]:
+    def _folder_named(
+        self, connection: Connection, caller: AnyCaller, target: Target
+    ) -> tuple[str, Node | None]:
         """Return the name of the first folder of a destination, and the folder if it exists.
 
-        If a file has the name, the rule for taken names may choose the first name with a number that no
-        file has. So all files of an uploaded folder are stored in the same one.
+        If a hidden node has the name, or a file with the rule ``rename``, it is the first name with a
+        number that neither has. So all files of an uploaded folder are stored in the same one.
         """
         wanted = target.folders[0]
-        numbers = range(_FOLDER_NAMES) if target.on_conflict is OnConflict.RENAME else range(1)
-        for number in numbers:
+        for number in range(_FOLDER_NAMES):
             name = numbered(wanted, number) if number else wanted
             found = self._tree.find_child(connection, target.folder_id, name)
+            if self.hidden_names.hides(connection, caller, found):
+                continue
             if found is None or found.type == NodeType.FOLDER:
                 return name, found
+            if target.on_conflict is not OnConflict.RENAME:
+                break
         message = "A file has the name of a folder of the path."
         raise errors.NotAFolder.of_field("relativePath", "not-a-folder", message)
 

@@ -183,7 +183,8 @@ class MovingService:
         Raises:
             Forbidden: the caller does not manage the replaced file.
         """
-        if on_conflict is OnConflict.RENAME:
+        hidden, place = self._file_writer.hidden_names, (node.tenant_id, parent_id)
+        if on_conflict is OnConflict.RENAME or hidden.has(connection, caller, place, name):
             return self._tree.free_name(connection, parent_id, name)
         if on_conflict is OnConflict.FAIL:
             return name

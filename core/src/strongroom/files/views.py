@@ -49,7 +49,7 @@ from strongroom.http.response import Response
 from strongroom.http.routing import Blueprint
 from strongroom.http.uploads import UPLOAD_BODY, receive_upload
 from strongroom.identity import AnyCaller, Caller
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.files import BeforeSending
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
@@ -330,6 +330,8 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     "/files/<file_id>",
     access=Access.USER,
     scope=Scope.FILES_SHARE,
+    sensitive=Sensitive.FILES,
+    sensitive_if="`permanently=true` or `overrideReason`",
     query=DeletionQuery,
     returns=DoneSchema,
     errors=(*CONDITIONAL_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),

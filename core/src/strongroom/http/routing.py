@@ -59,6 +59,9 @@ HEADERS_KEY: Final = "x-strongroom-headers"
 SENSITIVE_KEY: Final = "x-strongroom-sensitive"
 """The key of what an operation changes, if its callers must have proven their second factor lately."""
 
+SENSITIVE_IF_KEY: Final = "x-strongroom-sensitive-if"
+"""The key of the requests of such an operation that need the proof, if not all do."""
+
 PUBLIC_LIMIT: Final = "public_per_address"
 """The key in ``[limits]`` for changes by clients without a token, where the route names no other."""
 
@@ -158,6 +161,7 @@ class Operation:
         admits: Sequence[str] = (),
         any_tenant: bool = False,
         sensitive: Sensitive | None = None,
+        sensitive_if: str | None = None,
         request_headers: Iterable[str] = (),
         response_headers: Iterable[str] = (),
     ) -> None:
@@ -179,6 +183,7 @@ class Operation:
         self._location = location
         self._verifies_login = verifies_login
         self.sensitive = sensitive
+        self.sensitive_if = sensitive_if
         self.request_headers = frozenset(request_headers)
         self.response_headers = frozenset(response_headers)
 
@@ -200,7 +205,7 @@ class Operation:
             admits=self.admits,
             tenant_id=parameters.get("tenant_id", self._tenant_id),
         )
-        if self.sensitive is not None and caller is not None:
+        if self.sensitive is not None and self.sensitive_if is None and caller is not None:
             require_recent_factor(caller)
         if caller is None or not self._verifies_login:
             return self._answer(parameters)
@@ -312,6 +317,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         admits: Sequence[str] = (),
         any_tenant: bool = False,
         sensitive: Sensitive | None = None,
+        sensitive_if: str | None = None,
         request_headers: HeaderNames = (),
         response_headers: HeaderNames = (),
         document: dict[str, Any] | None = None,
@@ -348,6 +354,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 no tenant; the view limits its result to the key's tenant.
             sensitive: what the route changes, if a stolen token alone must not open it: users with a
                 second factor must have proven it lately.
+            sensitive_if: the requests that it holds for, if not for all, such as "`permanently=true`";
+                the service then requires the proof.
             request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`, or
                 other names with their descriptions.
             response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`, or other
@@ -380,6 +388,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 admits=admits,
                 any_tenant=any_tenant,
                 sensitive=sensitive,
+                sensitive_if=sensitive_if,
                 request_headers={*read, *_documented_headers(document or {})},
                 response_headers=sent,
             )
@@ -396,6 +405,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 return {
                     HEADERS_KEY: {"request": read, "response": sent},
                     **({SENSITIVE_KEY: str(sensitive)} if sensitive else {}),
+                    **({SENSITIVE_IF_KEY: sensitive_if} if sensitive_if else {}),
                     "operationId": _camel_case(view.__name__),
                     **({SCOPE_KEY: str(scope)} if scope else {}),
                     "security": _security(access),

@@ -54,6 +54,26 @@ class Sensitive(StrEnum):
     TENANTS = "tenants"
     FILES = "files"
 
+    @property
+    def effect(self) -> str:
+        """What the routes of this kind do that a stolen token alone must not do."""
+        return _EFFECTS[self]
+
+
+_EFFECTS: Final = {
+    Sensitive.CREDENTIALS: "changes how a user logs in: contacts, username, password, linked accounts",
+    Sensitive.FACTORS: "adds, renames or removes a second factor or recovery codes",
+    Sensitive.KEYS: "creates an access key, or gives one a new secret and end",
+    Sensitive.ACCOUNTS: "deletes, suspends or reinstates an account",
+    Sensitive.TENANTS: (
+        "deletes a tenant, changes what it demands, or gives or takes the role of an administrator or "
+        "of a keeper of records, also by an invitation"
+    ),
+    Sensitive.FILES: (
+        "removes files permanently, ends what keeps them, or decides about files in quarantine"
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:

@@ -332,6 +332,7 @@ class FilesAPI(ABC):
         on_conflict: OnConflict = "fail",
         max_bytes: int | None = None,
         relative_path: str | None = None,
+        folders: Sequence[str] = (),
     ) -> FileInfo:
         """Store the file in the body of the current request, as ``POST .../files`` does.
 
@@ -346,6 +347,7 @@ class FilesAPI(ABC):
             max_bytes: the maximum size, if less than the server's.
             relative_path: the path of the file from the folder, such as ``photos/a.jpg``; missing
                 folders are created together with the file.
+            folders: names of folders below ``parent_id`` that the path begins with.
         """
 
     @abstractmethod

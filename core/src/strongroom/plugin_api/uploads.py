@@ -56,6 +56,7 @@ class UploadsAPI(ABC):
         on_conflict: OnConflict = "fail",
         location: Callable[[str], str],
         creates_folders: bool = False,
+        folders: Sequence[str] = (),
     ) -> tuple[Any, UploadInfo]:
         """Create an upload into a folder, whatever destination its metadata name.
 
@@ -67,6 +68,7 @@ class UploadsAPI(ABC):
             location: returns the URL of the upload for its id.
             creates_folders: whether the metadata may name a path from the folder by ``relativePath``,
                 whose missing folders are created together with the file.
+            folders: names of folders below ``parent_id`` that the path begins with.
         """
 
     @abstractmethod

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from io import BytesIO
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
+from strongroom.business_files.pictures import OriginalPicture
 from strongroom.dataclasses import dataclass
 from strongroom.errors import (
     DigestMismatch,
@@ -26,7 +26,7 @@ from strongroom.files.file_writer import OnConflict
 from strongroom.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.files.models import Grant, GroupGrant, Node, Permission
 from strongroom.files.moving import Move
-from strongroom.files.names import chosen_name, parse_path
+from strongroom.files.names import chosen_name, normalize_name, parse_path
 from strongroom.files.retention.models import RetentionSettings
 from strongroom.files.trash.entries import TrashedNode
 from strongroom.files.trash.service import RestoreRequest
@@ -179,21 +179,17 @@ class HostFiles(AsCaller, api.FilesAPI):
             raise NotAFile
         if media_type not in _PICTURES or node.size > _MAX_PICTURE_BYTES:
             raise PictureUnreadable
-        picture = self._scaled(caller, node, media_type, width)
+
+        def write(file: BinaryIO) -> None:
+            with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
+                file.writelines(chunks)
+
+        original = OriginalPicture(location.object_key, media_type, _MAX_PICTURE_PIXELS, write)
+        picture = self._keeping.pictures.preview(original, width, caller.user_id)
         # Shown inline, so it must be neither cached for others nor able to run anything.
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": "inline"}
         headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return Response(picture, 200, {"Content-Type": media_type, **headers})
-
-    def _scaled(self, caller: Identity, node: Node, media_type: str, width: int) -> bytes:
-        with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
-            source = BytesIO(b"".join(chunks))
-        pictures = self._keeping.pictures
-        # Cleaned first: the scaled picture of a visitor must not contain the place where it was taken.
-        cleaned = pictures.clean(source, media_type, _MAX_PICTURE_PIXELS, caller.user_id)
-        if cleaned.width <= width:
-            return cleaned.content
-        return pictures.scale(lambda: cleaned.content, media_type, width)
 
     def receive(
         self,
@@ -204,17 +200,19 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         max_bytes: int | None = None,
         relative_path: str | None = None,
+        folders: Sequence[str] = (),
     ) -> api.FileInfo:
-        folders, last = parse_path(relative_path) if relative_path else ((), None)
+        below, last = parse_path(relative_path) if relative_path else ((), None)
+        path = (*map(normalize_name, folders), *below)
         files, caller = self._keeping.files, self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
         # A plugin may lower the limit of the server, never raise it.
         most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
         incoming = receive_upload(most, default_name=last)
-        incoming.name = name(chosen_name(folders, last, incoming.name))
+        incoming.name = name(chosen_name(below, last, incoming.name))
         incoming.source = MeteredSource(incoming.source, most)
         with _storage_errors():
             rule = _on_conflict(on_conflict)
-            return _file(files.upload(caller, tenant_id, parent_id, incoming, rule, folders))
+            return _file(files.upload(caller, tenant_id, parent_id, incoming, rule, path))
 
     def upload(
         self,

@@ -343,6 +343,8 @@ class PluginHost(HostAPI):
 
     def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
         identity, code = current_identity(), _code_of_header()
+        # As bind does, whether or not the plugin has declared its route as sensitive.
+        get_service(Reauthentication).require_factor(identity)
         get_service(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
         return DONE
 

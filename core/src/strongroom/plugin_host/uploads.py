@@ -1,9 +1,10 @@
 """Implements ``host.uploads`` by the service of resumable uploads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from strongroom.files.file_writer import OnConflict, Target
+from strongroom.files.names import normalize_name
 from strongroom.http.response import Response, no_content
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.files import OnConflict as Rule
@@ -49,13 +50,14 @@ class HostUploads(AsCaller, UploadsAPI):
         on_conflict: Rule = "fail",
         location: Callable[[str], str],
         creates_folders: bool = False,
+        folders: Sequence[str] = (),
     ) -> tuple[Any, UploadInfo]:
         protocol.require_version()
         protocol.refuse_other_extensions()
         size, metadata = protocol.read_number("Upload-Length"), protocol.read_metadata()
         named = metadata.target(tenant_id)
-        folders = named.folders if creates_folders else ()
-        target = Target(tenant_id, parent_id, name or named.name, OnConflict(on_conflict), folders)
+        path = (*map(normalize_name, folders), *(named.folders if creates_folders else ()))
+        target = Target(tenant_id, parent_id, name or named.name, OnConflict(on_conflict), path)
         piece = protocol.read_piece() if protocol.has_piece() else None
         caller = self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
         upload = self._uploads.create(caller, target, size, metadata.text, piece)

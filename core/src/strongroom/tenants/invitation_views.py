@@ -9,6 +9,7 @@ from strongroom.http.pages import PagingQuery, collection_of, envelope, paging, 
 from strongroom.http.parsing import DONE, DoneSchema
 from strongroom.http.request import get_service, origin
 from strongroom.http.routing import Blueprint, Location
+from strongroom.plugin_api.authentication import Sensitive
 from strongroom.tenants.invitations import InvitationRequest, InvitationService, SentInvitation
 from strongroom.tenants.models import Role
 from strongroom.tenants.schemas import (
@@ -24,6 +25,7 @@ Json = dict[str, Any]
 _OF_TENANT = "/api/v1/tenants/<tenant_id>/invitations"
 _ONE = f"{_OF_TENANT}/<invitation_id>"
 _OF_USER = "/users/<user_id>/invitations"
+_PRIVILEGED = "the role is `admin` or `records`"
 
 blueprint = Blueprint(
     "invitations",
@@ -36,6 +38,8 @@ blueprint = Blueprint(
     "POST",
     _OF_TENANT,
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
+    sensitive_if=_PRIVILEGED,
     body=NewInvitationSchema,
     returns=InvitationSchema,
     status=201,
@@ -90,6 +94,8 @@ def get_invitation(tenant_id: str, invitation_id: str) -> Json:
     "POST",
     f"{_ONE}/resend",
     access=Access.USER,
+    sensitive=Sensitive.TENANTS,
+    sensitive_if=_PRIVILEGED,
     returns=InvitationSchema,
     errors=(
         errors.Forbidden,

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 
+from strongroom.accounts.reauthentication import Reauthentication
 from strongroom.audit.service import AuditService
 from strongroom.clock import DAY, Clock
 from strongroom.database import Database
@@ -136,6 +137,7 @@ class InvitationService:
         messages: MessageService,
         rates: RateLimits,
         audit: AuditService,
+        reauthentication: Reauthentication,
         policy: InvitationPolicy,
     ) -> None:
         self._database = database
@@ -148,6 +150,7 @@ class InvitationService:
         self._messages = messages
         self._rates = rates
         self._audit = audit
+        self._reauthentication = reauthentication
         self._policy = policy
 
     def create(
@@ -160,10 +163,11 @@ class InvitationService:
             Forbidden: the caller does not administer the tenant.
             NotImplementedHere: no sender can send invitations to this contact.
             TooManyRequests: too many invitations were sent.
+            StepUpRequired: the role is privileged, and the caller's second factor is not proven lately.
             TooManyInvitations: the tenant has as many open invitations as allowed.
         """
         recipient = self._recipient(requested)
-        self._admit(identity, tenant_id, recipient)
+        self._admit(identity, tenant_id, recipient, requested.role)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             self._require_groups(connection, tenant_id, requested.group_ids)
@@ -192,7 +196,7 @@ class InvitationService:
         """
         found = self.get(identity, tenant_id, invitation_id)
         recipient = Credential(found.invitation.kind, found.invitation.recipient)
-        self._admit(identity, tenant_id, recipient)
+        self._admit(identity, tenant_id, recipient, Role(found.invitation.role))
         secret = secrets.token_urlsafe(24)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
@@ -321,10 +325,13 @@ class InvitationService:
             raise ValidationFailed.of_field(kind, "invalid", message)
         return found
 
-    def _admit(self, identity: Identity, tenant_id: str, recipient: Credential) -> None:
-        """Check the caller's role, and that the message can be sent."""
+    def _admit(self, identity: Identity, tenant_id: str, recipient: Credential, role: Role) -> None:
+        """Check the caller's role and proof, and that the message can be sent."""
         with self._database.read() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)
+        if role.is_privileged:
+            # As a change of a role, whose effect it has.
+            self._reauthentication.require_factor(identity)
         if not self._messages.can_send(TEMPLATE, recipient):
             raise NotImplementedHere("No invitation can be sent to this recipient.")
         subject = f"{recipient.kind}:{recipient.value}"

@@ -29,6 +29,11 @@ class Role(StrEnum):
     RECORDS = "records"
     """A member who also places and releases holds on files, without seeing more of them."""
 
+    @property
+    def is_privileged(self) -> bool:
+        """Whether giving this role needs a recent proof of the second factor."""
+        return self is not Role.MEMBER
+
 
 @dataclass(frozen=True, slots=True)
 class Tenant:

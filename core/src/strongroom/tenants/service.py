@@ -45,6 +45,7 @@ class TenantService:
     Args:
         users: checks that users exist, and returns their summaries.
         any_user_creates: whether any user may create a tenant, or only server administrators.
+        adds_uninvited: whether administrators of a tenant add users by their ids.
         trash_bytes: returns the size of a tenant's trash.
         version_bytes: returns the size of the versions of a tenant's files.
         held_bytes: returns the size of a tenant's files under a hold, with their versions.
@@ -60,6 +61,7 @@ class TenantService:
         audit: AuditService,
         *,
         any_user_creates: bool,
+        adds_uninvited: bool,
         trash_bytes: Callable[[Connection, str], int],
         version_bytes: Callable[[Connection, str], int],
         held_bytes: Callable[[Connection, str], int],
@@ -74,6 +76,7 @@ class TenantService:
         self._users = users
         self._audit = audit
         self._any_user_creates = any_user_creates
+        self._adds_uninvited = adds_uninvited
 
     def create(self, identity: Identity, name: str, origin: Origin) -> Tenant:
         """Create a tenant; its creator becomes its administrator.
@@ -201,16 +204,27 @@ class TenantService:
 
         Raises:
             Forbidden: the caller does not administer the tenant.
-            NotFound: the user does not exist.
+            NotFound: the user does not exist, or is no member and the configuration requires an
+                invitation.
             LastAdministrator: the tenant would have no administrator left.
         """
         with self._database.write() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)
+            self._require_consent(connection, identity, tenant_id, user_id)
             self._users.get(connection, user_id)
             member = self._memberships.put(connection, tenant_id, user_id, role)
             details = {"user": user_id, "role": role.value}
             self._record(connection, "member.put", identity, tenant_id, origin, details)
         return member
+
+    def _require_consent(
+        self, connection: Connection, identity: Identity, tenant_id: str, user_id: str
+    ) -> None:
+        """Refuse to add a user who was not invited, as if there were none; see ``add_members``."""
+        if self._adds_uninvited or identity.is_admin:
+            return
+        if self._memberships.role(connection, tenant_id, user_id) is None:
+            raise NotFound("There is no such member; invite the user.")
 
     def remove_member(self, identity: Identity, tenant_id: str, user_id: str, origin: Origin) -> None:
         """Remove a member; a missing membership is not an error. Users may remove themselves.

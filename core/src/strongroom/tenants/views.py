@@ -183,7 +183,11 @@ def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
     errors=(Forbidden, NotFound, LastAdministrator),
 )
 def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Add a member to a tenant, or change a member's role."""
+    """Add a member to a tenant, or change a member's role.
+
+    With `tenants.add_members = "invited"`, only administrators of the server add users by their ids;
+    administrators of the tenant invite them.
+    """
     role = Role(body["role"])
     return _present(
         get_service(TenantService).put_member(current_identity(), tenant_id, user_id, role, origin())

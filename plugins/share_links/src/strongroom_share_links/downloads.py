@@ -24,7 +24,6 @@ LIFETIME: Final = 60 * 60
 """Seconds after the last range within which a download may be continued."""
 
 _COOKIE: Final = "share-download"
-_SLACK: Final = 64 * 1024
 
 
 class Downloads:
@@ -109,8 +108,9 @@ class Downloads:
             "link_id": link.id,
             "item": item,
             "tag": sending.tag,
-            # Enough for a connection that breaks often, too little for a second visitor's copy.
-            "remaining": max(0, 2 * sending.size - sending.length) + _SLACK,
+            # Enough to begin once more after a break. No fixed part: it would be many copies of a small
+            # file.
+            "remaining": max(0, 2 * sending.size - sending.length),
             "expires_at": self._host.clock.now() + LIFETIME * 1000,
         }
         transaction.execute(insert(downloads), row)

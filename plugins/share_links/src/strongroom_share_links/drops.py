@@ -3,6 +3,8 @@
 The room of a drop box is reserved before a file is received, so that parallel uploads cannot exceed it.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +29,9 @@ from strongroom_share_links.states import delegation_of
 from strongroom_share_links.visits import Visit, Visits
 
 _UNNAMED: Final = "?"
+_UNPRINTABLE: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# Schemes, paths, addresses, and dots within words.
+_LINKING: Final = re.compile(r"[:/\\@<>\[\]()]|(?<=\w)\.(?=\w)")
 _MAX_NAME: Final = 100
 # More than a form adds to the file in it. How much it adds is known only at its end.
 _FORM_BYTES: Final = 8192
@@ -64,19 +69,21 @@ class Drops:
         room = self._reserve(visit.link, reserved, _excess())
         try:
             with self._visits.acting(visit, "write"):
+                place = self._place(visit.link, parent_id, sender)
                 file = self._host.files.receive(
                     visit.link.tenant_id,
-                    self._folder(visit.link, parent_id, sender),
+                    place.folder_id,
                     on_conflict="rename",
                     max_bytes=room,
                     relative_path=path,
+                    folders=place.missing,
                 )
         except BaseException:
             self._release(visit.link, 1, reserved)
             raise
         # A form is longer than the file in it.
         self._release(visit.link, 0, reserved - file.size)
-        self._record(visit.link, file, sender)
+        self._record(visit, file, sender)
         return Dropped(file.id, file.name, file.size)
 
     def begin(
@@ -88,13 +95,14 @@ class Drops:
         self._reserve(link, size)
         try:
             with self._visits.acting(visit, "write"):
-                folder_id = self._folder(link, parent_id, sender)
+                place = self._place(link, parent_id, sender)
                 response, info = self._host.uploads.create(
                     link.tenant_id,
-                    folder_id,
+                    place.folder_id,
                     on_conflict="rename",
                     location=location,
                     creates_folders=True,
+                    folders=place.missing,
                 )
         except BaseException:
             self._release(link, 1, size)
@@ -205,13 +213,17 @@ class Drops:
         if is_first:
             with self._visits.acting(visit):
                 file = self._host.files.stat(visit.link.tenant_id, info.file_id)
-            self._record(visit.link, file, sender)
+            self._record(visit, file, sender)
 
-    def _record(self, link: Link, file: FileInfo, sender: str | None) -> None:
+    def _record(self, visit: Visit, file: FileInfo, sender: str | None) -> None:
+        link = visit.link
+        if link.layout == Layout.BY_VISITOR:
+            self._remember_folder(visit, file, sender or _UNNAMED)
         about = {"file_id": file.id, "name": file.name, "size": file.size, "uploaded_by": sender}
         with self._host.database.write() as transaction:
             self._openings.add(transaction, link, Opening.DROP, about)
-        self._openings.notify(link, Opening.DROP, f"{file.name}, {file.size} bytes, from {sender}")
+        by = _unlinked(sender or _UNNAMED)
+        self._openings.notify(link, Opening.DROP, f"{file.name}, {file.size} bytes, from {by}")
 
     def _require_own(self, link: Link, upload_id: str) -> None:
         """Check that an upload was begun by a visitor of this share.
@@ -225,10 +237,10 @@ class Drops:
         if found is None:
             raise ApiError(UNAVAILABLE)
 
-    def _folder(self, link: Link, parent_id: str, sender: str | None) -> str:
-        """Return the folder for a visitor's file; within the block of :meth:`Visits.acting`."""
+    def _place(self, link: Link, parent_id: str, sender: str | None) -> "_Place":
+        """Return the place for a visitor's file; within the block of :meth:`Visits.acting`."""
         if link.layout != Layout.BY_VISITOR:
-            return parent_id
+            return _Place(parent_id)
         visitor = sender or _UNNAMED
         known = (folders.c.link_id == link.id) & (folders.c.visitor == visitor)
         with self._host.database.read() as transaction:
@@ -236,13 +248,29 @@ class Drops:
         if folder_id is not None:
             # The maker may have moved or deleted it.
             with suppress(ApiError):
-                return self._host.files.stat(link.tenant_id, folder_id).id
-        name = visitor.strip(". ").replace("/", "_") or "_"
-        made = self._host.files.create_folder(link.tenant_id, parent_id, name, on_conflict="rename")
-        with self._host.database.write() as transaction:
-            row = {"link_id": link.id, "visitor": visitor, "folder_id": made.id}
-            upsert(transaction, folders, row)
-        return made.id
+                return _Place(self._host.files.stat(link.tenant_id, folder_id).id)
+        return _Place(parent_id, (visitor.strip(". ").replace("/", "_").replace("\\", "_") or "_",))
+
+    def _remember_folder(self, visit: Visit, file: FileInfo, visitor: str) -> None:
+        """Remember the folder of a visitor that the first accepted file has created."""
+        link, base_id = visit.link, visit.file.id
+        if file.parent_id in (None, base_id):
+            return
+        with self._visits.acting(visit):
+            folder = self._host.files.stat(link.tenant_id, file.parent_id)
+        # A file with a path lies deeper.
+        if folder.parent_id == base_id:
+            row = {"link_id": link.id, "visitor": visitor, "folder_id": folder.id}
+            with self._host.database.write() as transaction:
+                upsert(transaction, folders, row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder, and the names of folders in it that are created together with a file."""
+
+    folder_id: str
+    missing: tuple[str, ...] = ()
 
 
 def _excess() -> int:
@@ -251,11 +279,22 @@ def _excess() -> int:
 
 
 def _sender(link: Link, uploaded_by: str | None) -> str | None:
-    name = (uploaded_by or "").strip()[:_MAX_NAME] or None
+    name = _one_line(uploaded_by or "")[:_MAX_NAME].strip() or None
     if name is None and link.require_name:
         missing = FieldError("uploadedBy", "required", "The name of the sender is required.")
         raise ApiError(NAME_REQUIRED, details=[missing])
     return name
+
+
+def _one_line(text: str) -> str:
+    """Return a text without line breaks, control and format characters."""
+    printable = (" " if unicodedata.category(char) in _UNPRINTABLE else char for char in text)
+    return " ".join("".join(printable).split())
+
+
+def _unlinked(text: str) -> str:
+    """Return a text of a visitor for a message, in which no program finds a link to follow."""
+    return " ".join(_LINKING.sub(" ", text).split())
 
 
 def _less(column: Any, amount: int) -> Any:

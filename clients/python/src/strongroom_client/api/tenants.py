@@ -129,7 +129,11 @@ def put_member(
     *,
     body: Role,
 ) -> Operation[Member]:
-    """Add a member to a tenant, or change a member's role."""
+    """Add a member to a tenant, or change a member's role.
+
+    With `tenants.add_members = "invited"`, only administrators of the server add users by their ids;
+    administrators of the tenant invite them.
+    """
     return Operation(
         "PUT",
         f"/api/v1/tenants/{segment(tenant_id)}/members/{segment(user_id)}",
