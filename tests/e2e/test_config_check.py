@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.e2e.distributions import install
 from tests.support.commands import run_command
 from tests.support.config import change_config, main_storage, write_toml
 from tests.support.databases import on_sqlite
+from tests.support.redis import RedisServer
 from tests.support.server import serving
 
 PREAMBLE = 'from strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n@hookimpl\n'
@@ -201,3 +203,33 @@ def test_a_constructor_that_fails(config: Path, riddles: Path) -> None:
 def test_offline_reaches_for_nothing(config: Path) -> None:
     change_config(config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
     assert check(config, "--offline").exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def redis_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with RedisServer.serving(tmp_path_factory.mktemp("redis")) as server:
+        yield int(server.url.rpartition(":")[2])
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("redis://:hush@127.0.0.1:{port}/0", "refuses the login: "),
+        ("redis://127.0.0.1:{port}/99", "refuses the database /99: "),
+    ],
+)
+def test_a_redis_that_refuses_is_told_from_one_that_is_away(
+    config: Path, redis_port: int, url: str, message: str
+) -> None:
+    change_config(config, {"redis": {"url": url.format(port=redis_port)}})
+    line = refusal(config)
+    assert line.startswith(f"redis.url: Redis at 127.0.0.1:{redis_port} {message}")
+    assert "hush" not in line
+    assert "; correct the " in line
+
+
+def test_an_address_of_another_machine_is_a_wrong_host(config: Path) -> None:
+    change_config(config, {"server": {"host": "192.0.2.1"}})
+    line = refusal(config)
+    assert line.startswith("server.host: cannot listen on 192.0.2.1:")
+    assert line.endswith("; configure an address of this machine, or 0.0.0.0 for all")

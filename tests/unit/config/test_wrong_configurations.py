@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.support.config import Table, write_toml
+from tests.support.config import Table, change_config, write_toml
 
 from strongroom.cli.startup import require_offline
+from strongroom.cli.trial import away_services
 from strongroom.config import ConfigurationError, load
 from strongroom.sessions.keys import create_key_file
 
@@ -245,3 +246,48 @@ def test_a_configuration_that_is_no_toml_says_where(config: Path) -> None:
     config.write_text("[server\n")
     assert "is not TOML: " in fault(config)
     assert "line 1" in fault(config)
+
+
+def test_a_variable_and_its_file_are_not_both_set(config: Path, tmp_path: Path) -> None:
+    name = "STRONGROOM__DATABASE__URL"
+    line = fault(config, {name: "sqlite:////x.sqlite3", f"{name}_FILE": str(tmp_path / "url")})
+    assert line == f"environment {name}: is set, and so is {name}_FILE; unset one of them"
+
+
+def test_a_storage_of_which_only_a_variable_is_left_names_the_variable(config: Path) -> None:
+    name = "STRONGROOM__STORAGES__OLD__SECRET_ACCESS_KEY"
+    assert fault(config, {name: "hush"}).startswith(f"environment {name}: storages.old.backend: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"access_key_id": "AK1"}, "main.secret_access_key: must be set together with access_key_id"),
+        ({"secret_access_key": "h"}, "main.access_key_id: must be set together with secret_access_key"),
+        ({"bucket": "a bucket"}, 'main.bucket: must consist of letters, digits, ".", "_" and "-"'),
+    ],
+)
+def test_a_bucket_that_cannot_be_used(config: Path, options: Table, message: str) -> None:
+    change_config(
+        config,
+        {"storages": {"main": None}},
+        {"storages": {"main": {"backend": "s3", "bucket": "files", **options}}},
+        {"plugins": {"enabled": ["storage_s3", "login_sms"]}},
+    )
+    line = fault(config)
+    assert line.startswith("DIR/strongroom.toml:")
+    assert line.endswith(f"storages.{message}")
+
+
+def test_a_data_dir_that_is_a_file(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    change_config(
+        config,
+        {"server": {"mode": "development", "data_dir": f"{tmp_path}/file"}, "database": {"url": None}},
+    )
+    with pytest.raises(ConfigurationError) as refusal:
+        away_services(load(config, {}))
+    assert str(refusal.value).endswith(
+        f"server.data_dir: cannot be used: {tmp_path}/file: Not a directory; "
+        "name a folder that the server may create or write to"
+    )

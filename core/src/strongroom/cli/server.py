@@ -69,7 +69,7 @@ def _prepare(configuration: Configuration) -> None:
     with application(configuration) as container:
         require_free_ports(configuration)
         if fault := limits_fault(container):
-            warn(f"redis.url: {fault}")
+            warn(f"redis.url: {fault.message}")
         if not settings.is_production:
             click.echo(
                 f"strongroom: DEVELOPMENT server, not for production; its data is in "

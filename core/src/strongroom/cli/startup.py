@@ -5,15 +5,16 @@ import resource
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from errno import EADDRNOTAVAIL
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 import click
 
 from strongroom.cli.context import require_ownership
 from strongroom.cli.database_checks import require_own_secret, require_served_schema
+from strongroom.cli.redis_faults import RedisFault, redis_fault
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugins.selection import select
@@ -22,7 +23,6 @@ from strongroom.service_manager import is_inherited
 if TYPE_CHECKING:
     from strongroom.container.services import Container
 
-_REDIS_PORT: Final = 6379
 _PROBE_SECONDS: Final = 2
 _FEW_FILES: Final = 4096
 
@@ -83,13 +83,9 @@ def require_offline(configuration: Configuration) -> None:
     configuration.raise_if_invalid()
 
 
-def limits_fault(container: "Container") -> str | None:
+def limits_fault(container: "Container") -> RedisFault | None:
     """Return why Redis cannot store rate limits, or ``None`` if it can or is not configured."""
-    if not container.settings.redis.url or container.base.limits_store.check():
-        return None
-    url = urlsplit(container.settings.redis.url)
-    where = f"Redis at {url.hostname}:{url.port or _REDIS_PORT} does not answer"
-    return f"{where}, and without it logins are refused; start it, or correct redis.url"
+    return redis_fault(url) if (url := container.settings.redis.url) else None
 
 
 def require_free_ports(configuration: Configuration, *, may_run: bool = False) -> None:
@@ -167,8 +163,10 @@ def _port_fault(host: str, port: int) -> tuple[str, str] | None:
     except OSError as error:
         is_unknown = isinstance(error, socket.gaierror) or error.errno is None
         why = error.strerror if is_unknown else os.strerror(error.errno or 0)
-        reason, key = f"cannot listen on {host}:{port}: {why}", "host" if is_unknown else "port"
-        return key, f"{reason}; free it, or configure another {key}"
+        reason = f"cannot listen on {host}:{port}: {why}"
+        if is_unknown or error.errno == EADDRNOTAVAIL:
+            return "host", f"{reason}; configure an address of this machine, or 0.0.0.0 for all"
+        return "port", f"{reason}; free it, or configure another port"
     return None
 
 

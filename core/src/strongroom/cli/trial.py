@@ -88,4 +88,7 @@ def _fault_of(store: "Store", schema: "Schema | None") -> str | None:
 
 def _away_limits(configuration: Configuration, container: "Container") -> Iterator[Problem]:
     if fault := limits_fault(container):
-        yield configuration.problem(("redis", "url"), fault, is_temporary=True)
+        if not fault.is_temporary:
+            configuration.add_error(("redis", "url"), fault.message)
+            configuration.raise_if_invalid()
+        yield configuration.problem(("redis", "url"), fault.message, is_temporary=True)

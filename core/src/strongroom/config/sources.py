@@ -59,6 +59,8 @@ _OTHER_FILE: Final = "name another by --config or STRONGROOM_CONFIG"
 
 KeyPath = tuple[str, ...]
 
+_SECTION_LEVELS: Final = 2
+
 _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]")
 _KEY = re.compile(
     r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
@@ -86,12 +88,15 @@ class RawConfiguration:
     origins: dict[KeyPath, str] = field(default_factory=dict)
 
     def origin(self, path: KeyPath) -> str:
-        """Return the origin of a key, else of the innermost enclosing table, else of a nested key."""
+        """Return the origin of a key, else of the innermost enclosing table, else of a key nearby."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return self.origins[path[:length]]
-        inside = (origin for key, origin in self.origins.items() if key[: len(path)] == path)
-        return next(inside, "")
+        # A table that only variables state has no origin of its own.
+        return self._inside(path) or (self._inside(path[:-1]) if len(path) > _SECTION_LEVELS else "")
+
+    def _inside(self, path: KeyPath) -> str:
+        return next((origin for key, origin in self.origins.items() if key[: len(path)] == path), "")
 
     def states(self, path: KeyPath) -> bool:
         """Return whether a key is set."""
@@ -151,13 +156,24 @@ def apply_environment(raw: RawConfiguration, environment: Mapping[str, str]) -> 
     stripped.
 
     Raises:
-        ConfigurationError: such a file cannot be read.
+        ConfigurationError: such a file cannot be read, or a value and its file are both set.
     """
+    if problems := [_stated_twice(name) for name in sorted(environment) if _is_twice(name, environment)]:
+        raise ConfigurationError(problems)
     # Sorted, so that the result does not depend on the order of the environment.
     for name in sorted(environment):
         if name.startswith(PREFIX):
             path = tuple(part.lower() for part in name.removeprefix(PREFIX).split("__"))
             _apply_variable(raw, path, name, environment[name])
+
+
+def _is_twice(name: str, environment: Mapping[str, str]) -> bool:
+    return name.startswith(PREFIX) and f"{name}{FILE_SUFFIX}" in environment
+
+
+def _stated_twice(name: str) -> Problem:
+    message = f"is set, and so is {name}{FILE_SUFFIX}; unset one of them"
+    return Problem(f"environment {name}", "", message)
 
 
 def _apply_variable(raw: RawConfiguration, path: KeyPath, name: str, text: str) -> None:

@@ -1,6 +1,8 @@
 """Configuration options."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
@@ -82,6 +84,12 @@ class S3Options:
     )
 
     def __post_init__(self) -> None:
+        if not _BUCKET.fullmatch(self.bucket):
+            raise ValueError('bucket: must consist of letters, digits, ".", "_" and "-"')
+
+        for key, other in (_KEY_PAIR, _KEY_PAIR[::-1]):
+            if getattr(self, key) and not getattr(self, other):
+                raise ValueError(f"{other}: must be set together with {key}")
         if (self.object_lock_mode is not None) != (self.object_lock_days > 0):
             raise ValueError("object_lock_days: needs object_lock_mode, and the other way round")
         for key in ("endpoint_url", "public_endpoint_url"):
@@ -117,6 +125,11 @@ class S3Options:
         if self.write_once is not None:
             return self.write_once
         return PRESETS[self.service].write_once if self.service else True
+
+
+_KEY_PAIR: Final = ("access_key_id", "secret_access_key")
+# As boto3 checks it: also the ARN of an access point.
+_BUCKET: Final = re.compile(r"[A-Za-z0-9._-]{1,255}|arn:[\w+=,.@:/-]+")
 
 
 def _require_place(options: S3Options, preset: Preset) -> None:

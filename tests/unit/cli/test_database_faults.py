@@ -1,0 +1,51 @@
+"""What is wrong with the URL of a database is told from a database that is away."""
+
+import pytest
+from sqlalchemy import make_url
+from sqlalchemy.exc import OperationalError
+
+from strongroom.cli.database_faults import database_fault_of
+
+SERVER = 'connection failed: connection to server at "db", port 5432 failed: FATAL:  '
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "is_temporary"),
+    [
+        (
+            f'{SERVER}password authentication failed for user "x"',
+            (
+                'PostgreSQL at db:5432 refuses the user "x": password authentication failed for user "x"'
+                "; correct the user or the password in database.url"
+            ),
+            False,
+        ),
+        (
+            f'{SERVER}database "y" does not exist',
+            (
+                'PostgreSQL at db:5432 answers, but database "y" does not exist; create the database, '
+                "or correct its name in database.url"
+            ),
+            False,
+        ),
+        (
+            "failed to resolve host 'db': [Errno -2] Name or service not known",
+            'the host "db" is unknown; correct the host in database.url',
+            False,
+        ),
+        (
+            f"{SERVER}the database system is starting up",
+            (
+                "PostgreSQL at db:5432 does not answer: the database system is starting up; start it, "
+                "or correct the host and port in database.url"
+            ),
+            True,
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_database_is_told_from_one_that_is_away(
+    reason: str, message: str, *, is_temporary: bool
+) -> None:
+    url = make_url("postgresql+psycopg://x:hush@db/y")
+    fault = database_fault_of(url, OperationalError("", None, Exception(reason)))
+    assert (fault.message, fault.is_temporary) == (message, is_temporary)
