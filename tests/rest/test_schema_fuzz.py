@@ -26,7 +26,7 @@ from tests.support.logs import own_records
 
 logger = logging.getLogger(__name__)
 
-CASES = campaign_size("SCHEMA_CASES", 450)
+CASES = campaign_size("SCHEMA_CASES", 480)
 load_all_checks()
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 CONFORMANCE: list[Any] = [
