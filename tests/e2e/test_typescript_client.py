@@ -75,7 +75,10 @@ def succeed(command: list[str | Path], folder: Path, **env: str) -> str:
 def config_changes() -> Table:
     changes: Table = {
         "server": {"cors_origins": [APP]},
-        "plugins": {"enabled": ["storage_local", "factor_totp"]},
+        "plugins": {
+            "enabled": ["storage_local", "factor_totp", "login_pages"],
+            "login_pages": {"return_urls": [f"{APP}/"]},
+        },
         "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
     }
     return merged(lifted(), FIXED_CAPTCHA, changes)
@@ -273,7 +276,7 @@ def test_the_package_is_built_twice_alike_and_runs_the_example(
 def test_the_code_of_the_readme_runs(built: Path, shared_server: Server, tmp_path: Path) -> None:
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7\n")
     output = succeed(["node", built / "build" / "readme.js", shared_server.url], tmp_path)
-    assert output == ("folder Reports\n0 of 9 bytes\n9 of 9 bytes\n9\nerror.name-conflict\n")
+    assert output == ("folder Reports\n0 of 9 bytes\n9 of 9 bytes\n9\nerror.name-conflict\nundefined\n")
     assert (tmp_path / "copy.pdf").read_bytes() == b"%PDF-1.7\n"
 
 
@@ -332,6 +335,28 @@ def test_a_browser_transfers_a_file(
         return {{ reports, size: received.length, isEqual }};""",
     )
     assert seen == {"reports": [0, 100_000, 200_000, 300_000], "size": 300_000, "isEqual": True}
+
+
+def test_a_browser_logs_in_on_the_login_page_and_comes_back(
+    context: BrowserContext, account: Account, evaluate: Callable[[Page, str], Any]
+) -> None:
+    page = context.new_page()
+    evaluate(page, f'await client.openLogin({{ returnUrl: "{APP}/" }});')
+    page.wait_for_url(f"{account.server.url}/account/login**")
+    page.locator("input[name=username]").fill(EMAIL)
+    page.locator("input[name=password]").fill(PASSWORD)
+    page.locator("input[name=password]").press("Enter")
+    page.wait_for_url(f"{APP}/?code=**")
+    seen = evaluate(
+        page,
+        """const changes = [];
+        client.onChange((user) => changes.push(user?.name));
+        const tokens = await client.finishLogin();
+        return [changes, tokens.user.name === (await client.me()).name, location.search];""",
+    )
+    assert seen[1:] == [True, ""]
+    assert len(seen[0]) == 1
+    assert evaluate(page, "return await client.finishLogin() === undefined;")
 
 
 def test_a_browser_reads_errors(context: BrowserContext, evaluate: Callable[[Page, str], Any]) -> None:

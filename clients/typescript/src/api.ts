@@ -39,6 +39,11 @@ export interface Api {
   PATCH: ApiMethod<"patch">;
 }
 
+/** Return the URL path of an operation, with its parameters encoded. */
+export function pathOf(path: keyof paths, parameters: Record<string, string> = {}): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
+}
+
 /** Holds what a request is made of. A `Request` of the platform has its body as a stream, which is sent once. */
 class UnsentRequest {
   constructor(

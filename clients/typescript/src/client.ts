@@ -1,12 +1,13 @@
 /** The client: logs in, calls operations, transfers files. */
 
 import type { MaybeOptionalInit } from "openapi-fetch";
-import { type Api, createApi } from "./api.js";
+import { Accounts, type Authenticator, type LoginPageOptions, openLogin, type User } from "./accounts.js";
+import { type Api, createApi, type PathsWith } from "./api.js";
 import { Download, type DownloadOptions, type Target } from "./downloads.js";
 import { CaptchaRequired, type Challenge, SecondFactorRequired, UnauthorizedError } from "./errors.js";
 import type { components, paths } from "./openapi.js";
 import { type CollectionPath, type Item, iterate } from "./paging.js";
-import { MemoryTokens, type Tokens, type TokenStore } from "./tokens.js";
+import { type LoggedInUser, MemoryTokens, type Tokens, type TokenStore, WatchedTokens } from "./tokens.js";
 import { Transport } from "./transport.js";
 import { type Node, type Source, Upload, type UploadOptions } from "./uploads.js";
 
@@ -57,19 +58,56 @@ export interface StepUpOptions {
 export class Client {
   /** All operations, typed by the OpenAPI document. They throw `ApiError`. */
   readonly api: Api;
+  /** Registration, codes, passwords and passkeys. */
+  readonly accounts: Accounts;
   readonly #transport: Transport;
+  readonly #tokens: WatchedTokens;
   readonly #captcha: CaptchaHook | undefined;
 
   constructor(options: ClientOptions) {
     this.#captcha = options.captcha;
+    this.#tokens = new WatchedTokens(options.tokens ?? new MemoryTokens());
     this.#transport = new Transport({
       url: options.url,
       key: options.key,
-      tokens: options.tokens ?? new MemoryTokens(),
+      tokens: this.#tokens,
       fetch: options.fetch ?? globalThis.fetch,
       retryDelay: options.retryDelay ?? 500,
     });
     this.api = createApi(this.#transport);
+    this.accounts = new Accounts(this.api, () => this.#solved());
+  }
+
+  /** Return the user of the login, without a request; nothing without a login. */
+  async user(): Promise<LoggedInUser | undefined> {
+    return (await this.#tokens.load())?.user;
+  }
+
+  /** Return the user who is logged in, as the server has them. */
+  async me(): Promise<User> {
+    return (await this.api.GET("/users/{userId}", { params: { path: { userId: "me" } } })).data;
+  }
+
+  /** Call a function whenever a user has logged in or out, also in another tab; return what ends that. */
+  onChange(listener: (user: LoggedInUser | undefined) => void): () => void {
+    return this.#tokens.onChange(listener);
+  }
+
+  /** Log in by a passkey of this device. */
+  async logInByPasskey(authenticator?: Authenticator): Promise<Tokens> {
+    const { challengeId, credential } = await this.accounts.passkey(authenticator);
+    return await this.logIn({ challenge: { id: challengeId, passkey: credential } });
+  }
+
+  /** Go to the login page of the server; {@link finishLogin} continues when it has returned. */
+  openLogin(options: LoginPageOptions): Promise<void> {
+    return openLogin(this.#transport.url, options);
+  }
+
+  /** Take over the login with which the login page has returned to this page; nothing without one. */
+  async finishLogin(): Promise<Tokens | undefined> {
+    const tokens = await this.accounts.finishLogin();
+    return tokens && (await this.#keep(tokens));
   }
 
   /** Log in, and keep the tokens. Throws `SecondFactorRequired` without the hook that answers it. */
@@ -110,7 +148,7 @@ export class Client {
   /** End the login on the server, and forget its tokens. */
   async logOut(): Promise<void> {
     try {
-      await this.#transport.send("/authorizations/current", { method: "DELETE" });
+      await this.api.DELETE("/authorizations/{accessToken}", { params: { path: { accessToken: "current" } } });
     } finally {
       await this.#transport.tokens.save(undefined);
     }
@@ -178,14 +216,19 @@ export class Client {
       return await logIn(body);
     } catch (error) {
       if (!(error instanceof CaptchaRequired) || !this.#captcha) throw error;
-      const captcha = await this.#post<Captcha>("/captchas", {});
-      const answer = await this.#captcha(captcha);
-      return await logIn({ ...body, captcha: { id: captcha.id, answer } });
+      return await logIn({ ...body, captcha: (await this.#solved())! });
     }
   }
 
+  /** Return the solution of a new captcha, or nothing without a hook. */
+  async #solved(): Promise<Schemas["CaptchaAnswer"] | undefined> {
+    if (!this.#captcha) return undefined;
+    const captcha = await this.#post<Captcha>("/captchas", {});
+    return { id: captcha.id, answer: await this.#captcha(captcha) };
+  }
+
   /** Send a request without a token, because a token that has expired would be refused. */
-  async #post<T>(path: string, body: object): Promise<T> {
+  async #post<T>(path: PathsWith<"post">, body: object): Promise<T> {
     const headers = { "Content-Type": "application/json" };
     const call = { method: "POST", headers, body: JSON.stringify(body) };
     return (await (await this.#transport.sendWith(undefined, path, call)).json()) as T;

@@ -1,5 +1,6 @@
 /** Downloads that continue after a broken connection, and verify what they have received. */
 
+import { pathOf } from "./api.js";
 import { ChecksumMismatch, ConnectionFailed } from "./errors.js";
 import { createSha256, type Hash } from "./sha256.js";
 import { ATTEMPTS, type Transport } from "./transport.js";
@@ -94,7 +95,8 @@ export class Download {
     const headers: Record<string, string> = {};
     if (this.#done > 0) headers["Range"] = `bytes=${this.#done}-`;
     if (this.#done > 0 && tag !== null) headers["If-Range"] = tag;
-    const path = `/api/v1/tenants/${tenantId}/files/${id}/download`;
+    const parameters = { tenantId, fileId: id };
+    const path = pathOf("/api/v1/tenants/{tenantId}/files/{fileId}/download", parameters);
     const signal = this.#options.signal ?? null;
     const response = await this.#transport.send(path, { headers, signal });
     // Without 206, the range was ignored, because the content is no longer that of the ETag.

@@ -1,5 +1,7 @@
 /** Client of Strongroom, for browsers and Node.js. */
 
+export { Accounts } from "./accounts.js";
+export type { Authenticator, LoginPageOptions, NewUser, Purpose, User } from "./accounts.js";
 export type { Api, ApiMethod, Result } from "./api.js";
 export * from "./client.js";
 export type { DownloadOptions, Target } from "./downloads.js";

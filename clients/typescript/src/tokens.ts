@@ -5,6 +5,9 @@ import type { components } from "./openapi.js";
 /** The tokens of a login, as the server issues them. */
 export type Tokens = components["schemas"]["IssuedTokens"];
 
+/** The user of a login. */
+export type LoggedInUser = Tokens["user"];
+
 /**
  * Keeps the tokens of one login.
  *
@@ -17,6 +20,45 @@ export interface TokenStore {
   save(tokens: Tokens | undefined): void | Promise<void>;
   /** Run an action while no other client of the store runs one. */
   lock?<T>(action: () => Promise<T>): Promise<T>;
+  /** Call a function when another client has changed the tokens. */
+  watch?(listener: () => void): void;
+}
+
+/** Passes the tokens on to another store, and reports when the user who is logged in changes. */
+export class WatchedTokens implements TokenStore {
+  readonly #store: TokenStore;
+  readonly #listeners = new Set<(user: LoggedInUser | undefined) => void>();
+  readonly lock?: <T>(action: () => Promise<T>) => Promise<T>;
+  #last: string | undefined;
+
+  constructor(store: TokenStore) {
+    this.#store = store;
+    if (store.lock) this.lock = store.lock.bind(store);
+    store.watch?.(() => void this.#report());
+  }
+
+  async load(): Promise<Tokens | undefined> {
+    return await this.#store.load();
+  }
+
+  async save(tokens: Tokens | undefined): Promise<void> {
+    await this.#store.save(tokens);
+    await this.#report();
+  }
+
+  /** Call a function whenever a user has logged in or out; return what ends that. */
+  onChange(listener: (user: LoggedInUser | undefined) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async #report(): Promise<void> {
+    const user = (await this.load())?.user;
+    // A refresh changes the tokens only.
+    if (user?.id === this.#last) return;
+    this.#last = user?.id;
+    for (const listener of this.#listeners) listener(user);
+  }
 }
 
 /** Keeps tokens until the page or the process ends. */
@@ -57,6 +99,13 @@ export class BrowserTokens implements TokenStore {
   save(tokens: Tokens | undefined): void {
     if (tokens) localStorage.setItem(this.#key, JSON.stringify(tokens));
     else localStorage.removeItem(this.#key);
+  }
+
+  watch(listener: () => void): void {
+    // Browsers send this event to the other tabs only.
+    addEventListener("storage", ({ key }) => {
+      if (key === this.#key) listener();
+    });
   }
 
   async lock<T>(action: () => Promise<T>): Promise<T> {

@@ -1,11 +1,13 @@
 /** Sends requests: adds the token, refreshes it, repeats what may be repeated, throws typed errors. */
 
 import { ApiError, ConnectionFailed, RateLimitedError, UnauthorizedError, ServerError } from "./errors.js";
+import type { paths } from "./openapi.js";
 import type { Tokens, TokenStore } from "./tokens.js";
 
 /** How often a request is sent, while the server or the network fails. */
 export const ATTEMPTS = 4;
 
+const REFRESH: keyof paths = "/authorizations/refresh";
 const LONGEST_WAIT = 60;
 const TEMPORARY = new Set([502, 503, 504]);
 const IDEMPOTENT = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
@@ -117,7 +119,7 @@ export class Transport {
     // request with it would end the login, as for a stolen token, so it is sent only once.
     const headers: HeadersInit = kept ? { "X-Refresh-Token": kept.refreshToken } : {};
     try {
-      const url = `${this.url}/authorizations/refresh`;
+      const url = this.url + REFRESH;
       const response = await this.#sendOnce(url, { method: "POST", headers });
       const tokens = (await response.json()) as Tokens;
       await this.tokens.save(tokens);

@@ -1,5 +1,6 @@
 /** Resumable uploads by tus 1.0 (https://tus.io/protocols/resumable-upload). */
 
+import { pathOf } from "./api.js";
 import { ApiError, NotFoundError, UploadGone } from "./errors.js";
 import type { components } from "./openapi.js";
 import { sha256Base64 } from "./sha256.js";
@@ -86,6 +87,7 @@ const RESUMABLE = new Set(["error.offset-conflict", "error.upload-locked", "erro
 /** An upload of one source. */
 export class Upload {
   readonly #transport: Transport;
+  readonly #tenantId: string;
   readonly #root: string;
   readonly #source: Source;
   readonly #options: UploadOptions;
@@ -99,7 +101,8 @@ export class Upload {
     options: UploadOptions,
   ) {
     this.#transport = transport;
-    this.#root = `/api/v1/tenants/${encodeURIComponent(tenantId)}`;
+    this.#tenantId = tenantId;
+    this.#root = pathOf("/api/v1/tenants/{tenantId}", { tenantId });
     this.#source = source instanceof Blob ? new BlobSource(source) : source;
     this.#options = options;
     this.#metadata = metadata(this.#source, options);
@@ -182,8 +185,9 @@ export class Upload {
 
   async #finish(location: string): Promise<Node> {
     await this.#state.save(this.#key, undefined);
-    const id = location.slice(location.lastIndexOf("/") + 1);
-    return (await (await this.#transport.send(`${this.#root}/files/${id}`)).json()) as Node;
+    const fileId = location.slice(location.lastIndexOf("/") + 1);
+    const path = pathOf("/api/v1/tenants/{tenantId}/files/{fileId}", { tenantId: this.#tenantId, fileId });
+    return (await (await this.#transport.send(path)).json()) as Node;
   }
 
   #request(
@@ -192,7 +196,11 @@ export class Upload {
     headers: Record<string, string> = {},
     body: Uint8Array<ArrayBuffer> | null = null,
   ): Promise<Response> {
-    const path = `${this.#root}/uploads${id === undefined ? "" : `/${id}`}`;
+    const tenantId = this.#tenantId;
+    const path =
+      id === undefined
+        ? pathOf("/api/v1/tenants/{tenantId}/uploads", { tenantId })
+        : pathOf("/api/v1/tenants/{tenantId}/uploads/{uploadId}", { tenantId, uploadId: id });
     const signal = this.#options.signal ?? null;
     return this.#transport.send(path, { method, headers: { ...TUS, ...headers }, body, signal });
   }

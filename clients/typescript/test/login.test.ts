@@ -182,6 +182,30 @@ test("an unreachable server is a failed connection", async () => {
   await assert.rejects(client.api.GET("/livez"), { name: "ConnectionFailed" });
 });
 
+test("a client registers a user, says who is logged in, and reports changes", async () => {
+  const client = createClient({ captcha: () => "42" });
+  const seen: (string | undefined)[] = [];
+  const end = client.onChange((user) => seen.push(user?.id));
+  const username = `u${Date.now()}`;
+  const user = await client.accounts.register({ username, name: "Alice", password: PASSWORD });
+  assert.equal(await client.user(), undefined);
+  await client.logIn({ username, password: PASSWORD });
+  assert.equal((await client.user())?.id, user.id);
+  assert.equal((await client.me()).name, "Alice");
+  await client.refresh();
+  await client.logOut();
+  end();
+  await client.logIn({ username, password: PASSWORD });
+  assert.deepEqual(seen, [user.id, undefined]);
+});
+
+test("a wrong code resets no password", async () => {
+  const client = createClient({ captcha: () => "42" });
+  const sent = await client.accounts.sendCode("nobody@example.com", "reset-password");
+  const reset = client.accounts.resetPassword("nobody@example.com", { id: sent.id, code: "000000" }, PASSWORD);
+  await assert.rejects(reset, { code: "error.code-invalid" });
+});
+
 /** Compiled, and not run: the types refuse what is not in the OpenAPI document. */
 export async function refusedByTypes(client: Client): Promise<void> {
   // @ts-expect-error  no such path
