@@ -75,7 +75,12 @@ def test_each_overlay_is_rendered_with_the_image_of_this_version(rendered: list[
 
 def test_each_pod_has_the_least_rights(rendered: list[dict[str, Any]]) -> None:
     found = list(pods(rendered))
-    assert len(found) == len(("server", "schema", "prune", "backup"))
+    # The overlay without backups has no job for them, and no volume of theirs.
+    has_backups = any(manifest["metadata"]["name"] == "strongroom-backup" for manifest in rendered)
+    has_volume = any(manifest["metadata"]["name"] == "strongroom-backups" for manifest in rendered)
+    is_staging = rendered[0]["metadata"]["namespace"] == "strongroom-staging"
+    assert has_backups == has_volume == (not is_staging)
+    assert len(found) == len(("server", "schema", "prune")) + has_backups
     for pod in found:
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
