@@ -2,13 +2,16 @@
 
 import inspect
 import re
+import typing
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from types import FunctionType
 from typing import Any
 
 from generator.kinds import KINDS
 from generator.prose import prose
-from strongroom.plugin_api import API_VERSION
+from strongroom.config.schema import OPTION_TYPES
+from strongroom.plugin_api import API_VERSION, web
 from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
@@ -37,6 +40,20 @@ A plugin is a module named by an entry point in the group `strongroom.plugins`. 
 CAPABILITIES = """
 A backend declares an optional capability by also deriving from one of these classes of
 `strongroom.plugin_api.storage`. If it depends on the instance, override `capability`.
+"""
+OPTIONS = f"""
+## Options
+
+`register_options` and `options_type` name a frozen dataclass whose fields are made by `option()`. A
+field has one of these types: {OPTION_TYPES}. `host.options` has the type that the hook returned.
+"""
+
+RESULTS = """
+## What the host returns
+
+`host.options` is what `register_options` has declared. `host.log_in`, `host.bind` and `host.unbind`
+return what a view returns: a value for `host.tokens_schema`, `credentials_schema` or `done_schema`, with
+status and headers. `host.page` and `host.error_response` return a Flask response. All others are these.
 """
 HOST: tuple[type[Any], ...] = (
     HostAPI,
@@ -76,6 +93,53 @@ def hooks_page() -> Iterator[str]:
     for kind in HOST:
         yield f"\n## class `{kind.__name__}`\n\n`{kind.__module__}`. {prose(kind)}\n\n"
         yield from _called(kind)
+    yield OPTIONS
+    yield RESULTS
+    for kind in returned_types():
+        yield f"\n### class `{kind.__name__}`\n\n`{kind.__module__}`. {prose(kind)}\n\n"
+        yield from _called(kind)
+        yield from _fields(kind)
+
+
+def returned_types() -> list[type[Any]]:
+    """Return the classes of the plugin API that calls of the host return, directly or in another one."""
+    known = {*HOST, *KINDS, *_CAPABILITIES}
+    found: dict[type[Any], None] = {}
+    waiting: list[type[Any]] = list(HOST)
+    while waiting:
+        for kind in _classes_in(waiting.pop(0)):
+            if kind not in known and kind not in found:
+                found[kind] = None
+                waiting.append(kind)
+    return sorted(found, key=lambda kind: (kind.__module__, kind.__name__))
+
+
+def _classes_in(kind: type[Any]) -> Iterator[type[Any]]:
+    """Yield the classes of the plugin API that the members of a class return or contain."""
+    for _, member in _members(kind):
+        function = member.fget if isinstance(member, property) else member
+        hints = typing.get_type_hints(function, localns=vars(web))
+        yield from _parts(hints.get("return"))
+    for hint in typing.get_type_hints(kind, localns=vars(web)).values() if is_dataclass(kind) else ():
+        yield from _parts(hint)
+
+
+def _parts(hint: Any) -> Iterator[type[Any]]:
+    for argument in typing.get_args(hint):
+        yield from _parts(argument)
+    kind = typing.get_origin(hint) or hint
+    if isinstance(kind, type) and kind.__module__.startswith("strongroom.plugin_api"):
+        yield kind
+
+
+def _fields(kind: type[Any]) -> Iterator[str]:
+    """Yield the fields of a dataclass."""
+    if is_dataclass(kind):
+        hints = inspect.get_annotations(kind)
+        for field in fields(kind):
+            annotation = hints.get(field.name, field.type)
+            spelled = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+            yield f"- `{_plain(f'{field.name}: {spelled}')}`\n"
 
 
 def _methods(kind: type[Any]) -> Iterator[str]:
@@ -110,7 +174,7 @@ def _signature(member: FunctionType | property) -> str:
 def _plain(signature: str) -> str:
     """Return a signature without module names, quotes around types and the ``~`` of type variables."""
     bare = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])|~", "", signature)
-    return re.sub(r"'([^']+)'", r"\1", bare)
+    return re.sub(r"'([^']+)'", r"\1", bare).replace("mappingproxy({})", "{}")
 
 
 def _summary(member: FunctionType | property) -> str:

@@ -15,10 +15,21 @@ from generator.errors import error_row
 from generator.prose import prose
 
 from strongroom.config.describe import Section
+from strongroom.config.schema import OPTION_TYPES
 from strongroom.plugin_api import option
 from strongroom.plugin_api.web import ErrorKind
 
 ROOT = Path(__file__).parents[2]
+RETURNED = [
+    "Transaction",
+    "UserStore",
+    "RestResponse",
+    "Blueprint",
+    "FileInfo",
+    "UserInfo",
+    "UploadsAPI",
+    "EventLog",
+]
 
 
 def test_the_reference_is_not_stale() -> None:
@@ -59,3 +70,15 @@ def test_a_missing_description_ends_the_build(page: Page, named: str) -> None:
     SILENT_KEY.__doc__ = "Options."
     with pytest.raises(SystemExit, match=f"{named}.* is not documented where it is declared"):
         page()
+
+
+@pytest.mark.parametrize("kind", RETURNED)
+def test_the_types_that_the_host_returns_are_described(kind: str) -> None:
+    page = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
+    described = page.partition(f"class `{kind}`")[2].partition("\n#")[0]
+    assert described.count("\n- `") >= 3
+
+
+def test_the_types_of_options_are_listed() -> None:
+    page = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
+    assert OPTION_TYPES in page.partition("## Options")[2]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from strongroom.testing.server import LiveServer, live_server
+from strongroom.testing.server import LiveServer, free_port, live_server
 from tests.support.waiting import wait_until
 
 FILES = sorted((Path(__file__).parents[2] / "examples" / "plugins.d").glob("*.py"))
@@ -60,7 +60,9 @@ def server(
             "prune_drafts": {"user_id": unknown, "tenant_id": unknown},
         },
     }
-    with live_server(folder, files=FILES, config=config, database_url=shared_database_url) as server:
+    port, url = free_port(), shared_database_url
+    with live_server(folder, files=FILES, config=config, database_url=url, port=port) as server:
+        assert server.url == f"http://127.0.0.1:{port}"
         yield server
 
 

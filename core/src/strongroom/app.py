@@ -38,6 +38,7 @@ from strongroom.http.languages import LocaleLookup
 from strongroom.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.http.mounts import Mount, mount_fault
 from strongroom.http.openapi import Description, serve_description
+from strongroom.http.plugin_routes import PluginRoutes
 from strongroom.http.rate_limits import RequestLimits
 from strongroom.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.http.routing import Operation, reserved_blueprint
@@ -47,6 +48,7 @@ from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugin_api.web import StartPage
 from strongroom.plugins.manager import PluginError
+from strongroom.plugins.selection import add_plugin_error
 from strongroom.scanning.views import blueprint as quarantine_blueprint
 from strongroom.sessions.views import blueprint as authorizations_blueprint
 from strongroom.tenants.group_views import blueprint as groups_blueprint
@@ -116,7 +118,7 @@ def create_app(
         container.register_metrics()
     except PluginError as error:
         container.close()
-        configuration.add_error(("plugins", "enabled"), str(error))
+        add_plugin_error(configuration, error)
         configuration.raise_if_invalid()
     _wrap(app, container)
     return app
@@ -211,24 +213,13 @@ def _require_known(authenticators: Authenticators, app: Flask) -> None:
             raise PluginError(f"{endpoint} admits the unknown authenticator {min(unknown)!r}")
 
 
-def _register_plugin_routes(app: Flask, container: Container) -> list[Any]:
-    base_path = container.settings.server.base_path
-    registered = []
-    for plugin, blueprint in container.hosts.call("register_blueprints"):
-        try:
-            app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
-        except Exception as error:
-            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise PluginError(f"{plugin}: a blueprint cannot be registered: {reason}") from error
-        registered.append(blueprint)
-    return registered
-
-
 def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
-    blueprints = (*BLUEPRINTS, *_register_plugin_routes(app, container))
+    hosts = container.hosts
+    routes = PluginRoutes(app, hosts.plugins.slow_hooks, base_path)
+    blueprints = (*BLUEPRINTS, *routes.register(hosts.call("register_blueprints")))
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)
     register_service(app, StartPages, _start_pages(container))
@@ -244,6 +235,7 @@ def _register_routes(app: Application, container: Container) -> None:
         errors=(kind for _, kind in container.hosts.call("register_errors")),
     )
     serve_description(app, description, base_path, with_page=settings.serves_api_docs)
+    routes.require_distinct()
     _mount_applications(app, container)
 
 

@@ -18,8 +18,8 @@ NO_PLACEHOLDER = re.compile(r'\$\{\{ matrix|"\$ref"')
 """Dollars of workflows, and of references in the data of events."""
 
 
-def plugins(*arguments: str) -> Result:
-    return CliRunner().invoke(root, ["plugins", *arguments])
+def plugins(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(root, ["plugins", *arguments], env=environment)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,51 @@ def test_a_one_file_plugin_is_written_once_and_only_if_one_file_is_enough(tmp_pa
     assert [path.name for path in folder.iterdir()] == ["job_tape.py"]
     again = plugins(*arguments)
     assert (again.exit_code, "already exists" in again.stderr) == (1, True)
-    refused = plugins("new", "storage", "tape", "--one-file", str(folder))
-    assert "storage plugins have several files; omit --one-file" in refused.stderr
+    refused = plugins("new", "table", "tape", "--one-file", str(folder))
+    assert "table plugins need a package; omit --one-file" in refused.stderr
+
+
+ONE_FILE = sorted({kind.name for kind in KINDS} - {"login", "table", "wsgi"})
+
+
+@pytest.mark.parametrize("kind", ONE_FILE)
+def test_a_new_one_file_plugin_passes_its_check(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "plugins.d"
+    assert plugins("new", kind, "tape", "--one-file", str(folder)).exit_code == 0
+    (path,) = folder.iterdir()
+    checked = plugins("check", str(path))
+    assert checked.output == (
+        f"{path.stem} file fits this server\n"
+        "no contract was tested; set the folder of its tests by --tests\n"
+    )
+    # By its name as well, if the configuration has the folder.
+    by_name = plugins("check", path.stem, STRONGROOM__PLUGINS__FOLDER=str(folder))
+    assert by_name.output == checked.output
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E,F", "--no-cache"]
+    result = subprocess.run(
+        [*command, "--line-length", "105", path], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def test_the_check_of_a_one_file_plugin_finds_a_table_without_a_migration(tmp_path: Path) -> None:
+    (tmp_path / "migrations").mkdir()
+    path = tmp_path / "acme.py"
+    path.write_text(
+        "from pathlib import Path\n"
+        "from sqlalchemy import Column, Integer, MetaData, Table\n"
+        "from strongroom.plugin_api import hookimpl\n"
+        "from strongroom.plugin_api.state import PluginTables\n"
+        'API_VERSION = "1.1"\n'
+        "metadata = MetaData()\n"
+        'Table("acme_notes", metadata, Column("id", Integer, primary_key=True))\n'
+        "@hookimpl\n"
+        "def register_tables():\n"
+        f'    return PluginTables(metadata, Path({str(tmp_path / "migrations")!r}), "0001")\n'
+    )
+    checked = plugins("check", str(path))
+    assert checked.exit_code == 1
+    assert 'plugin "acme": no migration creates acme_notes; add one' in checked.stderr
 
 
 def test_info_shows_where_a_plugin_comes_from_and_its_options() -> None:

@@ -174,7 +174,7 @@ class ComplexOptions:
         (
             {"options_type": ComplexOptions},
             "register_captcha_providers",
-            "options_type: ComplexOptions has a type that no key can have",
+            "options_type: ComplexOptions.limit has the type complex; use str, int, ",
         ),
         ({}, "register_message_senders", "channels must be a set of channels, such as frozenset("),
         ({"channels": "sms"}, "register_message_senders", "channels must be a set of channels"),

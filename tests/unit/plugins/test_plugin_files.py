@@ -64,7 +64,9 @@ def test_a_configuration_has_one_selection_of_plugins(folder: Path) -> None:
     config.write_text(f'[plugins]\nenabled = ["storage_local"]\nfolder = "{folder}"\n')
     configuration = load(config, {})
     selection = select(configuration)
-    assert [str(plugin) for plugin in selection.plugins.plugins][-1] == 'plugin "greeter"'
+    assert [str(plugin) for plugin in selection.plugins.plugins][
+        -1
+    ] == f'plugin "greeter" ({folder}/greeter.py)'
     assert select(configuration) is selection
     assert select(load(config, {})) is not selection
 
@@ -114,17 +116,25 @@ def test_list_and_info_show_the_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("x.py", "import nothing_there", 'enabled: plugin "x" failed to import: ModuleNotFoundError: '),
-        ("x.py", "def (", 'enabled: plugin "x" failed to import: SyntaxError: '),
-        ("x.py", PLUGIN.replace("API_VERSION", "VERSION"), 'enabled: plugin "x" must state API_VERSION'),
+        ("x.py", "import nothing_there", 'folder: plugin "x" failed to import: ModuleNotFoundError: '),
+        ("x.py", "def (", 'folder: plugin "x" failed to import: SyntaxError: '),
+        (
+            "x.py",
+            PLUGIN.replace("API_VERSION", "VERSION"),
+            'folder: plugin "x" (FOLDER/x.py) must state API_V',
+        ),
         (
             "x.py",
             HEADER + "def start(host): ...",
-            'enabled: plugin "x" has no hooks; decorate its func',
+            'folder: plugin "x" (FOLDER/x.py) has no hooks; decorate its func',
         ),
-        ("My-Plugin.py", PLUGIN, "enabled: FOLDER/My-Plugin.py: rename it: a plugin has lowercase lett"),
-        ("smtp.py", PLUGIN, 'enabled: plugin "smtp" is enabled twice; rename the file FOLDER/smtp.py'),
-        ("storage_local.py", PLUGIN, 'enabled: plugin "storage_local" is enabled twice; rename the fil'),
+        ("My-Plugin.py", PLUGIN, "folder: FOLDER/My-Plugin.py: rename it: a plugin has lowercase lett"),
+        ("smtp.py", PLUGIN, 'folder: plugin "smtp" (FOLDER/smtp.py) is enabled twice; rename the'),
+        (
+            "storage_local.py",
+            PLUGIN,
+            'folder: plugin "storage_local" (FOLDER/storage_local.py) is enabled twice; ',
+        ),
     ],
 )
 def test_a_faulty_file_is_one_line(folder: Path, name: str, content: str, expected: str) -> None:
@@ -147,9 +157,10 @@ def test_list_shows_a_broken_file_with_the_reason_and_the_others(folder: Path) -
 def test_list_shows_a_plugin_whose_registration_fails(folder: Path, hook: str) -> None:
     (folder / "broken.py").write_text(HEADER + f"@hookimpl\ndef {hook}(host):\n    raise OSError('x')\n")
     result = run(folder, "plugins", "list")
-    assert f'plugin "broken" failed in {hook}: OSError: x' in result.stdout
+    said = f'plugin "broken" (FOLDER/broken.py) failed in {hook}: OSError: x (FOLDER/broken.py:5)'
+    assert said in result.stdout.replace(str(folder), "FOLDER")
     assert "greeter              file       enabled" in result.stdout
-    assert fault(folder) == f'enabled: plugin "broken" failed in {hook}: OSError: x'
+    assert fault(folder) == f"folder: {said}"
 
 
 def test_a_folder_that_is_missing_or_closed_is_one_line(folder: Path) -> None:

@@ -28,6 +28,7 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
+from strongroom.plugins.hook_calls import named_if_stuck, owner_of
 from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.translations import Translations
@@ -165,6 +166,8 @@ class Infrastructure:
         self._make_data_dir()
         self.keys = self._secret_keys()
         self.metrics = self._make_metrics()
+        if self.metrics is not None:
+            selection.plugins.slow_hooks.count_by(self.metrics.slow_hook)
         self.database = self._open_database()
         self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
         self.users = UserService(clock)
@@ -311,6 +314,7 @@ class Infrastructure:
 
 def _close(extension: Extension[Any]) -> None:
     try:
-        extension.close()
+        with named_if_stuck(f"{owner_of(extension)} has not closed", "its method close must return"):
+            extension.close()
     except Exception:
         logger.exception("The extension %s failed to close", extension.name)

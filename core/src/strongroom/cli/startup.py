@@ -17,7 +17,7 @@ from strongroom.cli.database_checks import require_own_secret, require_served_sc
 from strongroom.cli.redis_faults import RedisFault, redis_fault
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
-from strongroom.plugins.selection import select
+from strongroom.plugins.selection import add_plugin_error, select
 from strongroom.service_manager import is_inherited
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def require_offline(configuration: Configuration) -> None:
     hosts = offline_hosts(configuration.settings, selection.plugins, selection.options)
     faults = [registration_fault(hosts, plugin) for plugin in selection.plugins.plugins]
     for fault in dict.fromkeys([*commands_of(hosts)[1], *filter(None, faults)]):
-        configuration.add_error(("plugins", "enabled"), fault)
+        add_plugin_error(configuration, fault)
     configuration.raise_if_invalid()
 
 

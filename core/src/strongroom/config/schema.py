@@ -142,6 +142,52 @@ def _messages(options: dict[str, Any], expected: str) -> dict[str, Any]:
     return {**options, "error_messages": {**messages, **options.get("error_messages", {})}}
 
 
+OPTION_TYPES: Final = (
+    "str, int, float, bool, pathlib.Path, tuple[str, ...], dict[str, str], dict[str, Any], a dataclass "
+    "of option() fields, or one of them | None"
+)
+"""The types that an option can have, for messages and the reference."""
+
+
+def option_fault(options_type: type[Any]) -> str | None:
+    """Return why a field cannot be a key of the configuration, beginning with its name, or ``None``."""
+    try:
+        hints = typing.get_type_hints(options_type)
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    for item in fields(options_type):
+        annotation = hints[item.name]
+        try:
+            _field(item, annotation)
+        except Exception:
+            return f"{item.name} has the type {_spelled(annotation)}; use {OPTION_TYPES}"
+        if item.default is not MISSING and not _fits(item.default, annotation):
+            return f"{item.name} has the default {item.default!r}, which is no {_spelled(annotation)}"
+    return None
+
+
+def _spelled(annotation: Annotation) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _fits(value: Any, annotation: Annotation) -> bool:
+    """Return whether a default has the annotated type."""
+    if isinstance(annotation, types.UnionType):
+        return any(_fits(value, part) for part in annotation.__args__)
+    origin: Any = typing.get_origin(annotation)
+    arguments = typing.get_args(annotation)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
+    if origin is dict:
+        return isinstance(value, Mapping) and all(_fits(item, arguments[1]) for item in value.values())
+    if annotation is Any:
+        return True
+    if annotation is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    # True is an int.
+    return isinstance(value, annotation) and (annotation is bool or not isinstance(value, bool))
+
+
 def interpret(value: Any, annotation: Annotation) -> Any:
     """Convert text from the environment to the annotated types, recursively."""
     if isinstance(annotation, types.UnionType):

@@ -14,7 +14,7 @@ from strongroom.jobs.leases import JobLeases
 from strongroom.jobs.runner import JobRunner
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.metrics import Metric
-from strongroom.plugin_host.hosts import PluginHosts, PluginLifeCycle
+from strongroom.plugin_host.hosts import PluginHosts, PluginLifeCycle, report_threads
 from strongroom.plugin_host.registrations import registered_jobs, registered_metrics, registered_sinks
 from strongroom.plugins.manager import PluginError
 from strongroom.plugins.selection import select
@@ -97,8 +97,9 @@ class Container(Services):
         self.keeping.scan_worker.start()
 
     def close(self) -> None:
-        """Close connections and extensions."""
+        """Close connections and extensions, and report what plugins leave running."""
         self.base.resources.close()
+        report_threads(self.hosts.plugins)
 
 
 def core_jobs(services: Services) -> dict[str, Job]:

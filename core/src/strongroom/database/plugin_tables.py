@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import JSON, Engine, inspect, text
+from sqlalchemy import JSON, Connection, Engine, inspect, text
 from sqlalchemy.exc import InvalidRequestError
 
 from strongroom.database.metadata import metadata
@@ -37,16 +37,18 @@ class PluginSchema:
         plugin: the name of the plugin.
         revision: the revision in the database, or ``None`` if the tables do not exist.
         newest: the revision that the installed version of the plugin needs.
+        missing: declared tables and columns that no migration up to that revision has created.
     """
 
     plugin: str
     revision: str | None
     newest: str
+    missing: tuple[str, ...] = ()
 
     @property
     def is_current(self) -> bool:
-        """Whether its revision is the one that the plugin needs."""
-        return self.revision == self.newest
+        """Whether its revision is the one that the plugin needs, with all tables and columns."""
+        return self.revision == self.newest and not self.missing
 
     @property
     def is_newer(self) -> bool:
@@ -58,10 +60,14 @@ class PluginSchema:
         """The action that makes the schema current, for error messages."""
         if self.is_newer:
             return "install a newer version of the plugin, or restore a backup made with this one"
+        if self.missing:
+            return "add a migration to the plugin that creates them, and set its revision"
         return "run: strongroom db upgrade"
 
     def __str__(self) -> str:
         state = self.revision or "empty"
+        if self.missing:
+            return f"{state} without {', '.join(self.missing)}"
         return state if self.is_current else f"{state}, not {self.newest}"
 
 
@@ -83,10 +89,31 @@ def plugin_schemas(engine: Engine, tables: AllTables) -> list[PluginSchema]:
             for plugin in tables
             if version_table(plugin) in found
         }
-    return [
-        PluginSchema(plugin, revisions.get(plugin), declared.revision)
-        for plugin, declared in tables.items()
-    ]
+        return [
+            _schema_of(connection, plugin, declared, revisions.get(plugin))
+            for plugin, declared in tables.items()
+        ]
+
+
+def _schema_of(
+    connection: Connection, plugin: str, declared: PluginTables, revision: str | None
+) -> PluginSchema:
+    missing = missing_in(connection, declared) if revision == declared.revision else ()
+    return PluginSchema(plugin, revision, declared.revision, missing)
+
+
+def missing_in(connection: Connection, declared: PluginTables) -> tuple[str, ...]:
+    """Return the declared tables, and columns as ``TABLE.COLUMN``, that a database lacks."""
+    names = sorted(declared.metadata.tables)
+    if not names:
+        return ()
+    columns = inspect(connection).get_multi_columns(filter_names=names)
+    found = {name: {column["name"] for column in items} for (_, name), items in columns.items()}
+    lacking = [name for name in names if name not in found]
+    for name in sorted(found):
+        declared_names = {column.name for column in declared.metadata.tables[name].columns}
+        lacking += [f"{name}.{column}" for column in sorted(declared_names - found[name])]
+    return tuple(lacking)
 
 
 def left_tables(found: set[str], tables: AllTables) -> dict[str, list[str]]:

@@ -10,13 +10,15 @@ they write the first row that older code would not obey; see ``installation.requ
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 from strongroom.database.changes import AdvisoryLock
 from strongroom.database.installation import create_database_id, oldest_code, require_code
 from strongroom.database.plugin_tables import (
     AllTables,
+    PluginTablesError,
     migrations_folder,
+    missing_in,
     plugin_schemas,
     require_free_names,
     version_table,
@@ -125,7 +127,37 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         create_database_id(connection)
         require_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
         for plugin, declared in plugins.items():
-            command.upgrade(plugin_alembic_config(connection, plugin, declared), "head")
+            _upgrade_plugin(connection, plugin, declared)
+
+
+def _upgrade_plugin(connection: Connection, plugin: str, declared: PluginTables) -> None:
+    from alembic import command
+
+    command.upgrade(plugin_alembic_config(connection, plugin, declared), "head")
+    if missing := missing_in(connection, declared):
+        raise PluginTablesError(
+            f'plugin "{plugin}": no migration creates {", ".join(missing)}; add one, and set its '
+            "revision in register_tables"
+        )
+
+
+def try_migrations(plugin: str, declared: PluginTables) -> None:
+    """Apply the migrations of a plugin to an empty database in memory.
+
+    Raises:
+        PluginTablesError: a migration fails, or none creates a declared table or column.
+    """
+    engine = create_engine("sqlite://")
+    try:
+        with engine.begin() as connection:
+            _upgrade_plugin(connection, plugin, declared)
+    except PluginTablesError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise PluginTablesError(f'plugin "{plugin}": a migration failed: {reason}') from error
+    finally:
+        engine.dispose()
 
 
 def oldest_code_of(migrations: "ScriptDirectory") -> str:

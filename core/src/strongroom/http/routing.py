@@ -4,6 +4,7 @@ An :class:`Operation` is the view function that Flask calls. It does for every r
 rate limit, authentication, parsing, the view, and the response.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -46,6 +47,9 @@ from strongroom.identity import ANY_TENANT
 from strongroom.json_text import encode_json
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.web import ErrorKind
+from strongroom.plugins.hook_calls import WrongResult
+
+logger = logging.getLogger(__name__)
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
@@ -170,6 +174,7 @@ class Operation:
         self.scope = None if scope is None else Scope(scope)
         self.admits = tuple(admits)
         self._tenant_id = ANY_TENANT if any_tenant else None
+        self.owner = "the server"
         self.__name__ = view.__name__
         self.__doc__ = view.__doc__
         self.access = access
@@ -240,6 +245,11 @@ class Operation:
     def _response(self, result: Any, parameters: Mapping[str, Any]) -> flask.Response:
         if isinstance(result, flask.Response):
             return result
+        if result is None:
+            wanted = "return a value for its schema, or a response"
+            message = f"{self.owner}: the view {self.__name__} returned None; {wanted}"
+            logger.error("%s", message)
+            raise WrongResult(message)
         value, status, headers = _unpacked(result)
         if isinstance(value, flask.Response):
             value.headers.extend(headers)

@@ -148,6 +148,12 @@ class Metrics:
         self._job_seconds = Counter(
             "strongroom_job_seconds", "Time spent in recurring jobs.", ["name"], registry=registry
         )
+        self._slow_hooks = Counter(
+            "strongroom_slow_plugin_hooks",
+            "Calls of hooks of plugins that took a second or longer.",
+            ["plugin", "hook"],
+            registry=registry,
+        )
         self._scans = Counter(
             "strongroom_scans", "Finished content scans.", ["scanner", "state"], registry=registry
         )
@@ -168,6 +174,10 @@ class Metrics:
     def names(self) -> list[str]:
         """The names of all metrics, of counters without ``_total``."""
         return [item.name for item in self.registry.collect()]
+
+    def slow_hook(self, plugin: str, hook: str) -> None:
+        """Count a call of a hook that took long."""
+        self._slow_hooks.labels(plugin, hook).inc()
 
     def scan(self, scanner: str, state: str, seconds: float) -> None:
         """Count a finished scan of one scanner."""

@@ -1,20 +1,27 @@
 """The hosts of all plugins of a process, the calls of hooks that receive them, and the life cycle."""
 
 import logging
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from strongroom.clock import Clock, SystemClock
 from strongroom.config import Settings
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.host import FactorT, MethodT, ScannerT
 from strongroom.plugin_host.host import PluginHost
+from strongroom.plugins.hook_calls import is_code_of, named_if_stuck
 from strongroom.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 
 if TYPE_CHECKING:
     from strongroom.assembly.services import Services
 
 logger = logging.getLogger(__name__)
+
+_THREAD_PATIENCE: Final = 1.0
+"""Seconds in which threads may end after their plugins have stopped."""
 
 
 class PluginHosts:
@@ -108,10 +115,40 @@ class PluginLifeCycle:
     def stop(self) -> None:
         """Stop the plugins that have started; failures are logged and do not propagate."""
         while self._started:
-            try:
-                self._hosts.run(self._started.pop(), "stop")
-            except PluginError as error:
-                logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
+            plugin = self._started.pop()
+            remedy = "its hook stop must end what start began"
+            with named_if_stuck(f"{plugin} has not stopped", remedy):
+                try:
+                    self._hosts.run(plugin, "stop")
+                except PluginError as error:
+                    logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
+
+
+def report_threads(plugins: PluginManager) -> None:
+    """Log the threads that keep this process from ending after its plugins have stopped."""
+    owners = {thread: _owner_of(thread, plugins) for thread in threading.enumerate()}
+    deadline = time.monotonic() + _THREAD_PATIENCE
+    for thread, owner in owners.items():
+        if owner is None:
+            continue
+        # Code that stop() has told to end may still be ending.
+        thread.join(max(0.0, deadline - time.monotonic()))
+        if thread.is_alive():
+            remedy = "end it in stop() or close(), or make it a daemon"
+            logger.warning("%s leaves the thread %s running; %s", owner, thread.name, remedy)
+
+
+def _owner_of(thread: threading.Thread, plugins: PluginManager) -> Plugin | None:
+    """Return the plugin whose code a thread runs, unless the process ends without the thread."""
+    if thread.daemon or thread is threading.current_thread():
+        return None
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001  the documented way
+    while frame is not None:
+        for plugin in plugins.plugins:
+            if is_code_of(plugin.module, frame.f_code.co_filename):
+                return plugin
+        frame = frame.f_back
+    return None
 
 
 class _OfflineHost(PluginHost):

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 import pluggy
 
-from strongroom.config.schema import schema_for
+from strongroom.config.schema import option_fault
 from strongroom.config.sources import suggestion
 from strongroom.database.plugin_tables import tables_fault
 from strongroom.dataclasses import dataclass
@@ -40,6 +40,7 @@ from strongroom.plugin_discovery import (
     load_plugin_file,
 )
 from strongroom.plugins import hookspecs
+from strongroom.plugins.hook_calls import SlowHooks, failure, one_line, own
 
 VARIABLE: Final = "STRONGROOM_TRACE_HOOKS"
 
@@ -129,11 +130,8 @@ def _options_fault(options_type: type[Any]) -> str | None:
     for field in fields(options_type):
         if "help" not in field.metadata:
             return f"options_type: the field {field.name} of {options_type.__name__} needs option()"
-    try:
-        schema_for(options_type)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        return f"options_type: {options_type.__name__} has a type that no key can have ({reason})"
+    if fault := option_fault(options_type):
+        return f"options_type: {options_type.__name__}.{fault}"
     return None
 
 
@@ -161,7 +159,8 @@ class Plugin:
     """The file of a one-file plugin."""
 
     def __str__(self) -> str:
-        return f'plugin "{self.name}"'
+        place = f" ({self.file})" if self.file else ""
+        return f'plugin "{self.name}"{place}'
 
 
 class PluginManager:
@@ -178,6 +177,7 @@ class PluginManager:
         Raises:
             PluginError: a plugin is missing, fails to import, or is incompatible.
         """
+        self.slow_hooks = SlowHooks()
         self._pluggy = pluggy.PluginManager("strongroom")
         self._pluggy.add_hookspecs(hookspecs)
         trace_hooks(self._pluggy)
@@ -256,11 +256,12 @@ class PluginManager:
         Raises:
             PluginError: the plugin raised, or returned something that cannot be iterated.
         """
-        results = self._results(plugin, hook, arguments)
-        try:
-            return [item for result in results for item in result]
-        except Exception as error:
-            raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
+        items: list[Any] = []
+        for result in self._results(plugin, hook, arguments):
+            if not isinstance(result, Iterable) or isinstance(result, str | bytes):
+                raise PluginError(f"{plugin} returned {result!r} from {hook}; return a list")
+            items += result
+        return items
 
     def call_with_host(self, plugin: Plugin, hook: str, host: Any) -> list[Any]:
         """Call a hook of one plugin, whose arguments are all the plugin's host.
@@ -279,19 +280,27 @@ class PluginManager:
         self._results(plugin, hook, dict.fromkeys(_arguments_of(hook), host))
 
     def _results(self, plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> list[Any]:
-        """Return the result of a plugin's hook in a list, which is empty if it has none."""
+        """Return the result of a plugin's hook in a list, which is empty if it has none.
+
+        Raises:
+            PluginError: the plugin raised, or returned nothing from a hook that registers something.
+        """
         # Call each plugin separately, so that an error can name the plugin.
         others = [other.module for other in self.plugins if other is not plugin]
+        caller = self._pluggy.subset_hook_caller(hook, others)
         try:
-            found: list[Any] = self._pluggy.subset_hook_caller(hook, others)(**arguments)
+            found = self.slow_hooks.timed(plugin, hook, lambda: _complete(caller(**arguments)))
         except Exception as error:
-            raise PluginError(f"{plugin} failed in {hook}: {_one_line(error)}") from error
+            raise PluginError(failure(plugin, hook, error)) from error
+        # pluggy leaves out a None.
+        if not found and hook.startswith("register_") and hook in self.hooks_of(plugin):
+            raise PluginError(f"{plugin} returned None from {hook}; return what it registers, or []")
         return found
 
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
         if plugin.name in {other.name for other in self.plugins}:
-            hint = f"; rename the file {plugin.file}" if plugin.file else ""
+            hint = "; rename the file" if plugin.file else ""
             raise PluginError(f"{plugin} is enabled twice{hint}")
         try:
             self._pluggy.register(plugin.module, plugin.name)
@@ -315,6 +324,7 @@ class PluginManager:
                     f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
                 )
             found[item.name], owners[item.name] = item, plugin
+            own(item, plugin)
             self._extensions.append((plugin, item))
         return found
 
@@ -356,6 +366,11 @@ class PluginManager:
         return found
 
 
+def _complete(results: list[Any]) -> list[Any]:
+    """Return the results of a hook, with the items of generators, whose code is part of the hook."""
+    return [list(result) if isinstance(result, Iterator) else result for result in results]
+
+
 def _event_fault(item: Any, taken: Collection[str]) -> str | None:
     """Return why an item of ``register_event_types`` cannot be registered, or ``None``."""
     if not isinstance(item, AuditedEvent):
@@ -384,7 +399,7 @@ def _load(name: str, installed: InstalledPlugins) -> Plugin:
     try:
         module = entry_point.load()
     except Exception as error:
-        raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)}') from error
+        raise PluginError(f'plugin "{name}" failed to import: {one_line(error)}') from error
     return Plugin(name, module, entry_point.dist.version if entry_point.dist else "unknown")
 
 
@@ -394,10 +409,10 @@ def _load_file(name: str, path: Path) -> Plugin:
     try:
         module = load_plugin_file(name, path)
     except Exception as error:
-        raise PluginError(f'plugin "{name}" failed to import: {_one_line(error)} ({path})') from error
+        raise PluginError(f'plugin "{name}" failed to import: {one_line(error)} ({path})') from error
     plugin = Plugin(name, module, "file", path)
     if not _implementations(module):
-        raise PluginError(f"{plugin} has no hooks; decorate its functions with hookimpl ({path})")
+        raise PluginError(f"{plugin} has no hooks; decorate its functions with hookimpl")
     return plugin
 
 
@@ -460,7 +475,7 @@ def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
     for name in _implementations(plugin.module):
         if name not in hooks:
             return f'there is no hook "{name}"; {suggestion(name, hooks)}'
-    return _one_line(error)
+    return one_line(error)
 
 
 def _implementations(module: ModuleType) -> list[str]:
@@ -468,7 +483,3 @@ def _implementations(module: ModuleType) -> list[str]:
     # Functions only: to read an attribute of Flask's `request`, if it is imported, needs a request.
     functions = {name: item for name, item in vars(module).items() if isinstance(item, FunctionType)}
     return [name for name, function in functions.items() if hasattr(function, "strongroom_impl")]
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

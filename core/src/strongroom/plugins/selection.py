@@ -187,9 +187,16 @@ def load_plugins(configuration: Configuration) -> PluginManager:
         configuration.raise_if_invalid()
         raise
     except PluginError as error:
-        configuration.add_error(("plugins", "enabled"), str(error))
+        add_plugin_error(configuration, error)
         configuration.raise_if_invalid()
         raise
+
+
+def add_plugin_error(configuration: Configuration, error: PluginError | str) -> None:
+    """Collect the fault of a plugin, at the key that enables it."""
+    folder = configuration.settings.plugins.folder
+    is_file = folder is not None and f"{folder.absolute()}/" in str(error)
+    configuration.add_error(("plugins", "folder" if is_file else "enabled"), str(error))
 
 
 def _refuse_writable_files(configuration: Configuration) -> None:

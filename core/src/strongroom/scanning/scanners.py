@@ -18,6 +18,7 @@ from strongroom.plugin_api.scanning import (
 )
 from strongroom.plugin_api.storage import ByteSource, StorageError
 from strongroom.plugin_api.web import ErrorKind
+from strongroom.plugins.hook_calls import WrongResult, require_result
 from strongroom.scanning.states import QUARANTINED, ScanState
 
 logger = logging.getLogger(__name__)
@@ -148,6 +149,11 @@ class Scanners:
 
     def _check(self, scanner: ContentScanner[Any], verdict: Verdict) -> None:
         """Refuse a verdict that breaks the contract, so that it never passes content."""
+        try:
+            require_result(scanner, "scan", verdict, Verdict)
+        except WrongResult as error:
+            logger.error("%s", error)  # noqa: TRY400  the line has the plugin and the remedy
+            raise ScannerUnavailable(f"{scanner.name} returned an invalid verdict") from error
         is_known = verdict.kind is None or self._kinds.get(verdict.kind.code) == verdict.kind
         is_rejection = verdict.outcome is ScanOutcome.REJECTED
         if not is_known or is_rejection != (verdict.kind is not None):

@@ -14,6 +14,7 @@ from strongroom.plugin_api.login import (
     VerifiedCredential,
 )
 from strongroom.plugin_api.web import ApiError, ErrorKind
+from strongroom.plugins.hook_calls import require_result
 from strongroom.users.credentials import CredentialService
 from strongroom.verification.codes import CodeService, Purpose
 
@@ -73,7 +74,7 @@ class LoginMethods:
         self, method: LoginMethod[object], attempt: LoginAttempt
     ) -> VerifiedCredential | None:
         try:
-            return method.authenticate(attempt)
+            verified = method.authenticate(attempt)
         except LoginRejected as rejected:
             kind = self._refusals.get(rejected.code)
             raise (ApiError(kind) if kind else InvalidCredentials()) from rejected
@@ -81,3 +82,6 @@ class LoginMethods:
             level = logging.ERROR if error.misconfigured else logging.WARNING
             logger.log(level, "Login method %s is unavailable: %s", method.name, error)
             raise Unavailable(retry_after=error.retry_after) from error
+        if verified is None:
+            return None
+        return require_result(method, "authenticate", verified, VerifiedCredential)

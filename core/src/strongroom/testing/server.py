@@ -239,6 +239,7 @@ def live_server(
     files: Sequence[Path] = (),
     database_url: str | None = None,
     environment: Mapping[str, str] | None = None,
+    port: int | None = None,
 ) -> Iterator[LiveServer]:
     """Run a server until the block ends.
 
@@ -249,16 +250,17 @@ def live_server(
         files: the modules of one-file plugins, which are linked into the folder of such plugins.
         database_url: the URL of an empty database; by default, a SQLite file in ``folder``.
         environment: additional environment variables.
+        port: a fixed port, for programs that are configured with it; by default, a free one.
 
     Raises:
         ServerFailed: the server does not start; the message has its output.
     """
-    port, path = free_port(), folder / "strongroom.toml"
-    tables = [_base(folder, port, database_url, plugins)]
+    chosen, path = port or free_port(), folder / "strongroom.toml"
+    tables = [_base(folder, chosen, database_url, plugins)]
     if files:
         tables.append({"plugins": {"folder": str(_linked(folder, files))}})
     path.write_text(to_toml(_merged(*tables, config or {})))
-    server = LiveServer(f"http://127.0.0.1:{port}", folder, path, folder / "server.log")
+    server = LiveServer(f"http://127.0.0.1:{chosen}", folder, path, folder / "server.log")
     command = [_program(), "serve", "--config", str(path)]
     variables = {**_inherited(), **(environment or {})}
     with server.log.open("wb") as log:

@@ -20,11 +20,14 @@ from urllib.parse import unquote, urlsplit
 import click
 from pluggy import HookimplMarker
 
-from strongroom.cli.plugins.listing import load_plugin
+from strongroom.cli.context import CommandContext
+from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
+from strongroom.config import plugins_settings
+from strongroom.database.plugin_tables import PluginTablesError
 from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import API_VERSION, Extension
-from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugins.manager import Plugin
+from strongroom.plugin_discovery import PluginFiles, installed_plugins, plugin_files
+from strongroom.plugins.manager import Plugin, PluginManager
 from strongroom.plugins.seams import KINDS, Seam, extension_kind, main_seam
 
 if TYPE_CHECKING:
@@ -173,17 +176,27 @@ def _fixtures(item: "pytest.Item") -> list[object]:
     show_default=True,
     help="The maximum duration of a test in seconds.",
 )
-def check_command(name: str, tests: Path | None, seconds: float) -> None:
+@click.pass_obj
+def check_command(context: CommandContext, name: str, tests: Path | None, seconds: float) -> None:
     """Check that a plugin is compatible with this server, and that its extensions pass their contracts.
+
+    NAME is an installed plugin, one of the folder plugins.folder, or the path of a file NAME.py. A
+    one-file plugin is tested if --tests names the folder of its tests.
 
     Runs the plugin's own tests, because only they can construct its extensions. Every extension must be
     tested by its contract from strongroom.testing. Exits with 1 if a check or a test fails.
 
     Each test is printed before it runs, and fails if it exceeds the timeout.
     """
-    manager, plugin = load_plugin(name)
+    name, files = _named(context, name)
+    manager, plugin = load_plugin(name, files)
+    if fault := _fault(manager, plugin):
+        raise click.ClickException(fault)
     extensions, hooks = manager.extensions_of(plugin), _instance_seams(plugin)
     click.echo(f"{plugin.name} {plugin.version} fits this server")
+    if plugin.file and tests is None:
+        click.echo("no contract was tested; set the folder of its tests by --tests")
+        return
     if not extensions and not hooks:
         click.echo("it offers no extension, so that no contract applies")
         return
@@ -201,6 +214,38 @@ def check_command(name: str, tests: Path | None, seconds: float) -> None:
         sys.stdout.flush()
         os._exit(error.exit_code)
     raise error
+
+
+def _named(context: CommandContext, name: str) -> tuple[str, PluginFiles]:
+    """Return the name of a plugin, and the one-file plugins that it may be one of."""
+    path = Path(name)
+    if path.suffix == ".py" and path.is_file():
+        return path.stem, {path.stem: path.absolute()}
+    return name, plugin_files(plugins_settings(context.config_path, os.environ).folder)
+
+
+def _fault(manager: PluginManager, plugin: Plugin) -> str | None:
+    """Return what a server would refuse the plugin for, or ``None``."""
+    declared = manager.tables.get(plugin.name)
+    if declared is not None:
+        # Imports Alembic, which most checks do not need.
+        from strongroom.database.upgrade import try_migrations
+
+        try:
+            try_migrations(plugin.name, declared)
+        except PluginTablesError as error:
+            return str(error)
+    return _registration_fault(manager, plugin)
+
+
+def _registration_fault(manager: PluginManager, plugin: Plugin) -> str | None:
+    options_type = manager.options_types.get(plugin.name)
+    try:
+        options = {plugin.name: options_type()} if options_type else {}
+    except (TypeError, ValueError):
+        # An option is required, so that the hooks cannot be called without a configuration.
+        return None
+    return fault_of_hooks(manager, options, plugin)
 
 
 def _instance_seams(plugin: Plugin) -> list[Seam]:

@@ -100,6 +100,13 @@ def _hosts(manager: PluginManager, options: Mapping[str, Any]) -> "PluginHosts":
     return offline_hosts(Settings(), manager, options)
 
 
+def fault_of_hooks(manager: PluginManager, options: Mapping[str, Any], plugin: Plugin) -> str | None:
+    """Return the reason why a plugin cannot register what it builds for its host, or ``None``."""
+    from strongroom.plugin_host.hosts import registration_fault
+
+    return registration_fault(_hosts(manager, options), plugin)
+
+
 def _line(manager: PluginManager, plugin: Plugin, hosts: "PluginHosts | None" = None) -> str:
     if hosts is not None:
         from strongroom.plugin_host.hosts import registration_fault

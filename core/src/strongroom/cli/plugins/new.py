@@ -2,7 +2,7 @@
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from strongroom.cli.plugins.one_file import joined
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.factors import member_of
 from strongroom.plugin_discovery import installed_plugins
@@ -22,6 +23,7 @@ from strongroom.version import __version__
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _MAX_LENGTH: Final = 24
 _SUFFIX: Final = ".template"
+_IMPORTS_MODULE: Final = "from $package import "
 
 
 class PluginName(click.ParamType[str]):
@@ -97,19 +99,36 @@ def write_plugin_file(kind: Kind, name: str, folder: Path) -> Path:
         click.ClickException: the kind needs a package, the file exists, or it cannot be written.
     """
     values, sources = _values(kind, name), _templates(kind)
-    modules = {place for place in sources if place[0] == "package" and place[-1].endswith(".py")}
-    if modules != {("package", "__init__.py"), ("package", "plugin.py")}:
-        raise click.ClickException(f"{kind.name} plugins have several files; omit --one-file")
+    modules = _modules(kind, sources)
     path = folder / f"{values['plugin']}.py"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("x") as file:
-            file.write(Template(sources["package", "plugin.py"].read_text()).substitute(values))
+            texts = {
+                module: Template(source.read_text()).substitute(values)
+                for module, source in modules.items()
+            }
+            file.write(joined(values["package"], texts))
     except FileExistsError as error:
         raise click.ClickException(f"{path} already exists") from error
     except OSError as error:
         raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
     return path
+
+
+def _modules(kind: Kind, sources: Mapping[tuple[str, ...], Traversable]) -> dict[str, Traversable]:
+    """Return the modules of a kind's package by name.
+
+    Raises:
+        click.ClickException: the package has other files, such as migrations, or its modules use each
+            other by their names.
+    """
+    inside = {place[1:]: source for place, source in sources.items() if place[0] == "package"}
+    del inside["py.typed",], inside["__init__.py",]
+    is_plain = all(len(place) == 1 and place[0].endswith(".py") for place in inside)
+    if not is_plain or any(_IMPORTS_MODULE in source.read_text() for source in inside.values()):
+        raise click.ClickException(f"{kind.name} plugins need a package; omit --one-file")
+    return {place[0].removesuffix(".py"): source for place, source in inside.items()}
 
 
 def _refuse_taken_name(kind: Kind, name: str) -> None:

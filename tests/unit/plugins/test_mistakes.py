@@ -1,0 +1,462 @@
+"""Twelve mistakes of authors of plugins: each is answered by one line with plugin, place and remedy."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from flask import Flask
+from prometheus_client import CollectorRegistry
+from tests.support.config import base_config, merged, write_toml
+
+from strongroom.app import container_of, create_app
+from strongroom.cli.database_checks import require_served_schema
+from strongroom.config import Configuration, ConfigurationError, load
+from strongroom.database.plugin_tables import plugin_schemas
+from strongroom.database.upgrade import upgrade
+from strongroom.observability.metrics import Metrics
+from strongroom.plugin_host import hosts
+from strongroom.plugins import hook_calls
+from strongroom.scanning.scanners import Scanners, ScanSubject
+
+HEADER = """\
+from typing import Any
+from strongroom.plugin_api import hookimpl, option
+API_VERSION = "1.1"
+"""
+
+ROUTES = """
+from strongroom.plugin_api.web import Access
+
+def routes_of(host, name, path, view):
+    routes = host.blueprint(name, description="Things.")
+    routes.operation("GET", path, access=Access.PUBLIC, returns=host.done_schema)(view)
+    return routes
+"""
+
+
+class Site:
+    """A folder of one-file plugins, with a server that has them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "plugins.d").mkdir()
+
+    def write(self, code: str, name: str = "acme", header: str = HEADER) -> Path:
+        """Write a plugin."""
+        path = self.folder / "plugins.d" / f"{name}.py"
+        path.write_text(header + dedent(code))
+        return path
+
+    def configuration(self) -> Configuration:
+        base = base_config(self.folder, f"sqlite:///{self.folder}/strongroom.sqlite3")
+        plugins = {"plugins": {"folder": str(self.folder / "plugins.d")}}
+        return load(write_toml(self.folder / "strongroom.toml", merged(base, plugins)), {})
+
+    @contextmanager
+    def app(self) -> Iterator[Flask]:
+        """Create the application."""
+        app = create_app(self.configuration())
+        try:
+            yield app
+        finally:
+            container_of(app).close()
+
+    def refusal(self) -> str:
+        """Return the one line of a start that is refused, without the place in the configuration."""
+        with pytest.raises(ConfigurationError) as caught:
+            create_app(self.configuration())
+        (line,) = str(caught.value).splitlines()
+        key, _, message = line.partition(": plugins.folder: ")
+        assert key.startswith(f"{self.folder}/strongroom.toml:"), line
+        return message.replace(str(self.folder / "plugins.d"), "FOLDER")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the logged lines that name the plugin."""
+    return [record.getMessage() for record in caplog.records if "acme" in record.getMessage()]
+
+
+ACME = 'plugin "acme" (FOLDER/acme.py)'
+REFUSED = {
+    "a hook with another name": (
+        "@hookimpl\ndef register_blueprint(host):\n    return []\n",
+        f'{ACME} is invalid: there is no hook "register_blueprint"; did you mean "register_blueprints"?',
+    ),
+    "two extensions of one name": (
+        """
+        from strongroom.builtin.fixed_captcha import FixedCaptcha
+        class Mine(FixedCaptcha):
+            pass
+        @hookimpl
+        def register_captcha_providers():
+            return [Mine]
+        """,
+        f'plugin "fixed_captcha" and {ACME} both claim the name "fixed" in register_captcha_providers',
+    ),
+    "a dependency that is not installed": (
+        "import not_there_at_all\n",
+        "plugin \"acme\" failed to import: ModuleNotFoundError: No module named 'not_there_at_all'",
+    ),
+    "an entry point without hooks": (
+        "def register_blueprints(host):\n    return []\n",
+        f"{ACME} has no hooks; decorate its functions with hookimpl",
+    ),
+    "a hook that raises at the registration": (
+        "@hookimpl\ndef register_blueprints(host):\n    raise RuntimeError('broken')\n",
+        f"{ACME} failed in register_blueprints: RuntimeError: broken (FOLDER/acme.py:6)",
+    ),
+    "an option of a type that no key can have": (
+        """
+        from dataclasses import dataclass
+        @dataclass(frozen=True)
+        class Options:
+            word: str = option(help="A word.")
+            ports: set[int] = option(help="Ports.")
+        @hookimpl
+        def register_options():
+            return Options
+        """,
+        f"{ACME}: options_type: Options.ports has the type set[int]; use str, int, float, bool, ",
+    ),
+    "an option whose default has another type": (
+        """
+        from dataclasses import dataclass
+        @dataclass(frozen=True)
+        class Options:
+            port: int = option("5", help="A port.")
+        @hookimpl
+        def register_options():
+            return Options
+        """,
+        f"{ACME}: options_type: Options.port has the default '5', which is no int",
+    ),
+    "a hook that returns None": (
+        "@hookimpl\ndef register_blueprints(host):\n    host.blueprint('a', description='A.')\n",
+        f"{ACME} returned None from register_blueprints; return what it registers, or []",
+    ),
+    "a blueprint that is none": (
+        "@hookimpl\ndef register_blueprints(host):\n    return ['/things']\n",
+        f"{ACME} returned '/things' from register_blueprints; expected a blueprint of host.blueprint()",
+    ),
+    "a route of the server": (
+        ROUTES
+        + """
+def get_user(user_id):
+    return {}
+
+@hookimpl
+def register_blueprints(host):
+    return [routes_of(host, "things", "/users/<who>", get_user)]
+        """,
+        f"{ACME}: GET /users/<who> is also a route of the server; choose another path",
+    ),
+    "two blueprints with one route": (
+        ROUTES
+        + """
+def get_thing():
+    return {}
+
+@hookimpl
+def register_blueprints(host):
+    return [routes_of(host, name, "/things", get_thing) for name in ("one", "two")]
+        """,
+        f"{ACME}: GET /things is in two blueprints, one.get_thing and two.get_thing; choose another",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_a_mistake_is_refused_at_the_start_in_one_line(site: Site, mistake: str) -> None:
+    code, line = REFUSED[mistake]
+    site.write(code)
+    assert site.refusal().startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("stated", "line"),
+    [
+        ("", f'{ACME} must state API_VERSION = "1.1"'),
+        (
+            'API_VERSION = "9.0"\n',
+            f"{ACME} was written for plugin API 9.0; this server has 1.1; upgrade strongroom",
+        ),
+    ],
+)
+def test_a_missing_or_wrong_api_version_is_refused(site: Site, stated: str, line: str) -> None:
+    header = HEADER.replace('API_VERSION = "1.1"\n', stated)
+    site.write("@hookimpl\ndef register_jobs(host):\n    return []\n", header=header)
+    assert site.refusal() == line
+
+
+def test_two_plugins_with_one_route_are_both_named(site: Site) -> None:
+    code = (
+        ROUTES
+        + """
+def get_thing(key):
+    return {}
+
+@hookimpl
+def register_blueprints(host):
+    return [routes_of(host, host.plugin, f"/things/<{host.plugin}>", lambda **_: {})]
+    """
+    )
+    for name in ("acme", "bolt"):
+        site.write(code, name)
+    expected = (
+        'plugin "bolt" (FOLDER/bolt.py): GET /things/<bolt> is also a route of plugin "acme" '
+        "(FOLDER/acme.py); choose another path"
+    )
+    assert site.refusal() == expected
+
+
+@dataclass
+class Stopwatch:
+    """The time that hooks of the test say they take."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Stopwatch:
+    watch = Stopwatch()
+    monkeypatch.setattr(hook_calls, "perf_counter", watch)
+    return watch
+
+
+SLOW = (
+    ROUTES
+    + """
+from strongroom.plugins.hook_calls import perf_counter as watch
+
+@hookimpl
+def register_blueprints(host):
+    watch.now += 15
+    routes = routes_of(host, "things", "/things", get_thing)
+    @routes.before_app_request
+    def look_up():
+        watch.now += 3
+    return [routes]
+
+def get_thing():
+    return {"success": True}
+    """
+)
+
+
+def test_a_slow_hook_is_named_once_and_counted_each_time(
+    site: Site, watch: Stopwatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    site.write(SLOW)
+    with site.app() as app:
+        metrics = Metrics(CollectorRegistry())
+        container_of(app).hosts.plugins.slow_hooks.count_by(metrics.slow_hook)
+        client = app.test_client()
+        assert [client.get("/things").status_code for _ in range(2)] == [200, 200]
+    remedy = "move the work to a job, or to a thread that start() begins"
+    place = f'plugin "acme" ({site.folder}/plugins.d/acme.py)'
+    assert lines(caplog) == [
+        f"{place} is slow: register_blueprints took 15.0 s; {remedy}",
+        f"{place} is slow: before_app_request look_up took 3.0 s; {remedy}",
+    ]
+    counted = {
+        labels: metrics.registry.get_sample_value(
+            "strongroom_slow_plugin_hooks_total", {"plugin": "acme", "hook": labels}
+        )
+        for labels in ("register_blueprints", "before_app_request look_up")
+    }
+    assert counted == {"register_blueprints": 1.0, "before_app_request look_up": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "@routes.after_app_request\ndef count(response):\n    return 1 / 0\n",
+            "failed in after_app_request count: ZeroDivisionError: division by zero (FILE:",
+        ),
+        (
+            "@routes.after_app_request\ndef count(response):\n    pass\n",
+            "after_app_request count returned None; return the response",
+        ),
+        (
+            "@routes.before_app_request\ndef check():\n    raise KeyError('a')\n",
+            "failed in before_app_request check: KeyError: 'a' (FILE:",
+        ),
+        ("", "the view get_thing returned None; return a value for its schema, or a response"),
+    ],
+)
+def test_a_fault_in_a_request_names_the_plugin_and_the_hook(
+    site: Site, caplog: pytest.LogCaptureFixture, code: str, said: str
+) -> None:
+    inside = "".join(f"    {line}\n" for line in code.splitlines())
+    view = 'return {"success": True}' if code else "pass"
+    source = (
+        "\n@hookimpl\ndef register_blueprints(host):\n"
+        '    routes = routes_of(host, "things", "/things", get_thing)\n'
+        f"{inside}    return [routes]\n\ndef get_thing():\n    {view}\n"
+    )
+    path = site.write(ROUTES + source)
+    with site.app() as app:
+        assert app.test_client().get("/things").status_code == 500
+    expected = f'plugin "acme" ({path}){" " if said.startswith("failed") else ": "}'
+    expected += said.replace("FILE", str(path))
+    named = [line for line in lines(caplog) if line.startswith(expected)]
+    assert len(named) == 1, caplog.text
+
+
+SCANNER = """
+from strongroom.plugin_api.scanning import ContentScanner
+
+class Scanner(ContentScanner):
+    name = "acme"
+    head_only = True
+    def scan(self, stream, *, name, size, content_type):
+        return True
+
+@hookimpl
+def register_content_scanners():
+    return [Scanner]
+"""
+
+
+def test_a_scanner_that_returns_something_else_is_named_and_passes_no_content(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = site.write(SCANNER)
+    with site.app() as app:
+        (kind,) = (
+            kind
+            for name, kind in container_of(app).selection.plugins.content_scanners.items()
+            if name == "acme"
+        )
+        scanners = Scanners([kind(None)], {})
+        with pytest.raises(Exception, match="acme returned an invalid verdict"):
+            scanners.scan_head(ScanSubject("a", 1, "text/plain"), b"a")
+    said = "Scanner.scan returned True; return a Verdict of strongroom.plugin_api.scanning"
+    assert lines(caplog) == [f'plugin "acme" ({path}): {said}']
+
+
+TABLE = """
+from pathlib import Path
+from sqlalchemy import Column, Integer, MetaData, String, Table
+from strongroom.plugin_api.state import PluginTables
+
+metadata = MetaData()
+Table("acme_notes", metadata, Column("id", Integer, primary_key=True), Column("text", String(10)))
+Table("acme_marks", metadata, Column("id", Integer, primary_key=True))
+
+@hookimpl
+def register_tables():
+    return PluginTables(metadata, Path(__file__).parent.parent / "migrations", "0001")
+"""
+
+MIGRATION = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision = "0001", None
+def upgrade():
+    op.create_table("acme_notes", sa.Column("id", sa.Integer, primary_key=True))
+"""
+
+
+def test_a_table_or_column_without_a_migration_is_refused_and_reported(site: Site) -> None:
+    site.write(TABLE)
+    migrations = site.folder / "migrations"
+    migrations.mkdir()
+    (migrations / "0001_notes.py").write_text(MIGRATION)
+    missing = "acme_marks, acme_notes.text"
+    configuration = site.configuration()
+    with site.app() as app:
+        container = container_of(app)
+        tables = container.selection.plugins.tables
+        with pytest.raises(ConfigurationError) as caught:
+            require_served_schema(configuration, container.database, tables)
+        assert f'plugin "acme": no migration creates {missing}; add one' in str(caught.value)
+        # A database that got there before, by a version that did not look.
+        upgrade(container.database.engine)
+        with container.database.engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE acme_notes (id INTEGER PRIMARY KEY)")
+            connection.exec_driver_sql("CREATE TABLE acme_alembic_version (version_num TEXT)")
+            connection.exec_driver_sql("INSERT INTO acme_alembic_version VALUES ('0001')")
+        (schema,) = plugin_schemas(container.database.engine, tables)
+        assert (schema.is_current, str(schema)) == (False, f"0001 without {missing}")
+        assert schema.remedy.startswith("add a migration to the plugin")
+
+
+STOPPING = """
+import threading
+
+done = threading.Event()
+
+def work():
+    done.wait()
+
+@hookimpl
+def start(host):
+    threading.Thread(target=work, name="acme-worker").start()
+
+@hookimpl
+def stop():
+    {stop}
+"""
+
+
+def test_a_thread_that_a_plugin_leaves_is_named_at_the_end(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hosts, "_THREAD_PATIENCE", 0.0)
+    path = site.write(STOPPING.format(stop="pass"))
+    app = create_app(site.configuration())
+    container = container_of(app)
+    upgrade(container.database.engine)
+    (plugin,) = (item for item in container.hosts.plugins.plugins if item.name == "acme")
+    container.start()
+    try:
+        container.close()
+    finally:
+        plugin.module.done.set()
+    remedy = "end it in stop() or close(), or make it a daemon"
+    left = f'plugin "acme" ({path}) leaves the thread acme-worker running; {remedy}'
+    assert lines(caplog) == [left]
+
+
+def test_a_plugin_that_does_not_stop_is_named_meanwhile(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hook_calls, "STOP_PATIENCE", 0.0)
+    path = site.write(STOPPING.format(stop="done.wait()"))
+    app = create_app(site.configuration())
+    container = container_of(app)
+    upgrade(container.database.engine)
+    (plugin,) = (item for item in container.hosts.plugins.plugins if item.name == "acme")
+
+    class Ending(logging.Handler):
+        """Lets the plugin stop once it is named."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if "has not stopped" in record.getMessage():
+                plugin.module.done.set()
+
+    handler: Any = Ending()
+    hook_calls.logger.addHandler(handler)
+    try:
+        container.start()
+        container.close()
+    finally:
+        hook_calls.logger.removeHandler(handler)
+        plugin.module.done.set()
+    expected = f'plugin "acme" ({path}) has not stopped for 0 s; its hook stop must end what start began'
+    assert expected in lines(caplog)
