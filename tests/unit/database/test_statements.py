@@ -5,9 +5,15 @@ from typing import Any
 
 import pytest
 from sqlalchemy import (
+    BigInteger,
     Boolean,
+    Column,
     Connection,
+    Integer,
+    MetaData,
     PickleType,
+    String,
+    Table,
     bindparam,
     delete,
     insert,
@@ -24,14 +30,22 @@ from strongroom.database import Database
 from strongroom.database.rows import RowMapper
 from strongroom.database.statements import Statement, dynamic, for_each_dialect
 from strongroom.errors import Unavailable
-from strongroom.limits.backends import counters
 
 pytestmark = pytest.mark.both_databases
+
+counters = Table(
+    "counters",
+    MetaData(),
+    Column("subject", String, primary_key=True),
+    Column("count", Integer),
+    Column("expires_at", BigInteger),
+)
+"""Columns of a table of the core, whose other columns have defaults."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A row of the table that the tests use."""
+    """A row of :data:`counters`."""
 
     subject: str
     count: int
