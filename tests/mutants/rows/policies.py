@@ -107,7 +107,7 @@ ROWS: Final = (
         "sensitive-routes",
         "Sensitive routes need a recent second factor.",
         "http/routing.py",
-        "if self.sensitive is not None and caller is not None:",
+        "if self.sensitive is not None and self.sensitive_if is None and caller is not None:",
         "if False:",
         "rest/test_sensitive_routes.py::test_an_old_proof_is_refused_and_a_new_one_accepted",
     ),
