@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ Json = dict[str, Any]
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 PACKAGE = "acme_client"
+ROOT = Path(__file__).parents[2]
 TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
 
 
@@ -42,17 +44,30 @@ def document(document_path: Path) -> Json:
 
 
 @pytest.fixture(scope="module")
-def generated(document_path: Path) -> "subprocess.CompletedProcess[str]":
+def complete_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The document of a server with all plugins."""
+    folder = tmp_path_factory.mktemp("complete")
+    result = run_command("--config", str(ROOT / "clients" / "openapi.toml"), "openapi", cwd=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    path = folder / "openapi.json"
+    path.write_text(result.stdout)
+    return path
+
+
+@pytest.fixture
+def complete(complete_path: Path) -> Json:
+    complete: Json = json.loads(complete_path.read_text())
+    return complete
+
+
+@pytest.fixture(scope="module")
+def generated(complete_path: Path) -> "subprocess.CompletedProcess[str]":
     """The output of openapi-python-client, which writes the package next to the document."""
-    folder = document_path.parent
+    folder = complete_path.parent
     settings = folder / "settings.json"
-    # The generator treats only one media type as bytes; others must be configured.
-    bytes_too = dict.fromkeys(
-        ("application/zip", "application/offset+octet-stream"), "application/octet-stream"
-    )
-    options = {"package_name_override": PACKAGE, "post_hooks": [], "content_type_overrides": bytes_too}
-    settings.write_text(json.dumps(options))
-    paths = ("--path", document_path, "--config", settings, "--output-path", folder / PACKAGE)
+    # Only the name of the package: everything else is as a user of the generator gets it.
+    settings.write_text(json.dumps({"package_name_override": PACKAGE, "post_hooks": []}))
+    paths = ("--path", complete_path, "--config", settings, "--output-path", folder / PACKAGE)
     command = (sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", *paths)
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -145,13 +160,31 @@ def test_a_python_client_is_generated_without_a_warning(
     assert "ERROR" not in generated.stdout + generated.stderr
 
 
+def test_the_python_client_has_every_operation(
+    generated: "subprocess.CompletedProcess[str]", complete_path: Path, complete: Json
+) -> None:
+    assert generated.returncode == 0
+    modules = (complete_path.parent / PACKAGE / "api").glob("*/*.py")
+    functions = [path.stem for path in modules if path.name != "__init__.py"]
+    assert len(functions) == len(operations(complete)) > 200
+
+
+def test_the_python_client_returns_archives_as_bytes(
+    generated: "subprocess.CompletedProcess[str]", complete_path: Path
+) -> None:
+    assert generated.returncode == 0
+    bundles = complete_path.parent / PACKAGE / "api" / "bundles"
+    assert "response.content" in (bundles / "download_files_again.py").read_text()
+
+
 def test_the_python_client_logs_in_and_lists_tenants(
     shared_server: Server,
     generated: "subprocess.CompletedProcess[str]",
+    complete_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert generated.returncode == 0
-    monkeypatch.syspath_prepend(shared_server.config.parent)
+    monkeypatch.syspath_prepend(complete_path.parent)
     client = importlib.import_module(PACKAGE)
     log_in = importlib.import_module(f"{PACKAGE}.api.authorizations.create_authorization")
     list_tenants = importlib.import_module(f"{PACKAGE}.api.tenants.list_tenants")
@@ -181,18 +214,22 @@ def npm_binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_typescript_types_are_generated_and_hold(
-    document_path: Path, document: Json, npm_binaries: Path
+    complete_path: Path, complete: Json, npm_binaries: Path
 ) -> None:
-    types = document_path.with_name("strongroom.ts")
+    types = complete_path.with_name("strongroom.ts")
     commands: list[list[str | Path]] = [
-        [npm_binaries / "openapi-typescript", document_path, "--output", types],
+        [npm_binaries / "openapi-typescript", complete_path, "--output", types],
         [npm_binaries / "tsc", "--noEmit", "--strict", types],
     ]
     for command in commands:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stdout + result.stderr
     written = types.read_text()
-    assert [path for path in document["paths"] if f'"{path}": {{' not in written] == []
+    assert [path for path in complete["paths"] if f'"{path}": {{' not in written] == []
+    types_of_operations = written.partition("export interface operations")[2]
+    functions = re.findall(r"^    (\w+): \{$", types_of_operations, re.MULTILINE)
+    assert sorted(functions) == sorted(each["operationId"] for each in operations(complete))
+    assert '"application/zip": ' in written
 
 
 def test_a_browser_shows_the_page_within_its_content_security_policy(shared_server: Server) -> None:

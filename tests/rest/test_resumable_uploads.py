@@ -220,9 +220,15 @@ class TestProtocol:
 
     def test_another_media_type_is_415(self, site: Site) -> None:
         path = site.begin()
-        headers = {"Content-Type": "application/octet-stream"}
-        response = site.patch(path, 0, b"x", headers=headers)
+        response = site.patch(path, 0, b"x", headers={"Content-Type": "text/plain"})
         assert (response.status_code, error_code(response)) == (415, "error.unsupported-media-type")
+
+    def test_generated_clients_send_bytes_as_application_octet_stream(self, site: Site) -> None:
+        binary = {"Content-Type": "application/octet-stream"}
+        created = site.create(3, body=b"1", headers=binary)
+        assert (created.status_code, created.headers["Upload-Offset"]) == (201, "1")
+        assert site.patch(path_of(created), 1, b"23", headers=binary).status_code == 204
+        assert site.files() == [("a.bin", 3)]
 
     @pytest.mark.parametrize("offset", ["", "-1", "x", "1.5", "9" * 30])
     def test_an_offset_that_is_none_is_400(self, site: Site, offset: str) -> None:

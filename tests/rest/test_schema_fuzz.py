@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 CASES = campaign_size("SCHEMA_CASES", 480)
 load_all_checks()
-schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 CONFORMANCE: list[Any] = [
     CHECKS.get_one(name) for name in ("response_schema_conformance", "content_type_conformance")
 ]

@@ -15,7 +15,6 @@ from client_generator.formatting import formatted_texts
 Json = dict[str, Any]
 
 _TEMPLATES: Final = Path(__file__).with_name("templates")
-_BYTES: Final = "application/octet-stream"
 _RESERVED: Final = "reserved"
 """The tag of routes without a plugin that serves them."""
 
@@ -50,9 +49,6 @@ def _config(source: Path, output: Path) -> Config:
     options = ConfigFile(
         literal_enums=True,
         post_hooks=[],
-        content_type_overrides=dict.fromkeys(
-            ("application/zip", "application/offset+octet-stream", "*/*"), _BYTES
-        ),
     )
     return Config.from_sources(
         options, MetaType.NONE, source, "utf-8", overwrite=True, output_path=output

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from werkzeug.http import http_date
 
+from strongroom.http.binary_content import binary_content
 from strongroom.http.conditions import (
     MultipartRanges,
     Span,
@@ -33,10 +34,7 @@ INLINE_TYPES: Final = frozenset(
 )
 """The media types that browsers may display inline; all others are sent as attachments."""
 
-DOWNLOAD_CONTENT: Final = {
-    media_type: {"schema": {"type": "string", "format": "binary"}}
-    for media_type in ("application/octet-stream", "*/*")
-}
+DOWNLOAD_CONTENT: Final = binary_content("*/*")
 """The OpenAPI content of a download; the actual media type is detected from the file."""
 
 HeaderList = list[tuple[str, str]]

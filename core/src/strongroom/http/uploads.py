@@ -18,6 +18,7 @@ from werkzeug.http import parse_options_header
 
 from strongroom import errors
 from strongroom.dataclasses import dataclass
+from strongroom.http.binary_content import binary_content
 from strongroom.http.multipart import read_file_part
 from strongroom.plugin_api.storage import ByteSource
 
@@ -41,7 +42,7 @@ UPLOAD_BODY: Final[dict[str, Any]] = {
                 "additionalProperties": False,
             }
         },
-        "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+        **binary_content(),
     },
 }
 """The OpenAPI request body of an upload."""

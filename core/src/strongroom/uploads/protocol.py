@@ -12,11 +12,15 @@ from strongroom.files.file_writer import OnConflict, Target
 from strongroom.files.names import chosen_name, parse_path
 from strongroom.http.parsing import is_unstorable
 from strongroom.http.uploads import announced_size, open_body
+from strongroom.media_types import BINARY
 from strongroom.uploads.chunk_writer import Checksum, Piece
 
 VERSION: Final = "1.0.0"
 EXTENSIONS: Final = "creation,creation-with-upload,expiration,checksum,termination"
 MEDIA_TYPE: Final = "application/offset+octet-stream"
+MEDIA_TYPES: Final = frozenset({MEDIA_TYPE, BINARY})
+"""The accepted media types: that of tus, and the one that generators of REST clients know."""
+
 CHECKSUM_ALGORITHMS: Final = ("sha256", "sha1")
 
 _MAX_METADATA: Final = 8192
@@ -100,7 +104,7 @@ def has_piece() -> bool:
     Raises:
         UnsupportedMediaType: the body has another media type.
     """
-    if request.mimetype == MEDIA_TYPE:
+    if request.mimetype in MEDIA_TYPES:
         return True
     if request.content_length:
         raise errors.UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
@@ -114,7 +118,7 @@ def read_piece() -> Piece:
         UnsupportedMediaType: the body has another media type.
         ValidationFailed: ``Upload-Checksum`` is malformed or names an unsupported algorithm.
     """
-    if request.mimetype != MEDIA_TYPE:
+    if request.mimetype not in MEDIA_TYPES:
         raise errors.UnsupportedMediaType(f"The body must be of the type {MEDIA_TYPE}.")
     return Piece(open_body(), announced_size(), _read_checksum())
 

@@ -8,6 +8,7 @@ from werkzeug.http import http_date
 
 from strongroom import errors
 from strongroom.http.access import Access, current_identity
+from strongroom.http.binary_content import binary_content
 from strongroom.http.parsing import Timestamp
 from strongroom.http.request import get_service
 from strongroom.http.response import no_content
@@ -46,7 +47,8 @@ blueprint = Blueprint(
 )
 
 _BODY: dict[str, Any] = {
-    "content": {protocol.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+    "description": f"The bytes. tus clients send them as `{protocol.MEDIA_TYPE}`, which is the same.",
+    "content": binary_content(),
 }
 _PROGRESS_HEADERS = ("Tus-Resumable", "Upload-Offset", "Upload-Expires")
 RECEIVE_ERRORS = (
@@ -120,6 +122,8 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
 
     `Upload-Metadata` must contain `filename`, and may contain `parentId`, `onConflict` (fail, rename,
     replace) and `relativePath`, whose missing folders are created together with the file.
+
+    The tus extension creation-defer-length is not offered: `Upload-Defer-Length` is refused with 400.
     """
     protocol.require_version()
     protocol.refuse_other_extensions()

@@ -35,13 +35,23 @@ ROOT: Final = "/api/v1/shares/<secret>"
 _FILE: Final = f"{ROOT}/files/<file_id>"
 _UPLOAD: Final = f"{ROOT}/uploads/<upload_id>"
 _DROP_ERRORS: Final = (*VISITOR_ERRORS, NAME_REQUIRED, LENGTH_REQUIRED, TOO_LARGE)
-_CONTENT: Final = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_DOWNLOAD: Final = {
-    "responses": {
-        "200": {"description": "The content", "content": _CONTENT},
-        "206": {"description": "The requested range", "content": _CONTENT},
+_BYTES: Final = {"schema": {"type": "string", "format": "binary"}}
+# Generators of clients treat only application/octet-stream as bytes.
+_CONTENT: Final = {"application/octet-stream": _BYTES}
+
+
+def _download(media_type: str) -> Json:
+    content = {**_CONTENT, media_type: _BYTES}
+    return {
+        "responses": {
+            "200": {"description": "The content", "content": content},
+            "206": {"description": "The requested range", "content": content},
+        }
     }
-}
+
+
+_DOWNLOAD: Final = _download("*/*")
+_ARCHIVE: Final = _download("application/zip")
 _BODY: Final = {
     "requestBody": {
         "required": True,
@@ -60,9 +70,9 @@ _BODY: Final = {
 }
 _TUS: Final = {
     "requestBody": {
-        "content": {
-            "application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}
-        }
+        "description": "The bytes. tus clients send them as `application/offset+octet-stream`, "
+        "which is the same.",
+        "content": _CONTENT,
     }
 }
 
@@ -244,7 +254,7 @@ def _add_bundles(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         request_headers=SENT,
         body=SharedBundleSchema,
         errors=VISITOR_ERRORS,
-        document=_DOWNLOAD,
+        document=_ARCHIVE,
     )
     def download_shared_files(secret: str, body: Json) -> Any:
         """Download files and folders of a share as one ZIP archive, or a range of it."""
@@ -258,7 +268,7 @@ def _add_bundles(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         limit=shares.visits.count,
         request_headers=SENT,
         errors=VISITOR_ERRORS,
-        document=_DOWNLOAD,
+        document=_ARCHIVE,
     )
     def download_shared_files_again(secret: str, bundle_id: str) -> Any:
         """Continue the download of an archive."""

@@ -24,7 +24,7 @@ def append_to_upload(
             "Upload-Checksum": upload_checksum,
         },
         content=content,
-        media_type="application/offset+octet-stream",
+        media_type="application/octet-stream",
     )
 
 
@@ -50,7 +50,7 @@ def change_upload(
             "Upload-Checksum": upload_checksum,
         },
         content=content,
-        media_type="application/offset+octet-stream",
+        media_type="application/octet-stream",
     )
 
 
@@ -67,6 +67,8 @@ def create_upload(
 
     `Upload-Metadata` must contain `filename`, and may contain `parentId`, `onConflict` (fail, rename,
     replace) and `relativePath`, whose missing folders are created together with the file.
+
+    The tus extension creation-defer-length is not offered: `Upload-Defer-Length` is refused with 400.
     """
     return Operation(
         "POST",
@@ -79,7 +81,7 @@ def create_upload(
             "Upload-Checksum": upload_checksum,
         },
         content=content,
-        media_type="application/offset+octet-stream",
+        media_type="application/octet-stream",
     )
 
 

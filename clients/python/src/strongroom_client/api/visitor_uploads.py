@@ -19,7 +19,7 @@ def append_to_visitor_upload(
             "X-Share-Proof": x_share_proof,
         },
         content=content,
-        media_type="application/offset+octet-stream",
+        media_type="application/octet-stream",
     )
 
 
@@ -42,7 +42,7 @@ def create_visitor_upload(
             "X-Share-Proof": x_share_proof,
         },
         content=content,
-        media_type="application/offset+octet-stream",
+        media_type="application/octet-stream",
     )
 
 

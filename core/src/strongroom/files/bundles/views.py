@@ -11,6 +11,7 @@ from strongroom.files.bundles.service import Bundle, BundleService
 from strongroom.files.events.recorder import SENT, DownloadRecorder
 from strongroom.files.names import MAX_LENGTH
 from strongroom.http.access import Access, current_identity
+from strongroom.http.binary_content import binary_content
 from strongroom.http.downloads import Content, admit, send_content
 from strongroom.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.http.parsing import text
@@ -47,14 +48,15 @@ blueprint = Blueprint(
     description="Downloads of several files as one archive.",
 )
 
-_ARCHIVE = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+_ZIP: Final = "application/zip"
+_ARCHIVE = binary_content(_ZIP)
 _DOCUMENT: dict[str, Any] = {
     "responses": {
         "200": {
-            "description": "The archive; Content-Location is its URL for further downloads",
+            "description": "The ZIP archive; Content-Location is its URL for further downloads",
             "content": _ARCHIVE,
         },
-        "206": {"description": "The requested range", "content": _ARCHIVE},
+        "206": {"description": "The requested range of the ZIP archive", "content": _ARCHIVE},
     }
 }
 _ERRORS = (
@@ -130,7 +132,7 @@ def send_bundle(
     """
     content = Content(
         name=bundle.name,
-        content_type="application/zip",
+        content_type=_ZIP,
         size=bundle.manifest.size,
         checksum=None,
         modified_at=None,
