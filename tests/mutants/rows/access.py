@@ -184,7 +184,7 @@ ROWS: Final = (
         "access-grant-outlasting",
         "A grant does not outlast the permission of the user who grants it.",
         "files/expiry.py",
-        "if wanted > self._ends(connection, caller, node, node.id).manage:",
+        "if end > self._ends(connection, caller, node, node.id).manage:",
         "if False:",
         "rest/test_grants.py::TestSetting::test_a_grant_does_not_outlast_the_own_permission",
     ),

@@ -33,7 +33,7 @@ ROWS: Final = (
         "pages-new-secret",
         "A login replaces the secret of the session.",
         "login.py",
-        "visit.session = Session(language=session.language)\n",
+        "visit.session = session.renewed()\n",
         "visit.update(challenge=None, enrolment=None)\n",
         "test_pages.py::TestForgery::test_a_login_brings_a_new_secret",
     ),

@@ -41,9 +41,9 @@ ROWS: Final = (
     core(
         "uploads-json-size",
         "A JSON body above a mebibyte is refused.",
-        "http/app.py",
-        'self.config["MAX_CONTENT_LENGTH"] = LARGEST_BYTES',
-        'self.config["MAX_CONTENT_LENGTH"] = None',
+        "http/routing.py",
+        "flask.request.max_content_length = self.max_body",
+        "flask.request.max_content_length = None",
         "rest/test_conventions.py::test_a_body_of_more_than_a_mebibyte_is_413",
     ),
     core(
