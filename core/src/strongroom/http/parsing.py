@@ -51,10 +51,14 @@ MAX_NUMBER: Final = 64
 """The maximum length of a number in characters."""
 
 # A string, terminated or not. The possessive quantifiers prevent backtracking, so that the scan of
-# malicious input takes linear time; so does the assertion, with which a match begins at a run only.
+# malicious input takes linear time.
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)', re.DOTALL)
-_LONG_NUMBER: Final = re.compile(rb"(?<![-+.0-9eE])[-+.0-9eE]{%d}" % (MAX_NUMBER + 1))
 _MAYBE_INTEGRAL: Final = re.compile(rb"[0-9](?:\.0|[eE])")
+
+# All characters of numbers become zeros, and all others spaces, because searching for a run of one
+# character takes a fiftieth of the time of a regular expression.
+_NUMBERS: Final = bytes(ord("0") if byte in b"-+.0123456789eE" else ord(" ") for byte in range(256))
+_LONG_NUMBER: Final = b"0" * (MAX_NUMBER + 1)
 
 # What a bracket adds to the depth, as a signed byte; all other bytes are deleted.
 _STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
@@ -280,9 +284,9 @@ def parse_json(content: bytes) -> Any:
     """
     try:
         text = content.decode()
-        _check_values(content)
-        _check_depth(content)
-        _check_numbers(content)
+        shape = _check_values(content)
+        _check_depth(shape)
+        _check_numbers(shape)
         # Only where it can matter: a function in Python takes longer than the rest of the parser.
         parse_float = _number if _MAYBE_INTEGRAL.search(content) else None
         value = json.loads(text, parse_float=parse_float, parse_constant=_refuse_constant)
@@ -307,15 +311,17 @@ def is_unstorable(text: str) -> bool:
     return _UNSTORABLE.search(text) is not None
 
 
-def _check_values(content: bytes) -> None:
+def _check_values(content: bytes) -> bytes:
+    """Return the content, without the text of its strings if that had to be removed."""
     # Counted with the brackets in strings first, which takes a hundredth of the time.
     if _values(content) <= MAX_VALUES:
-        return
+        return content
     # A value has at most two strings, one of them its name. There may be more strings than this count
     # has, because some quotes after a backslash end a string.
     strings = (content.count(b'"') - content.count(b'\\"')) // 2
-    if strings > 2 * MAX_VALUES or _values(_STRING.sub(b"", content)) > MAX_VALUES:
+    if strings > 2 * MAX_VALUES or _values(shape := _STRING.sub(b'""', content)) > MAX_VALUES:
         raise MalformedRequest(f"The body has more than {MAX_VALUES} values.")
+    return shape
 
 
 def _values(content: bytes) -> int:
@@ -332,8 +338,12 @@ def _check_depth(content: bytes) -> None:
 
 
 def _check_numbers(content: bytes) -> None:
-    if _LONG_NUMBER.search(content) and _LONG_NUMBER.search(_STRING.sub(b'""', content)):
+    if _has_long_number(content) and _has_long_number(_STRING.sub(b'""', content)):
         raise MalformedRequest(f"A number of the body has more than {MAX_NUMBER} characters.")
+
+
+def _has_long_number(content: bytes) -> bool:
+    return _LONG_NUMBER in content.translate(_NUMBERS)
 
 
 def _number(text: str) -> int | float:
