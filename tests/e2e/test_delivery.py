@@ -166,7 +166,7 @@ class TestOwnTexts:
         [
             ("en", "register", "Welcome to Acme", "Your code: {code}. $5 off, for 5 minutes."),
             ("zh-CN", "register", "欢迎", "Acme 验证码:{code}\n\n请勿告诉他人。"),
-            ("zh", "bind", "您的验证码", "验证码:{code},5 分钟内有效。请勿告诉他人。"),
+            ("zh", "bind", "您的验证码", "验证码：{code}，5 分钟内有效。请勿告诉他人。"),
         ],
     )
     def test_they_are_mailed_and_the_others_are_those_that_ship(

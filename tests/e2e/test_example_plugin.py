@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.cli.main import EXIT_AWAY
 from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config, main_storage
@@ -49,7 +50,8 @@ def test_it_takes_uploads_and_gives_them_back(config: Path, tmp_path: Path) -> N
 def test_a_share_that_is_away_stops_the_start_with_one_line(config: Path, tmp_path: Path) -> None:
     change_config(config, {"storages": {"main": {"check_mount": True}}})
     result = run_command("serve", "--config", str(config))
-    assert result.returncode == 2
+    # The configuration may be right: the share may be mounted later.
+    assert result.returncode == EXIT_AWAY
     # The last line, for fs itself warns of pkg_resources.
     assert result.stderr.splitlines()[-1] == (
         f"strongroom: {config}:8: storages.main: cannot be opened: "
