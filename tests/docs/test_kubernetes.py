@@ -11,6 +11,7 @@ from release.versions import current_version
 from ruamel.yaml import YAML
 from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION
+from tests.support.production import OWN_MAIL, OWN_STORE
 from tests.support.source_tree import succeed
 
 from strongroom.sessions.keys import create_key_file
@@ -131,8 +132,8 @@ def test_production_takes_the_configuration_and_the_secrets(name: str, tmp_path:
         path.chmod(0o600)
         variables[variable["name"]] = str(path)
     create_key_file(tmp_path / "signing-keys.json", "RS256", 0)
-    # The file has a sample value, which production refuses.
-    variables["STRONGROOM__STORAGES__MAIN__ACCESS_KEY_ID"] = "AKIAIOSFODNN7"
+    # The file has sample values, which production refuses.
+    variables |= OWN_STORE | OWN_MAIL
     variables["STRONGROOM__TOKENS__KEYS_FILE"] = str(tmp_path / "signing-keys.json")
     config = str(FOLDER / "base/strongroom.toml")
     result = run_command("config", "check", "--offline", "--config", config, env=variables)

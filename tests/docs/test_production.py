@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
 from tests.support.commands import run_command
 from tests.support.nginx import PRODUCTION, nginx_before
+from tests.support.production import OWN_MAIL, OWN_SMS, OWN_STORE
 from tests.support.schemas import schema_faults
 
 from strongroom.sessions.keys import create_key_file
@@ -27,11 +28,6 @@ SECRETS = {
     "STRONGROOM__MESSAGES__SMTP__PASSWORD_FILE": "hush",
     "STRONGROOM__MESSAGES__ALIYUN_SMS__ACCESS_KEY_SECRET_FILE": "hush",
 }
-ACCESS_KEYS = {
-    "STRONGROOM__STORAGES__MAIN__ACCESS_KEY_ID": "AKIAIOSFODNN7",
-    "STRONGROOM__MESSAGES__ALIYUN_SMS__ACCESS_KEY_ID": "LTAI4FodnnIos7",
-}
-"""The file has sample values, which production refuses."""
 
 
 @pytest.fixture
@@ -43,7 +39,9 @@ def secrets(tmp_path: Path) -> dict[str, str]:
     create_key_file(tmp_path / "keys.json", "RS256", 0)
     return {
         "STRONGROOM__TOKENS__KEYS_FILE": str(tmp_path / "keys.json"),
-        **ACCESS_KEYS,
+        **OWN_STORE,
+        **OWN_MAIL,
+        **OWN_SMS,
         **{name: str(tmp_path / name) for name in SECRETS},
     }
 

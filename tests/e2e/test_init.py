@@ -79,10 +79,12 @@ def test_the_configuration_of_a_cluster_is_fine(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     sample = "is the sample value of a template"
     samples = [line for line in result.stderr.splitlines() if sample in line]
-    # Four secrets, and two names of access keys.
-    assert (result.returncode, len(samples)) == (2, 6), result.stderr
-    assert len(result.stderr.splitlines()) == 6
+    # Four secrets, two names of access keys, the mail server, its sender, a signature, five templates.
+    assert (result.returncode, len(samples)) == (2, 14), result.stderr
+    assert len(result.stderr.splitlines()) == 14
     replace_in(tmp_path, {"AKIAEXAMPLE": "AKIAIOSFODNN7", "LTAI-example": "LTAI4FodnnIos7"})
+    replace_in(tmp_path, {"mail.example.com": "mail.acme.org", "no-reply@example.com": "a@acme.org"})
+    replace_in(tmp_path, {'sign_name = "Example"': 'sign_name = "Acme"', '"SMS_': '"SMS_10000000'})
     url = "postgresql+psycopg://strongroom:hush@127.0.0.1/strongroom"
     for name in ("s3_secret", "smtp_password", "sms_secret", "database_url"):
         (tmp_path / "secrets" / name).write_text(url if name == "database_url" else "hush")

@@ -118,7 +118,7 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
         ),
         (
             {"server": {"secret_key": "changeme-changeme-changeme-changeme"}},
-            "server.secret_key: is a published sample; set ",
+            "server.secret_key: is a published sample, or too simple; set ",
         ),
         (
             {"server": {"secret_key": "abcabcabc" * 5}},

@@ -83,8 +83,7 @@ def test_a_storage_whose_plugin_is_not_enabled(deployment: Deployment) -> None:
     deployment.replace('enabled = ["storage_local"]', "enabled = []")
     assert deployment.refusal() == (
         f"{deployment.config}:7: storages.main.backend: "
-        'no enabled plugin offers a storage backend "local"; known here: pyfilesystem; '
-        "see plugins.enabled"
+        'no enabled plugin offers a storage backend "local"; add "storage_local" to plugins.enabled'
     )
 
 
@@ -330,7 +329,8 @@ def test_a_text_that_cannot_be_sent(
 def test_a_folder_of_texts_that_is_not_there(deployment: Deployment) -> None:
     deployment.replace("[login]", '[messages]\ntemplates_dir = "/nowhere"\n[login]')
     fault = "messages.templates_dir: /nowhere: cannot be read: No such file or directory"
-    assert deployment.refusal() == f"{deployment.config}:10: {fault}"
+    remedy = "name a folder that the server's user may read"
+    assert deployment.refusal() == f"{deployment.config}:10: {fault}; {remedy}"
 
 
 def test_a_port_that_is_taken(deployment: Deployment) -> None:

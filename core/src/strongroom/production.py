@@ -191,7 +191,7 @@ def _secret(configuration: Configuration) -> Iterator[Fault]:
         yield path, f"must be set in production: {wanted}"
         return
     if is_sample_secret(secret):
-        yield path, f"is a published sample; set {wanted}"
+        yield path, f"is a published sample, or too simple; set {wanted}"
     file = _file_behind(configuration.raw.origin(path))
     if file is not None and is_readable_by_others(file):
         yield path, f"{file} can be read by others; run: chmod 600 {file}"

@@ -18,6 +18,11 @@ _SAMPLES: Final = frozenset(
         # Names of access keys, in the configurations of a cluster and of Kubernetes.
         "AKIAEXAMPLE",
         "LTAI-example",
+        # The mail server, the signature and the templates of messages.
+        "mail.example.com",
+        "Example <no-reply@example.com>",
+        "Example",
+        *(f"SMS_{number}" for number in range(1, 6)),
     }
 )
 

@@ -7,6 +7,8 @@ import pytest
 from strongroom.config import Configuration, ConfigurationError, load
 from strongroom.config.rates import Rate
 
+BACKEND = "the name of a registered storage backend, such as local or s3"
+
 
 def load_text(tmp_path: Path, text: str, **environment: str) -> Configuration:
     """Load a file with this content."""
@@ -101,11 +103,14 @@ def test_the_embedded_storage_lies_in_the_data_folder() -> None:
                 "image/jpeg, image/png, image/gif, image/webp, image/avif"
             ),
         ),
-        ("[login]\nmethods = 'sms'", "strongroom.toml:2: login.methods: must be a list"),
+        ("login.methods = 'sms'", 'strongroom.toml:1: login.methods: must be a list, such as ["sms"]'),
         ("[login]\nmethods = ['a', 1]", "strongroom.toml:2: login.methods: entry 2 must be a string"),
         ("server = 3", "strongroom.toml:1: server: must be a table"),
         ("[storages]\nmain = 3", "strongroom.toml:2: storages.main: must be a table"),
-        ("[storages.main]\nroot = '/x'", "strongroom.toml:1: storages.main.backend: is required"),
+        (
+            "[storages.main]\nroot = '/x'",
+            f"strongroom.toml:1: storages.main.backend: is required: {BACKEND}",
+        ),
         (
             "[limits]\ncode_per_device = ['1/week']",
             (

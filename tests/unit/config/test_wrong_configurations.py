@@ -3,64 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.support.config import Table, change_config, write_toml
+from tests.support.config import Table, change_config
+from tests.support.production import SECRET, fault
 
 from strongroom.cli.startup import require_offline
 from strongroom.cli.trial import away_services
 from strongroom.config import ConfigurationError, load
-from strongroom.sessions.keys import create_key_file
-
-SECRET = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
-
-
-def production(folder: Path) -> Table:
-    """Return a configuration without faults; faults are reported by the line of its text."""
-    return {
-        "server": {
-            "mode": "production",
-            "port": 8001,
-            "public_url": "https://files.example.com",
-            "data_dir": f"{folder}/data",
-            "secret_key": SECRET,
-            "trusted_proxies": ["127.0.0.1/32"],
-        },
-        "database": {"url": "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"},
-        "redis": {"url": "redis://127.0.0.1:6379/0"},
-        "plugins": {"enabled": ["storage_local", "login_sms"]},
-        "storages": {"main": {"backend": "local", "root": f"{folder}/files"}},
-        "files": {"storage": "main"},
-        "login": {"methods": ["password"]},
-        "captcha": {"provider": "image"},
-        "messages": {
-            "email": ["smtp"],
-            "sms": [],
-            "smtp": {
-                "host": "mail.example.com",
-                "sender": "Example <no-reply@example.com>",
-            },
-        },
-        "tokens": {"algorithm": "HS256", "keys_file": f"{folder}/keys.json"},
-    }
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    """A configuration with which nothing is wrong."""
-    path = write_toml(tmp_path / "strongroom.toml", production(tmp_path))
-    path.chmod(0o600)
-    create_key_file(tmp_path / "keys.json", "HS256", 0)
-    return path
-
-
-def fault(config: Path, environment: dict[str, str] | None = None) -> str:
-    """Return the one line that the configuration is refused with."""
-    with pytest.raises(ConfigurationError) as refusal:
-        require_offline(load(config, environment or {}))
-    (problem,) = refusal.value.problems
-    line = str(problem)
-    assert "\n" not in line
-    assert "hush" not in line
-    return line.replace(str(config.parent), "DIR")
 
 
 def test_nothing_is_wrong_to_begin_with(config: Path) -> None:
@@ -99,7 +47,11 @@ BAD_VALUES = [
     ),
     ("postgresql+psycopg://", "postgres://", "database.url: must begin with sqlite:/// or postgresql"),
     ('"redis://', '"memory://', "redis.url: must begin with redis:// or rediss://"),
-    ('sender = "Example <no-reply@example.com>"\n', "", "messages.smtp.sender: is required"),
+    (
+        'sender = "Acme <no-reply@acme.org>"\n',
+        "",
+        "messages.smtp.sender: is required: the From header of",
+    ),
     (
         "127.0.0.1/32",
         "10.1.2.3/8",
@@ -114,7 +66,7 @@ BAD_VALUES = [
 UNSAFE = [
     ('url = "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"', "", "database.url: must"),
     (f'secret_key = "{SECRET}"\n', "", "server.secret_key: must be set in production"),
-    (SECRET, "changeme" * 5, "server.secret_key: is a published sample; set at least 32"),
+    (SECRET, "changeme" * 5, "server.secret_key: is a published sample, or too simple; set at least 32"),
     ('\nkeys_file = "DIR/keys.json"', "", "tokens.keys_file: must be set in production"),
     (
         'public_url = "https://files.example.com"\n',
@@ -256,7 +208,9 @@ def test_a_variable_and_its_file_are_not_both_set(config: Path, tmp_path: Path) 
 
 def test_a_storage_of_which_only_a_variable_is_left_names_the_variable(config: Path) -> None:
     name = "STRONGROOM__STORAGES__OLD__SECRET_ACCESS_KEY"
-    assert fault(config, {name: "hush"}).startswith(f"environment {name}: storages.old.backend: ")
+    line = fault(config, {name: "hush"})
+    assert line.startswith(f"environment {name}: storages.old.backend: is required: the name of a ")
+    assert line.endswith(f"; set it, or unset {name}")
 
 
 @pytest.mark.parametrize(

@@ -197,9 +197,8 @@ def test_a_plugin_that_is_not_installed_is_refused_with_the_command_to_install_i
 
 
 def test_a_plugin_enabled_twice_is_refused() -> None:
-    assert (
-        refusal(enabled=("storage_local", "storage_local")) == 'plugin "storage_local" is enabled twice'
-    )
+    line = refusal(enabled=("storage_local", "storage_local"))
+    assert line == 'plugin "storage_local" is enabled twice; list it once'
 
 
 def test_the_errors_of_plugins_are_found_by_code() -> None:

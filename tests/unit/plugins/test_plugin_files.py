@@ -165,10 +165,11 @@ def test_list_shows_a_plugin_whose_registration_fails(folder: Path, hook: str) -
 
 def test_a_folder_that_is_missing_or_closed_is_one_line(folder: Path) -> None:
     missing = folder / "missing"
-    assert fault(missing) == "folder: FOLDER cannot be read: No such file or directory"
+    remedy = "name a folder that the server's user may read"
+    assert fault(missing) == f"folder: FOLDER cannot be read: No such file or directory; {remedy}"
     if os.geteuid() != 0:
         folder.chmod(0)
-        assert fault(folder) == "folder: FOLDER cannot be read: Permission denied"
+        assert fault(folder) == f"folder: FOLDER cannot be read: Permission denied; {remedy}"
     result = run(missing, "plugins", "list")
     assert result.exit_code == 0
     assert "cannot be read" in result.stderr

@@ -72,7 +72,7 @@ def fault(config: Path, text: str) -> str:
         ),
         ("[plugins.acme]\ntoken = 'x'\ndays = 0", "7: plugins.acme.days: must be at least 1"),
         ("[plugins.acme]\ntoken = 'x'\ndays = 'many'", "7: plugins.acme.days: must be a whole number"),
-        ("[plugins.acme]\ndays = 1", "5: plugins.acme.token: is required"),
+        ("[plugins.acme]\ndays = 1", "5: plugins.acme.token: is required: the token"),
         (
             "[plugins.acme]\ntoken = 'x'\n[plugins.plain]\na = 1",
             '7: plugins.plain: the plugin "plain" has no options; remove this section',

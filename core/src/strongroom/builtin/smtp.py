@@ -1,9 +1,10 @@
 """Sends e-mail by SMTP (RFC 5321), encrypted by default."""
 
+import re
 import ssl
 from dataclasses import dataclass
 from email.message import EmailMessage
-from email.utils import formatdate, make_msgid
+from email.utils import formatdate, make_msgid, parseaddr
 from typing import TYPE_CHECKING, Any
 
 from strongroom.plugin_api import hookimpl, option
@@ -22,6 +23,9 @@ API_VERSION = "1.0"
 
 # RFC 5321, section 4.2.1: 4yz replies are transient failures, 5yz are permanent.
 _PERMANENT = 500
+
+_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+"""A host name, or an address; an IPv6 address has two colons or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,15 @@ class SmtpOptions:
     timeout_seconds: float = option(
         10.0, minimum=1, maximum=120, help="Seconds that a network operation may take."
     )
+
+    def __post_init__(self) -> None:
+        if not _HOST.fullmatch(self.host):
+            raise ValueError("host: must be a host name or an address alone; its port has its own key")
+        if not parseaddr(self.sender)[1].rpartition("@")[0]:
+            raise ValueError('sender: must have an address, such as "Acme <no-reply@acme.org>"')
+        if (self.username is None) != (self.password is None):
+            stated, absent = ("username", "password") if self.username else ("password", "username")
+            raise ValueError(f"{absent}: must be set together with {stated}")
 
 
 class SmtpSender(MessageSender[SmtpOptions]):

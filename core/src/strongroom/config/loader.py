@@ -6,7 +6,7 @@
 
 import re
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any, Final, get_type_hints
@@ -227,16 +227,18 @@ class Configuration:
         """Return a problem of a key, with the origin of its value, without collecting it."""
         return Problem(self.raw.origin(path), ".".join(path), message, is_temporary)
 
-    def reject_unknown(self, known: Mapping[str, list[str]]) -> None:
+    def reject_unknown(
+        self, known: Mapping[str, list[str]], disabled: Callable[[str], str | None]
+    ) -> None:
         """Collect a problem for each table that no extension has consumed.
 
         Args:
             known: the valid names by section, for the suggestion in the message.
+            disabled: returns how to enable what has a name, or ``None``.
         """
         for path in self.extension_values.keys() - self._consumed:
-            self.add_error(
-                path, f"nothing of that name is registered; {suggestion(path[-1], known[path[0]])}"
-            )
+            hint = disabled(path[-1]) or suggestion(path[-1], known[path[0]])
+            self.add_error(path, f"no enabled plugin has such a section; {hint}")
 
     def raise_if_invalid(self) -> None:
         """Raise the collected problems as one error.

@@ -1,5 +1,6 @@
 """Generates marshmallow schemas from option dataclasses, and problems from their messages."""
 
+import json
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from marshmallow.exceptions import SCHEMA
 
 from strongroom.config.rates import Rate
 from strongroom.config.sources import (
+    ENVIRONMENT,
     EnvironmentText,
     KeyPath,
     Problem,
@@ -94,8 +96,14 @@ def _field(item: "Field[Any]", annotation: Annotation) -> ma.Field[Any]:
     required = item.default is MISSING and item.default_factory is MISSING
     options: dict[str, Any] = {"required": required, "validate": validators}
     if required:
-        options["error_messages"] = {"required": "is required"}
+        options["error_messages"] = {"required": _required_message(item)}
     return _typed_field(annotation, options)
+
+
+def _required_message(item: "Field[Any]") -> str:
+    """Return what a key must have, from the first sentence of its help."""
+    sentence = str(item.metadata["help"]).partition(". ")[0].rstrip(".")
+    return f"{_REQUIRED}: {sentence[:1].lower()}{sentence[1:]}" if sentence else _REQUIRED
 
 
 def _range_message(low: float | None, high: float | None) -> str:
@@ -211,17 +219,29 @@ def _is_generic(annotation: Annotation, origin: type[Any]) -> bool:
 
 _UNKNOWN = "Unknown field."
 _NOT_A_TABLE = "Invalid input type."
+_REQUIRED: Final = "is required"
+_NO_LIST: Final = "must be a list"
 
 
 def find_problems(
     messages: Mapping[Any, Any], options_type: type[Any], path: KeyPath, raw: RawConfiguration
 ) -> list[Problem]:
     """Return the problems of a schema's error messages, sorted by key."""
-    found = [
-        Problem(raw.origin(place), ".".join(place), message)
+    found = (
+        Problem(raw.origin(place), ".".join(place), _with_remedy(message, place, raw))
         for place, message in _walk(messages, options_type, path)
-    ]
+    )
     return sorted(found, key=lambda problem: problem.key)
+
+
+def _with_remedy(message: str, path: KeyPath, raw: RawConfiguration) -> str:
+    """Add what would be right, where that depends on the value or on its origin."""
+    value, origin = raw.get(path), raw.origin(path)
+    if message == _NO_LIST and isinstance(value, str):
+        return f"{message}, such as {json.dumps([value], ensure_ascii=False)}"
+    if message.startswith(_REQUIRED) and origin.startswith(ENVIRONMENT):
+        return f"{message}; set it, or unset {origin.removeprefix(ENVIRONMENT)}"
+    return message
 
 
 def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:

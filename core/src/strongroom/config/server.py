@@ -119,6 +119,19 @@ def _network_meant(text: str) -> str:
         return 'write a network as "10.0.0.0/8", or an address as "10.0.0.1"'
 
 
+def _require_service(url: str) -> None:
+    """Check the host and the port of a URL with a password, which no message may quote.
+
+    Raises:
+        ValueError: one of them is invalid.
+    """
+    try:
+        urlsplit(url).port  # noqa: B018  raises an exception for what is no port
+    except ValueError as error:
+        text = "has an invalid host or port; write HOST:PORT, and a password with % encodings"
+        raise ValueError(f"url: {text}") from error
+
+
 def _require_origin(text: str) -> None:
     # A browser sends the scheme and host in lower case, without a default port and without a path.
     if text != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#@A-Z\s]+", text):
@@ -137,6 +150,9 @@ class ManagementSettings:
 
     host: str = option("127.0.0.1", help="The address to listen on; only operators should reach it.")
     port: int = option(0, minimum=0, maximum=65535, help="The port to listen on; 0: disabled.")
+
+    def __post_init__(self) -> None:
+        _require_address(self.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +240,9 @@ class DatabaseSettings:
     def __post_init__(self) -> None:
         if self.url and not self.url.startswith(("sqlite:///", "postgresql+psycopg://")):
             raise ValueError("url: must begin with sqlite:/// or postgresql+psycopg://")
+        if self.url == "sqlite:///":
+            raise ValueError("url: names no file; write it as sqlite:////FOLDER/FILE")
+        _require_service(self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +256,9 @@ class RedisSettings:
     def __post_init__(self) -> None:
         if self.url and not self.url.startswith(("redis://", "rediss://")):
             raise ValueError("url: must begin with redis:// or rediss://")
+        _require_service(self.url)
+        if self.url and not re.fullmatch(r"/?\d*", urlsplit(self.url).path):
+            raise ValueError("url: must end with the number of a database, such as /0")
 
 
 @dataclass(frozen=True, slots=True)

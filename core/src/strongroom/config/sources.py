@@ -54,7 +54,10 @@ def suggestion(word: str, known: Sequence[str]) -> str:
 
 PREFIX: Final = "STRONGROOM__"
 FILE_SUFFIX: Final = "_FILE"
+ENVIRONMENT: Final = "environment "
+"""How the origins of variables begin."""
 
+READABLE_WANTED: Final = "name a folder that the server's user may read"
 _OTHER_FILE: Final = "name another by --config or STRONGROOM_CONFIG"
 
 KeyPath = tuple[str, ...]
@@ -100,12 +103,14 @@ class RawConfiguration:
 
     def states(self, path: KeyPath) -> bool:
         """Return whether a key is set."""
+        return self.get(path) is not None
+
+    def get(self, path: KeyPath) -> Any:
+        """Return the value of a key, or ``None``, which TOML lacks."""
         value: Any = self.values
         for part in path:
-            if not isinstance(value, dict) or part not in value:
-                return False
-            value = value[part]
-        return True
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
 
     def set(self, path: KeyPath, value: Any, origin: str) -> None:
         """Set one key.
@@ -173,11 +178,11 @@ def _is_twice(name: str, environment: Mapping[str, str]) -> bool:
 
 def _stated_twice(name: str) -> Problem:
     message = f"is set, and so is {name}{FILE_SUFFIX}; unset one of them"
-    return Problem(f"environment {name}", "", message)
+    return Problem(f"{ENVIRONMENT}{name}", "", message)
 
 
 def _apply_variable(raw: RawConfiguration, path: KeyPath, name: str, text: str) -> None:
-    origin = f"environment {name}"
+    origin = f"{ENVIRONMENT}{name}"
     if not name.endswith(FILE_SUFFIX) or path[-1] in FILE_KEYS:
         raw.set(path, EnvironmentText(text), origin)
         return

@@ -6,6 +6,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Final
 
+from strongroom.config.sources import READABLE_WANTED
 from strongroom.dataclasses import dataclass
 from strongroom.locales import LOCALES
 from strongroom.translations import Translations
@@ -149,7 +150,8 @@ def read_texts(folder: Path) -> Texts:
             except ValueError as error:
                 faults.append(f"{path}: {error}")
     except OSError as error:
-        faults.append(f"{error.filename or folder}: cannot be read: {error.strerror}")
+        reason = f"cannot be read: {error.strerror}"
+        faults.append(f"{error.filename or folder}: {reason}; {READABLE_WANTED}")
     if faults:
         raise TextsRefused(faults)
     return texts

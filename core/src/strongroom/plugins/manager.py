@@ -300,7 +300,7 @@ class PluginManager:
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
         if plugin.name in {other.name for other in self.plugins}:
-            hint = "; rename the file" if plugin.file else ""
+            hint = "; rename the file" if plugin.file else "; list it once"
             raise PluginError(f"{plugin} is enabled twice{hint}")
         try:
             self._pluggy.register(plugin.module, plugin.name)

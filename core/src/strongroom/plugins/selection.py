@@ -19,7 +19,7 @@ from strongroom.builtin import (
 from strongroom.config import Configuration
 from strongroom.config.describe import Section
 from strongroom.config.identity import FACTOR_AUDIENCES
-from strongroom.config.sources import suggestion
+from strongroom.config.sources import READABLE_WANTED, suggestion
 from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
@@ -165,7 +165,8 @@ def _select(configuration: Configuration) -> Selection:
             "captcha": [],
             "scanning": list(plugins.content_scanners),
             "keys": [],
-        }
+        },
+        disabled_plugin,
     )
     configuration.raise_if_invalid()
     return selection
@@ -182,7 +183,8 @@ def load_plugins(configuration: Configuration) -> PluginManager:
         _refuse_writable_files(configuration)
         return PluginManager(BUILTIN, settings.enabled, plugin_files(settings.folder))
     except OSError as error:
-        message = f"{settings.folder} cannot be read: {error.strerror}"
+        reason = f"cannot be read: {error.strerror}"
+        message = f"{settings.folder} {reason}; {READABLE_WANTED}"
         configuration.add_error(("plugins", "folder"), message)
         configuration.raise_if_invalid()
         raise
@@ -289,9 +291,12 @@ class _Chooser:
     def _require_factors(self, chosen: Sequence[ExtensionSpec[SecondFactor[Any]]]) -> None:
         """Check that users who must have a second factor can enrol one."""
         path, required = ("second_factors", "required_for"), self._settings.second_factors.required_for
-        for unknown in sorted(set(required) - set(FACTOR_AUDIENCES)):
-            self._configuration.add_error(path, f'"{unknown}" is none of: {", ".join(FACTOR_AUDIENCES)}')
-        if required and all(each.extension.is_backup for each in chosen):
+        unknown = sorted(set(required) - set(FACTOR_AUDIENCES))
+        for audience in unknown:
+            self._configuration.add_error(
+                path, f'"{audience}" is none of: {", ".join(FACTOR_AUDIENCES)}'
+            )
+        if required and not unknown and all(each.extension.is_backup for each in chosen):
             message = "needs a second factor that users can enrol; enable a plugin such as factor_totp"
             self._configuration.add_error(path, message)
 
@@ -374,9 +379,15 @@ class _Chooser:
     ) -> bool:
         if name in offered:
             return True
-        hint = f"{suggestion(name, list(offered))}; see plugins.enabled"
+        hint = disabled_plugin(name) or f"{suggestion(name, list(offered))}; see plugins.enabled"
         self._configuration.add_error(path, f'no enabled plugin offers a {kind} "{name}"; {hint}')
         return False
+
+
+def disabled_plugin(extension: str) -> str | None:
+    """Return which installed plugin has the name of an extension at its end, or ``None``."""
+    plugin = next((name for name in installed_plugins() if name.endswith(f"_{extension}")), None)
+    return f'add "{plugin}" to plugins.enabled' if plugin else None
 
 
 def _fault_of_section(name: str, plugins: PluginManager) -> str:
