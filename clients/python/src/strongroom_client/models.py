@@ -715,6 +715,11 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorMember
     challenge: ErrorChallenge | Unset = UNSET
     """Only with `error.second-factor-required`: `id`, `methods`, `expiresAt`"""
+    enrolment: ErrorEnrolment | Unset = UNSET
+    """Only with `error.second-factor-enrolment-required`"""
+    hold: HoldReason | Unset = UNSET
+    retained_until: Any | Unset = msgspec.field(default=UNSET, name="retainedUntil")
+    """Only with `error.retained`"""
 
 
 class ErrorMember(msgspec.Struct, frozen=True, kw_only=True):
@@ -933,6 +938,13 @@ class HoldCollection(msgspec.Struct, frozen=True, kw_only=True):
     meta: Meta
     data: list[Hold]
     included: HoldCollectionIncluded
+
+
+class HoldReason(msgspec.Struct, frozen=True, kw_only=True):
+    """`HoldReason` of the API."""
+
+    reason: str
+    until: Any
 
 
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):
@@ -2163,6 +2175,8 @@ EnrolledTokensShown: TypeAlias = dict[str, Any]
 EnrolmentShown: TypeAlias = dict[str, Any]
 
 ErrorChallenge: TypeAlias = dict[str, Any]
+
+ErrorEnrolment: TypeAlias = dict[str, Any]
 
 FactorAnswerAnswerType1: TypeAlias = dict[str, Any]
 

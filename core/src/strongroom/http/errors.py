@@ -11,6 +11,7 @@ from strongroom import errors
 from strongroom.errors import RangeNotSatisfiable, StrongroomError, error_json
 from strongroom.http.authenticators import current_challenges
 from strongroom.http.languages import response_locale, translator
+from strongroom.http.parsing import Timestamp
 from strongroom.http.request import request_id
 from strongroom.http.response import Response, json_response
 from strongroom.logs import ErrorLog
@@ -52,6 +53,13 @@ class ErrorMemberSchema(Schema):
     requestId = fields.String(required=True)
 
 
+class HoldReasonSchema(Schema):
+    """The hold that a removal is refused for."""
+
+    reason = fields.String(required=True)
+    until = Timestamp(required=True, allow_none=True)
+
+
 class ErrorSchema(Schema):
     """The body of every error."""
 
@@ -62,6 +70,12 @@ class ErrorSchema(Schema):
             "description": "Only with `error.second-factor-required`: `id`, `methods`, `expiresAt`"
         },
     )
+    enrolment = fields.Dict(
+        keys=fields.String(),
+        metadata={"description": "Only with `error.second-factor-enrolment-required`"},
+    )
+    hold = fields.Nested(HoldReasonSchema, metadata={"description": "Only with `error.held`"})
+    retainedUntil = Timestamp(metadata={"description": "Only with `error.retained`"})
 
 
 def register_error_handlers(app: Flask) -> None:
