@@ -6,8 +6,8 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -21,12 +21,15 @@ from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 from tests.support.api import Api, Json, Person
 from tests.support.campaign import campaign_size
-from tests.support.config import SMS_LOGIN, Table, lifted, merged
+from tests.support.config import Table, merged
 from tests.support.logs import own_records
+from tests.support.town import ALL_PLUGINS, Town
+from tests.support.wechat import wechat
+from werkzeug.test import Client, TestResponse
 
 logger = logging.getLogger(__name__)
 
-CASES = campaign_size("SCHEMA_CASES", 480)
+CASES = campaign_size("SCHEMA_CASES", 220)
 load_all_checks()
 CONFORMANCE: list[Any] = [
     CHECKS.get_one(name) for name in ("response_schema_conformance", "content_type_conformance")
@@ -47,20 +50,28 @@ Seeds = tuple[Person, Mapping[str, Any]]
 
 
 @pytest.fixture
-def config_changes() -> Table:
+def config_changes() -> Iterator[Table]:
     # Registration keeps its default: a generated flood of new users is no part of this campaign.
-    rates = lifted(
-        "login_per_address",
-        "available_per_address",
-        "captchas_per_address",
-        "strength_per_address",
-        "code_per_device",
-        "code_per_recipient",
-        "code_per_address",
-        "invitations_per_recipient",
-        "invitations_per_user",
-    )
-    return merged(SMS_LOGIN, rates, {"limits": {"login_failures_before_captcha": 1000}})
+    rates = {"limits": {"register_per_address": ["30/hour"]}}
+    with wechat() as simulated:
+        platform = {"open_url": simulated.url, "api_url": simulated.url, "attempts": 1}
+        yield merged(ALL_PLUGINS, rates, {"login": {"wechat": platform}})
+
+
+class ClosingClient(Client):
+    """Closes each response before the next request, as a server does."""
+
+    _last: TestResponse | None = None
+
+    def open(self, *args: Any, **options: Any) -> TestResponse:
+        self.close()
+        self._last = super().open(*args, **options)
+        return self._last
+
+    def close(self) -> None:
+        """Close the last response: schemathesis reads it, and leaves it open."""
+        if self._last is not None:
+            self._last.close()
 
 
 @dataclass
@@ -82,32 +93,8 @@ class Report:
 
 def seeds(api: Api) -> Seeds:
     """Return an administrator, and path parameters that name what exists."""
-    root = api.person(admin=True)
-    tenant = api.tenant(root)
-    member = api.person()
-    api.join(tenant, root, member)
-    folder = api.folder(tenant, root, "folder")
-    node = api.upload(tenant, root, "note.txt", b"words", folder["id"])
-    grant = {"ownerId": member.id, "permission": "read"}
-    api.post(f"{tenant}/files/{node['id']}/owners", grant, by=root)
-    group = api.post(f"{tenant}/groups", {"name": "group"}, by=root)
-    invited = api.post(f"{tenant}/invitations", {"email": f"{member.id}@example.com"}, by=root)
-    account = api.post(f"{tenant}/service-accounts", {"name": "account"}, by=root)
-    picture = {"file": (BytesIO(b"words"), "note.txt")}
-    business_file = api.post("/api/v1/files", data=picture, by=root)
-    return root, {
-        "tenantId": tenant.rpartition("/")[2],
-        "fileId": node["id"],
-        "parentId": folder["id"],
-        "ownerId": member.id,
-        "userId": root.id,
-        "groupId": group.json["id"],
-        "invitationId": invited.json["id"],
-        "accountId": account.json["id"],
-        "accessToken": "current",
-        "credential": root.email,
-        "fileName": business_file.json["fileName"],
-    }
+    town = Town.built(api)
+    return town.root, town.parameters
 
 
 def seeded(operation: Operation, known: Mapping[str, Any]) -> Json:
@@ -143,18 +130,20 @@ def still_there(api: Api, root: Person, known: Mapping[str, Any]) -> bool:
 
 def run(api: Api, operation: Operation, seeded_with: Seeds, report: Report, count: int) -> None:
     root, known = seeded_with
+    client = ClosingClient(api.app)
 
     @settings(ANY_REQUEST, max_examples=count)
     @given(case=cases(operation, known))
     def send(case: Case[Any]) -> None:
-        response = case.call(headers={"Authorization": f"Bearer {root.token}"})
-        report.add(case, response.status_code, response.text)
+        response = case.call(session=client, headers={"Authorization": f"Bearer {root.token}"})
+        report.add(case, response.status_code, response.content.decode(errors="replace"))
         try:
             case.validate_response(response, checks=CONFORMANCE)
         except FailureGroup as failure:
             report.faults += [f"{case.operation.label}: {each}" for each in failure.exceptions]
 
-    send()
+    with closing(client):
+        send()
 
 
 def test_no_generated_request_breaks_the_server(api: Api, caplog: pytest.LogCaptureFixture) -> None:
@@ -164,9 +153,9 @@ def test_no_generated_request_breaks_the_server(api: Api, caplog: pytest.LogCapt
         for operation in found:
             if not still_there(api, *seeded_with):
                 seeded_with = seeds(api)
-            run(api, operation, seeded_with, report, max(2, CASES // len(found)))
-    assert sorted(set(report.faults)) == []
+            run(api, operation, seeded_with, report, max(1, CASES // len(found)))
+    assert not report.faults, "\n\n".join(sorted(set(report.faults)))
     assert [record.getMessage() for record in own_records(caplog) if record.exc_info] == []
     missed = sorted({each.label for each in found} - report.succeeded)
     logger.info("%s; %d operations, without success: %s", report.statuses, len(found), missed)
-    assert len(missed) <= len(found) / 2
+    assert len(report.succeeded) >= len(found) / 3
