@@ -125,14 +125,25 @@ def test_a_translation_has_the_placeholders_of_its_text_and_no_other(path: Path)
     assert wrong == []
 
 
+QUOTED = re.compile(r'"([^"]*[\u4e00-\u9fff][^"]*)"')
+TEXTS = {
+    "toml": QUOTED,
+    "toml.template": QUOTED,
+    "js": QUOTED,
+    # A template has texts between tags, too, and on lines of their own.
+    "html": re.compile(r"^.*[\u4e00-\u9fff].*$"),
+}
+"""The Chinese texts of a line, by the suffix of the file."""
+
+
 def chinese_lines() -> Iterator[tuple[str, str]]:
     """Yield each Chinese text of a file that users see: catalogues, templates, and scripts of pages."""
-    for suffix in ("toml", "html", "js", "toml.template"):
+    for suffix, texts in TEXTS.items():
         for folder in ("core/src", "plugins", "examples"):
             for path in (ROOT / folder).rglob(f"*.{suffix}"):
                 if "simulator" not in path.parts and "tests" not in path.parts:
                     for line in path.read_text().splitlines():
-                        for text in re.findall(r'"([^"]*[\u4e00-\u9fff][^"]*)"', line):
+                        for text in texts.findall(line):
                             yield path.relative_to(ROOT).as_posix(), text
 
 
