@@ -130,7 +130,8 @@ def still_there(api: Api, root: Person, known: Mapping[str, Any]) -> bool:
 
 def run(api: Api, operation: Operation, seeded_with: Seeds, report: Report, count: int) -> None:
     root, known = seeded_with
-    client = ClosingClient(api.app)
+    # The type is declared for requests only.
+    client: Any = ClosingClient(api.app)
 
     @settings(ANY_REQUEST, max_examples=count)
     @given(case=cases(operation, known))

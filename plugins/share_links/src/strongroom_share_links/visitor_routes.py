@@ -38,14 +38,17 @@ _DROP_ERRORS: Final = (*VISITOR_ERRORS, NAME_REQUIRED, LENGTH_REQUIRED, TOO_LARG
 _BYTES: Final = {"schema": {"type": "string", "format": "binary"}}
 # Generators of clients treat only application/octet-stream as bytes.
 _CONTENT: Final = {"application/octet-stream": _BYTES}
+_ANY: Final = {**_CONTENT, "*/*": _BYTES}
 
 
 def _download(media_type: str) -> Json:
     content = {**_CONTENT, media_type: _BYTES}
+    ranges = {**content, "multipart/byteranges": _BYTES}
     return {
         "responses": {
             "200": {"description": "The content", "content": content},
-            "206": {"description": "The requested range", "content": content},
+            "206": {"description": "The requested range", "content": ranges},
+            "304": {"description": "The visitor's copy is current"},
         }
     }
 
@@ -222,7 +225,7 @@ def _add_downloads(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         limit=shares.visits.count,
         request_headers=SENT,
         errors=(*VISITOR_ERRORS, NOT_SHOWN),
-        document={"responses": {"200": {"description": "A picture, or text", "content": _CONTENT}}},
+        document={"responses": {"200": {"description": "A picture, or text", "content": _ANY}}},
     )
     def preview_shared_file(secret: str, file_id: str) -> Any:
         """Get a picture in a smaller size without metadata, or the beginning of a text."""

@@ -50,13 +50,15 @@ blueprint = Blueprint(
 
 _ZIP: Final = "application/zip"
 _ARCHIVE = binary_content(_ZIP)
+_RANGES = binary_content(_ZIP, "multipart/byteranges")
 _DOCUMENT: dict[str, Any] = {
     "responses": {
         "200": {
             "description": "The ZIP archive; Content-Location is its URL for further downloads",
             "content": _ARCHIVE,
         },
-        "206": {"description": "The requested range of the ZIP archive", "content": _ARCHIVE},
+        "206": {"description": "The requested range of the ZIP archive", "content": _RANGES},
+        "304": {"description": "The client's copy is current"},
     }
 }
 _ERRORS = (
