@@ -1,4 +1,4 @@
-"""How much of a large folder a page reads, in each order: counted work instead of time."""
+"""How many nodes a page of a large folder and a search read: counted work instead of time."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,8 +14,10 @@ from tests.support.databases import on_postgresql, on_sqlite
 from strongroom.container.services import Container
 from strongroom.database import sqlite_engines
 from strongroom.database.paging import Paging
+from strongroom.files import search_scope
 from strongroom.files.node_filters import SORTS, NodeOrder
 from strongroom.files.node_selection import NodeSelection
+from strongroom.files.search import NodeSearch
 
 SMALL: Final = 600
 LARGE: Final = 8 * SMALL
@@ -83,24 +85,58 @@ def test_a_page_in_any_order_reads_no_more_of_a_larger_folder(
 @on_postgresql
 def test_no_page_in_any_order_is_sorted(api: Api, archive_of: Callable[[int], Archive]) -> None:
     archive = archive_of(LARGE)
-    container, statements = api.container, list[tuple[str, Any]]()
+    with _noted_statements(api.container, " nodes") as statements:
+        for sort in SORTS:
+            for number in (1, LARGE // PAGE // 2):
+                _read(api.container, archive, sort, number)
+    assert len(statements) > 2 * len(SORTS)
+    assert not [kind for kind in _planned(api.container, statements) if _is_slow(kind)]
+
+
+@on_postgresql
+def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strongroom.files.search_scope.MAX_FOLDERS", 5)
+    search_scope._extent_of.cache_clear()
+    archive = plant(api.container, LARGE)
+    with _noted_statements(api.container, " around") as statements:
+        search = api.container.keeping.search.search
+        assert search(archive.everything, archive.tenant, NodeSearch("report"), Paging(1, PAGE)).total
+    search_scope._extent_of.cache_clear()
+    assert len(statements) > 1
+    assert not [kind for kind in _planned(api.container, statements) if kind == "Seq Scan nodes"]
+
+
+def _is_slow(kind: str) -> bool:
+    return "Sort" in kind or kind == "Seq Scan nodes"
+
+
+@contextmanager
+def _noted_statements(container: Container, part: str) -> Iterator[list[tuple[str, Any]]]:
+    """Note the statements that contain a text, with their parameters."""
+    statements: list[tuple[str, Any]] = []
 
     def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        if " nodes" in statement:
+        if part in statement:
             statements.append((statement, parameters))
 
     event.listen(container.database.engine, "before_cursor_execute", note)
-    for sort in SORTS:
-        for number in (1, LARGE // PAGE // 2):
-            _read(container, archive, sort, number)
-    event.remove(container.database.engine, "before_cursor_execute", note)
-    assert len(statements) > 2 * len(SORTS)
+    try:
+        yield statements
+    finally:
+        event.remove(container.database.engine, "before_cursor_execute", note)
+
+
+def _planned(container: Container, statements: list[tuple[str, Any]]) -> list[str]:
+    """Return the kinds of all nodes of the plans of PostgreSQL."""
+    kinds: list[str] = []
     with container.database.read() as connection:
         for statement, parameters in statements:
             explained = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", parameters)
             plan = explained.scalar_one()
-            kinds = [*_kinds(plan if isinstance(plan, list) else json.loads(plan))]
-            assert not [kind for kind in kinds if "Sort" in kind or kind == "Seq Scan nodes"], statement
+            kinds += _kinds(plan if isinstance(plan, list) else json.loads(plan))
+    return kinds
 
 
 def _kinds(plan: Any) -> Iterator[str]:

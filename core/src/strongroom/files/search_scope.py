@@ -35,7 +35,7 @@ from strongroom.files.models import NodeType, Permission, folder_counts, nodes
 from strongroom.files.name_index import Source, contains_text, search_names
 from strongroom.files.permissions import granted_nodes, held_permission
 
-MAX_FOLDERS = 1000
+MAX_FOLDERS = 2000
 """Number of folders of a scope that one query reads at most."""
 
 
@@ -154,8 +154,10 @@ def names_within(shape: ScopeShape) -> Source:
 def _around() -> Select[Any]:
     wanted = nodes.c.id.in_(bindparam("folder_ids", expanding=True))
     around = select(nodes.c.id, nodes.c.parent_id).where(wanted).cte("around", recursive=True)
+    # A subquery per folder keeps PostgreSQL, which expects ten times as many, from reading all nodes.
     parent = nodes.alias()
-    step = select(parent.c.id, parent.c.parent_id).join(around, parent.c.id == around.c.parent_id)
+    parent_id = select(parent.c.parent_id).where(parent.c.id == around.c.parent_id).scalar_subquery()
+    step = select(around.c.parent_id, parent_id).where(around.c.parent_id.is_not(None))
     # UNION removes duplicates: most folders are around many of the nodes.
     around = around.union(step)
     return select(around.c.id, around.c.parent_id, held_permission(around.c.id))
