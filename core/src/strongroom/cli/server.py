@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,11 +129,11 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
     if not configuration.settings.management.port:
         yield None
         return
-    from strongroom.observability.shared_metrics import share_metrics
+    from strongroom.observability.shared_metrics import metrics_folder, share_metrics
 
-    with tempfile.TemporaryDirectory(prefix="strongroom-metrics-") as folder:
-        share_metrics(Path(folder))
-        yield Path(folder)
+    with metrics_folder() as folder:
+        share_metrics(folder)
+        yield folder
 
 
 _STEP_SECONDS: Final = 0.1

@@ -4,19 +4,52 @@ The Prometheus library selects this mode by an environment variable when it is i
 process must call :func:`share_metrics` before anything imports the library.
 """
 
+import fcntl
 import os
 import re
 import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from prometheus_client import Metric
     from prometheus_client.registry import Collector
 
+_PREFIX: Final = "strongroom-metrics-"
+_LOCK: Final = "lock"
+_ENDED: Final = "ended"
+_SUMMED: Final = ("counter", "histogram", "summary")
+_MERGING: Final = threading.Lock()
 _VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
 _PROCESS = re.compile(r"_(\d+)\.db$")
+
+
+@contextmanager
+def metrics_folder() -> Iterator[Path]:
+    """Create a folder for the metrics of all processes until the block ends.
+
+    Folders of servers that were killed are removed. Their locks tell them from those of other servers,
+    also of servers with process ids of their own, as in containers.
+    """
+    _remove_stale(Path(gettempdir()))
+    with TemporaryDirectory(prefix=_PREFIX) as name, (Path(name) / "unlocked").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Only now, so that a folder with this file is in use, or stale.
+        (Path(name) / "unlocked").rename(Path(name) / _LOCK)
+        yield Path(name)
+
+
+def _remove_stale(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*"):
+        # Folders of other users cannot be opened, and others may be removed at this moment.
+        with suppress(OSError), (folder / _LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            rmtree(folder, ignore_errors=True)
 
 
 def share_metrics(folder: Path) -> None:
@@ -29,24 +62,62 @@ def share_metrics(folder: Path) -> None:
 def exposition(folder: Path, others: "Iterable[Collector]" = ()) -> tuple[bytes, str]:
     """Return the metrics of all processes, summed, and the media type of the text."""
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-    from prometheus_client.multiprocess import MultiProcessCollector
 
-    _forget_dead(folder)
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
-    for collector in others:
+    for collector in (_SharedMetrics(folder), *others):
         registry.register(collector)
     return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
+class _SharedMetrics:
+    """Reads the sums of all processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def collect(self) -> "Iterable[Metric]":
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        # Another thread would count a process twice while its files are merged.
+        with _MERGING:
+            _forget_dead(self._folder)
+            collector = MultiProcessCollector(None, str(self._folder))  # type: ignore[no-untyped-call]
+            metrics: Iterable[Metric] = list(collector.collect())  # type: ignore[no-untyped-call]
+            return metrics
+
+
 def _forget_dead(folder: Path) -> None:
-    """Drop the gauges of processes that have ended; their counters remain."""
+    """Drop the gauges of processes that have ended, and merge their counters into one file each kind."""
     from prometheus_client.multiprocess import mark_process_dead
 
-    processes = {int(match[1]) for path in folder.iterdir() if (match := _PROCESS.search(path.name))}
-    for process in processes:
-        if not _is_alive(process):
-            mark_process_dead(process, str(folder))  # type: ignore[no-untyped-call]
+    files = {path: int(match[1]) for path in folder.iterdir() if (match := _PROCESS.search(path.name))}
+    dead = {process for process in files.values() if not _is_alive(process)}
+    for process in dead:
+        mark_process_dead(process, str(folder))  # type: ignore[no-untyped-call]
+    for kind in _SUMMED:
+        ended = [path for path in files if files[path] in dead and path.name.startswith(f"{kind}_")]
+        if ended:
+            _merge(ended, folder / f"{kind}_{_ENDED}.db")
+
+
+def _merge(files: list[Path], target: Path) -> None:
+    """Add the values of files to those of the target, and remove the files."""
+    from prometheus_client.mmap_dict import MmapedDict, mmap_key
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    sources = [str(path) for path in (*files, target) if path.exists()]
+    partial = target.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    merged = MmapedDict(str(partial))  # type: ignore[no-untyped-call]
+    for metric in MultiProcessCollector.merge(sources, accumulate=False):  # type: ignore[no-untyped-call]
+        for sample in metric.samples:
+            labels, values = list(sample.labels), list(sample.labels.values())
+            key = mmap_key(metric.name, sample.name, labels, values, metric.documentation)
+            merged.write_value(key, sample.value, 0)  # type: ignore[no-untyped-call]
+    merged.close()  # type: ignore[no-untyped-call]
+    partial.replace(target)
+    for path in files:
+        path.unlink()
 
 
 def _is_alive(process: int) -> bool:
