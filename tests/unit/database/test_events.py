@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import DBAPIError
+from tests.support.counters import counters
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
-from strongroom.limits.backends import counters
 
 ADD = Statement(insert(counters))
 ALL = Statement(select(counters.c.subject))

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import bindparam, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
+from tests.support.counters import counters
 
 from strongroom.database import Database
 from strongroom.database.statements import Statement
 from strongroom.errors import NotFound, Unavailable
-from strongroom.limits.backends import counters
 
 pytestmark = pytest.mark.both_databases
 

@@ -5,15 +5,9 @@ from typing import Any
 
 import pytest
 from sqlalchemy import (
-    BigInteger,
     Boolean,
-    Column,
     Connection,
-    Integer,
-    MetaData,
     PickleType,
-    String,
-    Table,
     bindparam,
     delete,
     insert,
@@ -25,6 +19,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
+from tests.support.counters import counters
 
 from strongroom.database import Database
 from strongroom.database.rows import RowMapper
@@ -32,15 +27,6 @@ from strongroom.database.statements import Statement, dynamic, for_each_dialect
 from strongroom.errors import Unavailable
 
 pytestmark = pytest.mark.both_databases
-
-counters = Table(
-    "counters",
-    MetaData(),
-    Column("subject", String, primary_key=True),
-    Column("count", Integer),
-    Column("expires_at", BigInteger),
-)
-"""Columns of a table of the core, whose other columns have defaults."""
 
 
 @dataclass(frozen=True, slots=True)
