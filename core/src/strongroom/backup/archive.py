@@ -27,7 +27,9 @@ from strongroom.database import metadata
 from strongroom.database.metadata import is_derived
 from strongroom.database.plugin_tables import AllTables, left_tables, sorted_tables, version_table
 from strongroom.database.statements import dynamic
+from strongroom.database.upgrade import SCHEMA_REVISION
 from strongroom.dataclasses import dataclass
+from strongroom.version import __version__
 
 
 class BackupError(Exception):
@@ -84,6 +86,17 @@ class Manifest:
     faults: dict[str, str] = field(default_factory=dict)
     plugins: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+
+    def schema_fault(self) -> str | None:
+        """Return why this server cannot restore the tables, with the remedy, or ``None``."""
+        if self.schema == SCHEMA_REVISION:
+            return None
+        # Builds between two releases have the same version.
+        build = "the build that created it, of" if self.version == __version__ else "the version"
+        return (
+            f"the archive's schema is {self.schema}, not {SCHEMA_REVISION}: restore it with {build} "
+            f"strongroom {self.version}, then run: strongroom db upgrade"
+        )
 
     @classmethod
     def parse(cls, content: bytes) -> "Manifest":

@@ -29,7 +29,7 @@ from strongroom.database import Database
 from strongroom.database.installation import become_another_database, set_restored_at
 from strongroom.database.plugin_tables import AllTables, PluginTablesError
 from strongroom.database.statements import Statement, dynamic
-from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, upgrade
+from strongroom.database.upgrade import NewerSchema, upgrade
 from strongroom.files.reindexing import NameReindexing
 from strongroom.files.retention.clock import merge_clock, take_clock
 from strongroom.files.retention.models import retention_clock
@@ -112,11 +112,8 @@ class Restoration:
         return manifest
 
     def _require_fit(self, manifest: Manifest, secret: str) -> None:
-        if manifest.schema != SCHEMA_REVISION:
-            raise BackupError(
-                f"the archive's schema is {manifest.schema}, not {SCHEMA_REVISION}: restore it with "
-                f"strongroom {manifest.version}, then run: strongroom db upgrade"
-            )
+        if fault := manifest.schema_fault():
+            raise BackupError(fault)
         self._require_plugins(manifest)
         for name, summary in manifest.storages.items():
             if summary.included and summary.blobs and name not in self._storages:
