@@ -15,9 +15,12 @@ from strongroom.container.services import Container
 from strongroom.database import sqlite_engines
 from strongroom.database.paging import Paging
 from strongroom.files import search_scope
+from strongroom.files.grants import GroupGrantRequest
+from strongroom.files.models import Permission
 from strongroom.files.node_filters import SORTS, NodeOrder
 from strongroom.files.node_selection import NodeSelection
 from strongroom.files.search import NodeSearch
+from strongroom.identity import Origin
 
 SMALL: Final = 600
 LARGE: Final = 8 * SMALL
@@ -27,13 +30,24 @@ PAGE: Final = 20
 @pytest.fixture
 def archive_of(api: Api, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Archive]:
     monkeypatch.setattr("strongroom.files.child_counts.SPLIT_ABOVE", 100)
-    return lambda count: plant(api.container, 0, in_one_folder=count)
+    return lambda count: _planted(api.container, count)
+
+
+def _planted(container: Container, count: int) -> Archive:
+    """Plant a folder, which the member who saw nothing sees through a group."""
+    archive, services = plant(container, 0, in_one_folder=count), container.keeping
+    tenant, admin = archive.tenant, archive.admin
+    group = services.groups.create(admin, tenant, "readers", Origin()).id
+    services.groups.add_member(admin, tenant, group, archive.nothing.user_id, Origin())
+    grant = GroupGrantRequest(group, Permission.READ, None)
+    services.group_grants.put(admin, tenant, archive.folder, grant, Origin())
+    return archive
 
 
 def _read(container: Container, archive: Archive, sort: str, number: int) -> None:
     order = NodeSelection(order=NodeOrder.parse(sort))
     wanted = None if order.is_usual else order
-    for user in (archive.admin, archive.everything):
+    for user in (archive.admin, archive.everything, archive.nothing):
         page = container.keeping.listing.inside(
             user, archive.tenant, user.user_id, archive.folder, Paging(number, PAGE), wanted
         )
