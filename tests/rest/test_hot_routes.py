@@ -261,9 +261,9 @@ class TestRequests:
 
     def test_paths(self, file: File) -> None:
         for suffix, status in {
-            "?a=b": 200,
+            "?a=b": 400,
             "?": 200,
-            "?access_token=x": 200,
+            "?access_token=x": 400,
             "/": 404,
             "//": 404,
             "%00": 404,

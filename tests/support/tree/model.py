@@ -148,6 +148,11 @@ class TreeModel:
         """Return the node of a name in a folder."""
         return next((node for node in self.children(parent) if node.name == name), None)
 
+    def hides(self, user: str, parent: str | None, name: str) -> bool:
+        """Return whether a node at the top level, which the user cannot see, has a name."""
+        other = self.taken(parent, name)
+        return parent is None and other is not None and not self.permission(user, other.id)
+
     def free_name(self, parent: str | None, name: str) -> str:
         """Return the name, or the first with a number that is free."""
         candidates = (f"{name} ({number})" if number else name for number in range(1000))
@@ -213,8 +218,9 @@ class TreeModel:
         if node_id in self.nodes and (parent is None or parent in self.nodes):
             if any(around.id == node_id for around in self.path(parent)):
                 errors.add(MoveIntoItself)
-            other = self.taken(parent, name or self.nodes[node_id].name)
-            if other is not None and other.id != node_id:
+            final = name or self.nodes[node_id].name
+            other = self.taken(parent, final)
+            if other is not None and other.id != node_id and not self.hides(user, parent, final):
                 errors.add(NameConflict)
             if not errors - {NameConflict} and self.outlasts(user, node_id, parent):
                 errors.add(Forbidden)

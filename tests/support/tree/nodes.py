@@ -25,7 +25,7 @@ class NodeRules(ReadingRules):
     def make_folder(self, user: int, place: int | None, name: str, numbered: bool) -> None:
         parent, final = self.pick(place), normalized(name)
         errors = self.model.refusals_of_place(self.people[user], parent)
-        if numbered:
+        if numbered or self.model.hides(self.people[user], parent, final):
             final = self.model.free_name(parent, final)
         elif self.model.taken(parent, final):
             errors.add(NameConflict)
@@ -42,7 +42,7 @@ class NodeRules(ReadingRules):
         parent, final, content = self.pick(place), normalized(name), b"x" * size
         errors = self.model.refusals_of_place(self.people[user], parent)
         other = self.model.taken(parent, final)
-        if choice is OnConflict.RENAME:
+        if choice is OnConflict.RENAME or self.model.hides(self.people[user], parent, final):
             final, other = self.model.free_name(parent, final), None
         elif other and (choice is OnConflict.FAIL or other.content is None):
             errors.add(NameConflict)
@@ -82,7 +82,9 @@ class NodeRules(ReadingRules):
         revision = None if stale is None or node is None else node.revision - stale
         errors = self.model.refusals_of_change(self.people[user], node_id, Permission.WRITE, revision)
         other = node and self.model.taken(node.parent, final)
-        if other and other is not node:
+        if node and self.model.hides(self.people[user], node.parent, final):
+            final = self.model.free_name(node.parent, final)
+        elif other and other is not node:
             errors.add(NameConflict)
         view = self.expect(
             errors,
@@ -111,6 +113,8 @@ class NodeRules(ReadingRules):
         revision = None if stale is None or node is None else node.revision - stale
         errors = self.model.refusals_of_move(self.people[user], node_id, parent, final, revision)
         other = node and self.model.taken(parent, final or node.name)
+        if node and self.model.hides(self.people[user], parent, final or node.name):
+            final, other = self.model.free_name(parent, final or node.name), None
         if taking and node and other and other is not node and None not in (node.content, other.content):
             errors -= {NameConflict}
             errors |= self.model.refusals(self.people[user], other.id, Permission.MANAGE)
@@ -138,7 +142,7 @@ class NodeRules(ReadingRules):
         is_known = parent is None or parent in self.model.nodes
         if is_known and any(around.id == node_id for around in self.model.path(parent)):
             errors.add(MoveIntoItself)
-        if numbered:
+        if numbered or self.model.hides(who, parent, final):
             final = self.model.free_name(parent, final)
         elif self.model.taken(parent, final):
             errors.add(NameConflict)

@@ -56,7 +56,7 @@ class TrashRules(TreeSetting):
         node = entry and entry.nodes[node_id]
         name = node.name if node else ""
         other = None if errors else self.model.taken(parent, name)
-        if other and choice is OnConflict.RENAME:
+        if other and (choice is OnConflict.RENAME or self.model.hides(caller, parent, name)):
             name, other = self.model.free_name(parent, name), None
         replaces = node and other and None not in (node.content, other.content)
         if other and choice is OnConflict.REPLACE and replaces:

@@ -127,6 +127,8 @@ def named_if_stuck(state: str, remedy: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        # Otherwise the thread ends a moment later, and looks like one that the plugin has left running.
+        timer.join()
 
 
 def owner_of(extension: object) -> str:
