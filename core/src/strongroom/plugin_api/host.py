@@ -364,7 +364,10 @@ class HostAPI(ABC):
 
     @abstractmethod
     def user_id(self) -> str | None:
-        """Return the caller's user id, if the request has a token and the route checks it."""
+        """Return the caller's user id, if the request has a token and the route checks it.
+
+        Outside of requests it is the id of the user that the plugin acts as.
+        """
 
     @abstractmethod
     def key_id(self) -> str | None:

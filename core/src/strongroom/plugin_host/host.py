@@ -27,7 +27,7 @@ from strongroom.http.internal_requests import send_request
 from strongroom.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.http.parsing import DONE, DoneSchema, Timestamp
 from strongroom.http.rate_limits import RequestLimits
-from strongroom.http.request import client, get_service, header_pair, origin
+from strongroom.http.request import client, current_request_id, get_service, header_pair, origin
 from strongroom.http.routing import Blueprint
 from strongroom.identity import ANY_TENANT
 from strongroom.limits.service import Allowance
@@ -309,10 +309,14 @@ class PluginHost(HostAPI):
         return error_response(error)
 
     def user_id(self) -> str | None:
+        if current_request_id() is None:
+            return self._user.id
         identity = optional_identity()
         return identity.user_id if identity else None
 
     def key_id(self) -> str | None:
+        if current_request_id() is None:
+            return None
         identity = optional_identity()
         return identity.key.key_id if identity and identity.key else None
 
