@@ -85,6 +85,7 @@ class Visit:
             policy=self._policy(),
             language=self.session.language,
             csrf=self.session.csrf,
+            device=self.session.device,
             root=self.request.root_path,
             base=self.request.root_path.removesuffix("/account"),
             **values,

@@ -5,7 +5,8 @@ let pending = new AbortController();
 const REFRESH_AFTER = 4 * 60 * 1000; // A challenge of the server is valid for 5 minutes.
 
 async function newChallenge(form) {
-  const headers = {"Content-Type": "application/json"};
+  // The server binds a challenge to the device, and the form is sent as this one.
+  const headers = {"Content-Type": "application/json", "X-Device-Id": form.dataset.device};
   const response = await fetch(form.dataset.challenges, {method: "POST", headers, body: "{}"});
   if (!response.ok) throw new Error(`no challenge: ${response.status}`);
   return (await response.json()).challenge;
