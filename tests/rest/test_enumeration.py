@@ -86,7 +86,9 @@ def stable_parts(answer: Answer) -> tuple[int, Any, list[tuple[str, str]]]:
     error = body.get("error")
     if error:
         body["error"] = {name: value for name, value in error.items() if name != "requestId"}
-    headers = [(name, value) for name, value in answer.headers if name != "X-Request-Id"]
+    headers = [
+        (name, value) for name, value in answer.headers if name not in {"X-Request-Id", "X-Device-Id"}
+    ]
     return answer.status_code, body, headers
 
 

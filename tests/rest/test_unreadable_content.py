@@ -19,6 +19,8 @@ MARKER = b"the-bytes-that-nobody-may-read"
 CORE = Path(strongroom.__file__).parent
 
 READ_ROUTES = {
+    "/",
+    "/favicon.ico",
     "/.well-known/jwks.json",
     "/api/v1/files/<file_name>",
     "/api/v1/quarantine",

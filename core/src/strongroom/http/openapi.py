@@ -92,9 +92,11 @@ class Description:
         app.config.update(
             API_TITLE="Strongroom", API_VERSION=self._version, OPENAPI_VERSION=OPENAPI_VERSION
         )
-        api = _Api(app, spec_kwargs=self._options())
+        api = _Api(spec_kwargs=self._options())
+        # Before the application, because the schema of errors is described with it.
         for field in API_FIELDS:
             api.register_field(*field)
+        api.init_app(app)
         for name, scheme in _SECURITY_SCHEMES.items():
             api.spec.components.security_scheme(name, scheme)
         for blueprint in self._blueprints:
