@@ -1,5 +1,6 @@
 """The commands of master keys, and the start of a server whose storage is encrypted."""
 
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_with_another_master_key_the_server_refuses_to_start(run: Run, config: P
     other = create_key_file(keys)
     for command in (("config", "check"), ("serve",)):
         refusal = run(*command, status=2)
-        assert "storages.vault: cannot be used: the master key " in refusal
+        assert re.search("storages.vault: cannot be \\w+: the master key ", refusal), refusal
         assert f"is missing in {keys}, which has {other}" in refusal
     keys.write_bytes(right)
     assert run("config", "check") == "the configuration is fine\n"

@@ -243,7 +243,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 51
+    assert len(READ_ROUTES) == 53
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:
