@@ -24,7 +24,7 @@ from strongroom_client import Client, Operation
 from strongroom_client._sync.session import Session
 from strongroom_client.api import tenants
 from strongroom_client.cli import main
-from strongroom_client.cli.output import duration
+from strongroom_client.cli.durations import duration
 from strongroom_client.models import NewTenant
 
 Run = Callable[..., Result]

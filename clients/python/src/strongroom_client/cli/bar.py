@@ -4,7 +4,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from .output import duration
+from .durations import duration
 
 _FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}, {rate_fmt}{left}"
 

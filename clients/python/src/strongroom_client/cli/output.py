@@ -10,6 +10,7 @@ import click
 
 from ..errors import ApiError
 from ..transfers import Progress, Report
+from .durations import duration
 
 Json = Mapping[str, Any]
 
@@ -71,11 +72,3 @@ def additions(add: Callable[[int], object]) -> Report:
         last = progress.done
 
     return report
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in its two largest units, such as ``3 min 20 s``."""
-    whole = round(seconds)
-    parts = ((whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60, "s"))
-    shown = [f"{count} {unit}" for count, unit in parts if count]
-    return " ".join(shown[:2]) or "0 s"
