@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from strongroom.dataclasses import dataclass
+from strongroom.cli.service_faults import ServiceFault
 
 _UNKNOWN_HOST: Final = re.compile(r"failed to resolve host|could not translate host name")
 _WRONG_LOGIN: Final = re.compile(
@@ -17,20 +17,7 @@ _LOCKED: Final = "database is locked"
 _DEFAULT_PORT: Final = 5432
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseFault:
-    """Why a database cannot be used, with a remedy.
-
-    Args:
-        message: the text, which contains no password.
-        is_temporary: whether the URL may be right.
-    """
-
-    message: str
-    is_temporary: bool
-
-
-def database_fault_of(url: URL, error: SQLAlchemyError) -> DatabaseFault:
+def database_fault_of(url: URL, error: SQLAlchemyError) -> ServiceFault:
     """Return the fault of a database that could not be opened or read.
 
     libpq has no error code for a failed connection, so the kinds differ in their text only. A text that
@@ -42,30 +29,28 @@ def database_fault_of(url: URL, error: SQLAlchemyError) -> DatabaseFault:
     # psycopg repeats the address, which the message names itself.
     detail = reason.rpartition(" failed: ")[2].removeprefix("FATAL:").strip()
     if _UNKNOWN_HOST.search(reason):
-        return DatabaseFault(
-            f'the host "{url.host}" is unknown; correct the host in database.url', False
-        )
+        return ServiceFault(f'the host "{url.host}" is unknown; correct the host in database.url', False)
     if _NO_DATABASE.search(reason):
-        return DatabaseFault(
+        return ServiceFault(
             f"PostgreSQL at {_place(url)} answers, but {detail}; create the database, or correct its "
             "name in database.url",
             False,
         )
     if _WRONG_LOGIN.search(reason):
-        return DatabaseFault(
+        return ServiceFault(
             f'PostgreSQL at {_place(url)} refuses the user "{url.username}": {detail}; correct the user '
             "or the password in database.url",
             False,
         )
-    return DatabaseFault(
+    return ServiceFault(
         f"PostgreSQL at {_place(url)} does not answer: {detail}; start it, or correct the host and port "
         "in database.url",
         True,
     )
 
 
-def _sqlite_fault(url: URL, reason: str) -> DatabaseFault:
-    return DatabaseFault(
+def _sqlite_fault(url: URL, reason: str) -> ServiceFault:
+    return ServiceFault(
         f"the file {url.database} cannot be used: {reason}; correct database.url, or the owner and mode "
         "of the file and its folder",
         reason == _LOCKED,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from strongroom.dataclasses import dataclass
+from strongroom.cli.service_faults import ServiceFault
 
 if TYPE_CHECKING:
     from redis import RedisError
@@ -14,20 +14,7 @@ _REFUSED_LOGIN: Final = ("WRONGPASS", "NOAUTH", "invalid username-password", "Au
 _CONSEQUENCE: Final = "and without it logins are refused"
 
 
-@dataclass(frozen=True, slots=True)
-class RedisFault:
-    """Why Redis cannot be used, with a remedy.
-
-    Args:
-        message: the text, which contains no password.
-        is_temporary: whether the URL may be right.
-    """
-
-    message: str
-    is_temporary: bool
-
-
-def redis_fault(url: str) -> RedisFault | None:
+def redis_fault(url: str) -> ServiceFault | None:
     """Return why Redis cannot count rate limits, or ``None`` if it can; writes nothing."""
     from redis import Redis, RedisError
 
@@ -39,26 +26,26 @@ def redis_fault(url: str) -> RedisFault | None:
     return None
 
 
-def _fault(url: str, error: "RedisError") -> RedisFault:
+def _fault(url: str, error: "RedisError") -> ServiceFault:
     from redis import AuthenticationError, ResponseError
 
     parts, reason = urlsplit(url), " ".join(str(error).split())
     where = f"Redis at {parts.hostname}:{parts.port or _PORT}"
     if isinstance(error, AuthenticationError) or reason.startswith(_REFUSED_LOGIN):
-        return RedisFault(
+        return ServiceFault(
             f"{where} refuses the login: {reason}, {_CONSEQUENCE}; correct the user or the password in "
             "redis.url",
             False,
         )
     if isinstance(error, ResponseError):
-        return RedisFault(
+        return ServiceFault(
             f"{where} refuses the database {parts.path or '/0'}: {reason}, {_CONSEQUENCE}; correct the "
             "number at the end of redis.url",
             False,
         )
     if "Name or service not known" in reason:
-        return RedisFault(
+        return ServiceFault(
             f'the host "{parts.hostname}" is unknown, {_CONSEQUENCE}; correct the host in redis.url',
             False,
         )
-    return RedisFault(f"{where} does not answer, {_CONSEQUENCE}; start it, or correct redis.url", True)
+    return ServiceFault(f"{where} does not answer, {_CONSEQUENCE}; start it, or correct redis.url", True)

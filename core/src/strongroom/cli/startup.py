@@ -14,7 +14,8 @@ import click
 
 from strongroom.cli.context import require_ownership
 from strongroom.cli.database_checks import require_own_secret, require_served_schema
-from strongroom.cli.redis_faults import RedisFault, redis_fault
+from strongroom.cli.redis_faults import redis_fault
+from strongroom.cli.service_faults import ServiceFault
 from strongroom.config import Configuration
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugins.selection import add_plugin_error, select
@@ -83,7 +84,7 @@ def require_offline(configuration: Configuration) -> None:
     configuration.raise_if_invalid()
 
 
-def limits_fault(container: "Container") -> RedisFault | None:
+def limits_fault(container: "Container") -> ServiceFault | None:
     """Return why Redis cannot store rate limits, or ``None`` if it can or is not configured."""
     return redis_fault(url) if (url := container.settings.redis.url) else None
 
