@@ -718,7 +718,7 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     enrolment: ErrorEnrolment | Unset = UNSET
     """Only with `error.second-factor-enrolment-required`"""
     hold: HoldReason | Unset = UNSET
-    retained_until: Any | Unset = msgspec.field(default=UNSET, name="retainedUntil")
+    retained_until: datetime.datetime | Unset = msgspec.field(default=UNSET, name="retainedUntil")
     """Only with `error.retained`"""
 
 
@@ -944,7 +944,7 @@ class HoldReason(msgspec.Struct, frozen=True, kw_only=True):
     """`HoldReason` of the API."""
 
     reason: str
-    until: Any
+    until: datetime.datetime | None
 
 
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):

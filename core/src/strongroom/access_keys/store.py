@@ -76,10 +76,11 @@ class KeyRow(NamedTuple):
     addresses: list[str]
 
 
-def good_key() -> FromClause:
+def good_key(key_id: str = "key_id") -> FromClause:
     """Return a subquery for the columns that decide about a request with an access key.
 
-    Its parameters are ``key_id`` and ``user_id``. ``user_type`` is NULL unless the user is active.
+    Its parameters are ``user_id`` and the one that ``key_id`` names. ``user_type`` is NULL
+    unless the user is active.
     """
     columns = access_keys.c
     return (
@@ -97,7 +98,7 @@ def good_key() -> FromClause:
             columns.addresses,
         )
         .where(
-            columns.id == bindparam("key_id"),
+            columns.id == bindparam(key_id),
             columns.user_id == bindparam("user_id"),
         )
         .subquery("access_key")

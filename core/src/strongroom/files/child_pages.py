@@ -37,7 +37,7 @@ KEYS: Final[Mapping[SortKey, Columns]] = {
 """The columns that the children of a folder are sorted by. Names are unique in a folder."""
 
 
-class Reader(Enum):
+class Viewer(Enum):
     """The sources of a user's permissions on the nodes in a folder."""
 
     MANAGER = "the folder alone, because nothing exceeds the permission to manage it"
@@ -63,26 +63,26 @@ def _shared() -> tuple[FromClause, ColumnElement[Any]]:
 
 
 _SOURCES: Final = {
-    Reader.MANAGER: _managed,
-    Reader.MEMBER: _granted,
-    Reader.MEMBER_OF_GROUPS: _shared,
+    Viewer.MANAGER: _managed,
+    Viewer.MEMBER: _granted,
+    Viewer.MEMBER_OF_GROUPS: _shared,
 }
 
 
 @cache
-def children_page(sort: SortKey, reader: Reader, *, from_end: bool = False) -> PageQuery:
+def children_page(sort: SortKey, viewer: Viewer, *, from_end: bool = False) -> PageQuery:
     """Return the query for a page of the folder ``node_id``.
 
     The first page starts at the beginning, each other one at the parameters of :func:`start_of_page`.
 
     Args:
         sort: the order, ascending.
-        reader: the user.
+        viewer: the user.
         from_end: whether the first page is that of the descending order.
     """
 
     def build(paging: Paging, columns: Columns) -> Select[Any]:
-        tables, own = _SOURCES[reader]()
+        tables, own = _SOURCES[viewer]()
         key = KEYS[sort]
         query = select(*columns, own).select_from(tables)
         query = query.where(nodes.c.parent_id == bindparam("node_id"))

@@ -34,7 +34,7 @@ from strongroom.database.statements import Statement
 from strongroom.dataclasses import dataclass
 from strongroom.files.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.files.child_counts import children_of
-from strongroom.files.child_pages import Columns, PageQuery, Reader, children_page, start_of_page
+from strongroom.files.child_pages import Columns, PageQuery, Viewer, children_page, start_of_page
 from strongroom.files.group_visibility import through_groups
 from strongroom.files.models import NODE, Permission, grants, nodes
 from strongroom.files.node_filters import NodeOrder
@@ -375,7 +375,7 @@ class FileListing:
                 return FilePage(total, paging)
             parameters |= start
         from_end = order.descending and not paging.offset
-        query = children_page(order.key, _reader(access), from_end=from_end)
+        query = children_page(order.key, _viewer(access), from_end=from_end)
         levels = (access.permission, access.ceiling)
         # The statement depends on whether there are rows before the page.
         found = Paging(2 if offset else 1, paging.size)
@@ -458,10 +458,10 @@ class FileListing:
         }
 
 
-def _reader(access: NodeAccess) -> Reader:
+def _viewer(access: NodeAccess) -> Viewer:
     if access.permission is Permission.MANAGE:
-        return Reader.MANAGER
-    return Reader.MEMBER_OF_GROUPS if access.more[1] else Reader.MEMBER
+        return Viewer.MANAGER
+    return Viewer.MEMBER_OF_GROUPS if access.more[1] else Viewer.MEMBER
 
 
 @cache

@@ -25,7 +25,6 @@ from sqlalchemy import (
     true,
 )
 
-from strongroom.access_keys.models import access_keys
 from strongroom.access_keys.store import good_key
 from strongroom.database.functions import greatest
 from strongroom.files.models import Permission, folders_around, grants, group_grants, nodes
@@ -170,11 +169,9 @@ def key_access_query(dialect: str) -> Select[Any]:
 
 def _is_key_in_force() -> ColumnElement[bool]:
     """Return the condition that the access key of delegated rights, if any, still gives them."""
-    key, path = access_keys.c, folders_around("limit_node_id")
-    reaches = key.folder_id.is_(None) | key.folder_id.in_(select(path.c.id))
+    key, path = good_key("limit_key_id").c, folders_around("limit_node_id")
+    reaches = key.key_folder_id.is_(None) | key.key_folder_id.in_(select(path.c.id))
     is_good = exists().where(
-        key.id == bindparam("limit_key_id"),
-        key.user_id == bindparam("user_id"),
         key.expires_at > bindparam("now"),
         key.max_permission >= bindparam("required_permission"),
         reaches,

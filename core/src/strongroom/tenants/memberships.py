@@ -24,7 +24,8 @@ from strongroom.database.statements import Statement, for_each_dialect
 from strongroom.errors import Forbidden, LastAdministrator
 from strongroom.identity import Identity
 from strongroom.tenants.models import Member, Role, tenant_members, tenants
-from strongroom.users.models import UserStatus, UserType, users
+from strongroom.users.models import UserType
+from strongroom.users.service import type_of_active
 
 # This condition hides deleted tenants everywhere: they have no members until they are restored.
 _OF_MEMBER: Final = (
@@ -89,12 +90,11 @@ _ONLY_ADMINISTRATOR: Final = Statement(lambda _: _only_administrator())
 def _administrator() -> Select[Any]:
     # Members of a deleted tenant count: it may be restored, and its last events still concern them.
     administered = tenant_members.c.tenant_id == bindparam("tenant_id")
-    is_own = administered & (tenant_members.c.user_id == users.c.id) & _IS_ADMIN
+    is_own = administered & (tenant_members.c.user_id == bindparam("user_id")) & _IS_ADMIN
     of_tenant = select(tenant_members.c.user_id).where(is_own).exists()
-    return select(users.c.id).where(
-        users.c.id == bindparam("user_id"),
-        users.c.status == UserStatus.ACTIVE.value,
-        or_(users.c.type == UserType.ADMIN.value, of_tenant),
+    user_type = type_of_active(bindparam("user_id"))
+    return select(user_type).where(
+        user_type.is_not(None), or_(user_type == UserType.ADMIN.value, of_tenant)
     )
 
 
