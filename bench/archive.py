@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, text
 
 from bench.forest import COUNTS, analyze, identity
-from strongroom.container.services import Container
-from strongroom.files import child_counts, order_counts
-from strongroom.files.models import Permission
-from strongroom.files.name_index import fts_row, grams_of, int_array
-from strongroom.files.names import fold_name
-from strongroom.identity import Identity, Origin
-from strongroom.tenants.models import Role
+from strongroom.assembly.container import Container
+from strongroom.content.nodes import child_counts, order_counts
+from strongroom.content.nodes.models import Permission
+from strongroom.content.nodes.name_index import fts_row, grams_of, int_array
+from strongroom.content.nodes.names import fold_name
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
 
 FILES_PER_PROJECT: Final = 100
 PROJECTS_PER_DEPARTMENT: Final = 100

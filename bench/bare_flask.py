@@ -11,8 +11,8 @@ from types import ModuleType
 
 from flask import Flask
 
-from strongroom.config import Configuration, load
-from strongroom.server import run
+from strongroom.assembly.server import run
+from strongroom.foundation.config import Configuration, load
 
 
 class NoServices:
@@ -41,7 +41,7 @@ def create_bare_app(_: Configuration) -> Flask:
 
 if __name__ == "__main__":
     # In place of Strongroom's own, which to import would be a part of Strongroom's work.
-    application = ModuleType("strongroom.app")
+    application = ModuleType("strongroom.assembly.app")
     application.__dict__["create_app"] = create_bare_app
     application.__dict__["container_of"] = lambda _: NoServices()
     sys.modules[application.__name__] = application

@@ -5,11 +5,11 @@ from typing import Final
 
 from sqlalchemy import text
 
-from strongroom.container.services import Container
-from strongroom.identity import Identity, Origin
-from strongroom.ids import new_id
-from strongroom.tenants.models import Role
-from strongroom.users.models import UserType
+from strongroom.assembly.container import Container
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.ids import new_id
+from strongroom.identity.users.models import UserType
 
 SHOWN: Final = 1000
 """Number of files at the member's top level, for any number of nodes."""

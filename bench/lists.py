@@ -11,9 +11,9 @@ from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from bench.forest import SHOWN, Forest, plant
 from bench.harness import Limit, Plan, Row, interleave
-from strongroom.config import load
-from strongroom.container.services import Container, build
-from strongroom.database.paging import Paging
+from strongroom.assembly.container import Container, build
+from strongroom.foundation.config import load
+from strongroom.foundation.database.paging import Paging
 
 FEW: Final = 10_000
 PAGE: Final = 50

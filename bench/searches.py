@@ -13,13 +13,13 @@ from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 from bench.archive import Archive, plant
 from bench.harness import Limit, Plan, Row, interleave
 from bench.lists import CONFIG
-from strongroom.config import load
-from strongroom.container.services import Container, build
-from strongroom.database.paging import Paging
-from strongroom.files.node_filters import SORTS, NodeOrder
-from strongroom.files.node_selection import NodeSelection
-from strongroom.files.search import NodeSearch
-from strongroom.identity import Identity
+from strongroom.assembly.container import Container, build
+from strongroom.content.files.search import NodeSearch
+from strongroom.content.nodes.node_filters import SORTS, NodeOrder
+from strongroom.content.nodes.node_selection import NodeSelection
+from strongroom.foundation.caller import Identity
+from strongroom.foundation.config import load
+from strongroom.foundation.database.paging import Paging
 
 _TEXTS: Final = (
     *("报告", "张三", "报", "总结报告", "合同项目", "年", "财务人"),

@@ -23,9 +23,9 @@ from bench.report import markdown
 from bench.servers import ROOT
 from bench.usage import forget_peak, peak_bytes, resident_bytes
 from strongroom.clock import SystemClock
+from strongroom.content.storage.models import new_key
+from strongroom.content.storage.stores import Store
 from strongroom.plugin_api.storage import StorageBackend
-from strongroom.storage.models import new_key
-from strongroom.storage.stores import Store
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.options import OssOptions
 from strongroom_storage_oss.simulator import OssSimulator

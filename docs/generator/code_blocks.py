@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from strongroom.cli.plugins.new import write_plugin
-from strongroom.plugins.seams import KINDS, SEAMS
+from strongroom.foundation.plugins.seams import KINDS, SEAMS
 
 _ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^(<!-- (file|kit): (\S+) -->\n```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)

@@ -6,9 +6,9 @@ import click
 
 from generator.kinds import shipped
 from generator.prose import prose, required
+from strongroom.assembly.plugin_host.hosts import offline_hosts
 from strongroom.cli.main import core_commands
-from strongroom.config import Settings
-from strongroom.plugin_host.hosts import offline_hosts
+from strongroom.foundation.config import Settings
 
 COMMANDS = """\
 # Commands

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from generator.prose import prose, required
-from strongroom.config.describe import Section, core_sections, template
-from strongroom.config.files import StorageSettings
-from strongroom.config.loader import ALIASES
-from strongroom.plugins.manager import PluginManager
-from strongroom.plugins.selection import BUILTIN, offered_sections
+from strongroom.foundation.config.describe import Section, core_sections, template
+from strongroom.foundation.config.files import StorageSettings
+from strongroom.foundation.config.loader import ALIASES
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.selection import BUILTIN, offered_sections
 
 CONFIGURATION = """\
 # Configuration

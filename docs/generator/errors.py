@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from generator.kinds import shipped
 from generator.prose import required
-from strongroom.errors import StrongroomError, catalogue
+from strongroom.foundation.errors import StrongroomError, catalogue
 from strongroom.plugin_api.web import ErrorKind
 
 ERRORS = """\

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from generator.prose import required
-from strongroom.events.catalogue import EVENT_TYPES
+from strongroom.activity.events.catalogue import EVENT_TYPES
 from strongroom.plugin_api.events import EventField, EventType
 
 EVENTS = """\

@@ -10,7 +10,8 @@ from typing import Any
 
 from generator.kinds import KINDS
 from generator.prose import prose
-from strongroom.config.schema import OPTION_TYPES
+from strongroom.foundation.config.schema import OPTION_TYPES
+from strongroom.foundation.plugins import hookspecs
 from strongroom.plugin_api import API_VERSION, web
 from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
@@ -26,7 +27,6 @@ from strongroom.plugin_api.storage import (
     WrappedKeys,
 )
 from strongroom.plugin_api.tenants import TenantsAPI, UsersAPI
-from strongroom.plugins import hookspecs
 
 HOOKS = f"""\
 # Hooks

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from strongroom.foundation.plugins import seams
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import Extension
-from strongroom.plugins import seams
-from strongroom.plugins.manager import PluginManager
-from strongroom.plugins.selection import BUILTIN
 
 KINDS: tuple[type[Extension[Any]], ...] = tuple(kind.base for kind in seams.KINDS if kind.base)
 

@@ -6,14 +6,14 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
 from generator.kinds import shipped
-from strongroom.config import Settings
-from strongroom.observability.families import Family
-from strongroom.observability.metrics import Metrics
-from strongroom.observability.plugin_metrics import CORE_FAMILIES
+from strongroom.assembly.plugin_host.hosts import offline_hosts
+from strongroom.assembly.plugin_host.registrations import registered_metrics
+from strongroom.foundation.config import Settings
+from strongroom.ops.observability.families import Family
+from strongroom.ops.observability.metrics import Metrics
+from strongroom.ops.observability.plugin_metrics import CORE_FAMILIES
 from strongroom.plugin_api.metrics import Counter, Histogram
 from strongroom.plugin_api.metrics import Metric as PluginMetric
-from strongroom.plugin_host.hosts import offline_hosts
-from strongroom.plugin_host.registrations import registered_metrics
 
 INTRODUCTION = (
     "# Metrics\n\n"

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from strongroom.accounts.reauthentication import FRESH_LOGIN
-from strongroom.app import BLUEPRINTS
-from strongroom.http.openapi import Description
-from strongroom.http.routing import SENSITIVE_IF_KEY, SENSITIVE_KEY
+from strongroom.assembly.app import BLUEPRINTS
+from strongroom.identity.accounts.reauthentication import FRESH_LOGIN
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.version import __version__
+from strongroom.web.http.openapi import Description
+from strongroom.web.http.routing import SENSITIVE_IF_KEY, SENSITIVE_KEY
 
 STEP_UP = """\
 # Step-up

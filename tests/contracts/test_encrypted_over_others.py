@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.support.stores import ObjectStore, s3_store
 
+from strongroom.content.storage.namespaces import Namespace
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.storage import InnerStorage, StorageBackend
-from strongroom.storage.namespaces import Namespace
 from strongroom.testing.keys import MemoryKeys
 from strongroom.testing.storage import MEBIBYTE, StorageWrapperContract
 from strongroom_storage_encrypted.wrapper import EncryptedStorage

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from strongroom.cli.plugins.new import write_plugin
-from strongroom.plugins import hookspecs
-from strongroom.plugins.seams import KINDS, SEAMS, Seam
+from strongroom.foundation.plugins import hookspecs
+from strongroom.foundation.plugins.seams import KINDS, SEAMS, Seam
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"

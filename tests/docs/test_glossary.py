@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import strongroom.app  # noqa: F401  imports the models of all features
-from strongroom.database.metadata import metadata
+import strongroom.assembly.app  # noqa: F401  imports the models of all features
+from strongroom.foundation.database.metadata import metadata
 
 ROOT = Path(__file__).parents[2]
 ROWS = [

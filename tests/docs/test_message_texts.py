@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from strongroom.locales import LOCALES
-from strongroom.notifications.templates import TEMPLATES, parameters_of, read_texts
+from strongroom.activity.notifications.templates import TEMPLATES, parameters_of, read_texts
+from strongroom.foundation.locales import LOCALES
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/message-texts.md").read_text()
 

@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 from tests.support.environment import Environment
 from tests.support.pages import blocks_of, follow
 
-from strongroom.plugins.seams import KINDS, main_seam
+from strongroom.foundation.plugins.seams import KINDS, main_seam
 from strongroom.testing.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,8 +14,8 @@ from generator.configuration import section_of
 from generator.errors import error_row
 from generator.prose import prose
 
-from strongroom.config.describe import Section
-from strongroom.config.schema import OPTION_TYPES
+from strongroom.foundation.config.describe import Section
+from strongroom.foundation.config.schema import OPTION_TYPES
 from strongroom.plugin_api import option
 from strongroom.plugin_api.web import ErrorKind
 

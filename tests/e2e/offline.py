@@ -7,10 +7,10 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from strongroom.config import load
-from strongroom.container.services import Container, build
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import BlobState, blobs
+from strongroom.assembly.container import Container, build
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.foundation.config import load
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.support.stores import stored_files
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from strongroom.config import load
-from strongroom.container.services import build
-from strongroom.database.installation import database_id
-from strongroom.files.models import nodes
-from strongroom.storage.models import BlobState, blobs
+from strongroom.assembly.container import build
+from strongroom.content.nodes.models import nodes
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.foundation.config import load
+from strongroom.foundation.database.installation import database_id
 from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
-from strongroom.config import ConfigurationError
+from strongroom.foundation.config import ConfigurationError
 from strongroom.testing.server import free_port
 from tests.e2e.distributions import install
 from tests.support.commands import run_command

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import MetaData, create_engine
 
-from strongroom.app import container_of, create_app
+from strongroom.assembly.app import container_of, create_app
 from strongroom.cli.main import root
 from strongroom.cli.startup import application
-from strongroom.config import load
-from strongroom.storage.ownership import read_owner
+from strongroom.content.storage.ownership import read_owner
+from strongroom.foundation.config import load
 from strongroom.testing.server import free_port
 from tests.support.config import Table, write_toml
 from tests.support.stores import oss_store, s3_store

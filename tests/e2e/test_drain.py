@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.database import upgrade
-from strongroom.database.upgrade import SCHEMA_REVISION
+from strongroom.foundation.database import upgrade
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import TIMEOUT, Client, Response
 from tests.support.campaign import campaign_size
 from tests.support.commands import run_command
@@ -42,7 +42,7 @@ PER_SECOND = 50
 ROUNDS = campaign_size("ROLLING_ROUNDS", 0)
 THREADS = 8
 
-CODE = Path(upgrade.__file__).parents[1]
+CODE = Path(upgrade.__file__).parents[2]
 NEXT_REVISION = f"{int(SCHEMA_REVISION) + 1:04}"
 MIGRATION = """
 import sqlalchemy as sa
@@ -273,7 +273,7 @@ class NextVersion:
         shutil.copytree(CODE, package, ignore=shutil.ignore_patterns("__pycache__"))
         migration = package / f"database/migrations/versions/{NEXT_REVISION}_labels.py"
         migration.write_text(MIGRATION.format(revision=NEXT_REVISION, before=SCHEMA_REVISION))
-        module = package / "database/upgrade.py"
+        module = package / "foundation/database/upgrade.py"
         text = module.read_text()
         assert text.count(f'"{SCHEMA_REVISION}"') == 1
         module.write_text(text.replace(f'"{SCHEMA_REVISION}"', f'"{NEXT_REVISION}"'))

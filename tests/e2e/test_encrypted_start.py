@@ -9,7 +9,7 @@ import pyrage
 import pytest
 
 from strongroom.builtin.key_file import create_key_file
-from strongroom.storage.models import is_key
+from strongroom.content.storage.models import is_key
 from tests.support.api import Api
 from tests.support.commands import run_command
 from tests.support.config import change_config

@@ -18,7 +18,7 @@ from tests.support.waiting import wait_until
 
 PLUGIN = """
 import fcntl, json, os
-from strongroom.events import positions
+from strongroom.activity.events import positions
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import EventSink
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.database.upgrade import SCHEMA_REVISION
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config, read_toml

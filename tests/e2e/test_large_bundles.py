@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select, update
 
-from strongroom.config import load
-from strongroom.container.services import build
-from strongroom.files.models import nodes
-from strongroom.ids import new_id
-from strongroom.storage.models import blobs
+from strongroom.assembly.container import build
+from strongroom.content.nodes.models import nodes
+from strongroom.content.storage.models import blobs
+from strongroom.foundation.config import load
+from strongroom.foundation.ids import new_id
 from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch
 from tests.support.campaign import campaign_size

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.accounts.registration import Registration
-from strongroom.config import load
-from strongroom.container.services import build
-from strongroom.identity import Origin
+from strongroom.assembly.container import build
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.config import load
+from strongroom.identity.accounts.registration import Registration
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted
 from tests.support.databases import PostgresqlDatabases

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from strongroom.config.files import PicturesProfile
+from strongroom.foundation.config.files import PicturesProfile
 from tests.e2e.client import Client, Response
 from tests.support.config import ONE_WORKER, Table
 from tests.support.images import encoded, png_chunk

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from strongroom.cli.database_checks import require_served_schema
-from strongroom.config import ConfigurationError, load
-from strongroom.database import Database
-from strongroom.plugins.selection import load_plugins
+from strongroom.foundation.config import ConfigurationError, load
+from strongroom.foundation.database import Database
+from strongroom.foundation.plugins.selection import load_plugins
 from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.commands import run_command

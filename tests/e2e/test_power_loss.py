@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
-from strongroom.config import load
-from strongroom.container.services import Container, build
-from strongroom.errors import NotFound
-from strongroom.files.models import NodeType, nodes
+from strongroom.assembly.container import Container, build
+from strongroom.content.nodes.models import NodeType, nodes
+from strongroom.content.storage.fsck import FindingKind
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.foundation.config import load
+from strongroom.foundation.errors import NotFound
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.fsck import FindingKind
-from strongroom.storage.gc import ABANDONED_AFTER
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.e2e.client import Client, Json
 from tests.support.campaign import campaign_size

@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from joserfc.jwk import RSAKey
 
-import strongroom.storage
-from strongroom.database.upgrade import SCHEMA_REVISION
-from strongroom.sessions.keys import create_key_file
+import strongroom.content.storage
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION
+from strongroom.identity.sessions.keys import create_key_file
 from strongroom.testing.server import free_port
 from tests.e2e.client import Client
 from tests.support.commands import run_command
@@ -269,7 +269,7 @@ def test_a_debugger_is_refused(deployment: Deployment) -> None:
 
 
 def test_a_storage_inside_the_code_is_refused(deployment: Deployment) -> None:
-    folder = Path(strongroom.storage.__file__).parents[1] / "files"
+    folder = Path(strongroom.content.storage.__file__).parents[1] / "files"
     deployment.upgrade()
     deployment.change({"storages": {"main": {"root": str(folder)}}})
     assert "storages.main: its folder is inside the code, " in deployment.refusal()

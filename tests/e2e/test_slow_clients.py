@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from strongroom.gateway.limits import Admission
+from strongroom.web.gateway.limits import Admission
 from tests.e2e.client import PASSWORD, Client
 from tests.e2e.hostile import Attack, attacking, attacks, half_sent, percentile
 from tests.e2e.processes import MemoryWatch

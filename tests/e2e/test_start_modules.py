@@ -23,11 +23,11 @@ UNUSED = frozenset(
         "smtplib",
         "sqlalchemy.dialects.mysql",
         "sqlalchemy.dialects.postgresql",
-        "strongroom.audit.export",
-        "strongroom.backup.create",
-        "strongroom.backup.restore",
-        "strongroom.database.migrations",
-        "strongroom.observability.doctor",
+        "strongroom.activity.audit.export",
+        "strongroom.ops.backup.create",
+        "strongroom.ops.backup.restore",
+        "strongroom.foundation.database.migrations",
+        "strongroom.ops.observability.doctor",
         "strongroom.testing",
         "tarfile",
         "urllib.request",
@@ -53,7 +53,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
 
 
 def test_a_start_does_not_import_unused_modules(imported: Counter[str]) -> None:
-    assert "strongroom.gateway.exchange" in imported
+    assert "strongroom.web.gateway.exchange" in imported
     assert UNUSED & imported.keys() == set()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.server import STOP_SECONDS
+from strongroom.assembly.server import STOP_SECONDS
 from tests.e2e.client import Client
 from tests.e2e.distributions import install
 from tests.e2e.offline import number_of_incomplete

@@ -15,9 +15,9 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.database import Database
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import BlobState, blobs
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.foundation.database import Database
 from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.container.services import Container
-from strongroom.errors import NotFound
-from strongroom.files.batches import service as batch_service
-from strongroom.files.batches.service import BatchItem, Deletion
-from strongroom.files.copying import Copy
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.models import node_versions, nodes
-from strongroom.files.trash import service as trash_service
-from strongroom.files.trash.service import RestoreRequest
-from strongroom.identity import Identity, Origin
+from strongroom.assembly.container import Container
+from strongroom.content.files.batches import service as batch_service
+from strongroom.content.files.batches.service import BatchItem, Deletion
+from strongroom.content.files.copying import Copy
+from strongroom.content.files.trash import service as trash_service
+from strongroom.content.files.trash.service import RestoreRequest
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import node_versions, nodes
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.errors import NotFound
 from tests.e2e.offline import collect_abandoned, services
 from tests.support.campaign import campaign_size
 from tests.support.incoming import IncomingBytes

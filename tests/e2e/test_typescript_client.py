@@ -17,8 +17,8 @@ import pytest
 from bench.forest import SHOWN, plant
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from strongroom.config import load
-from strongroom.container.services import build
+from strongroom.assembly.container import build
+from strongroom.foundation.config import load
 from strongroom.testing.server import free_port
 from tests.e2e.client import PASSWORD, Client
 from tests.support.browsers import CHROMIUM, chromium

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine
 
-from strongroom.database.upgrade import SCHEMA_REVISION
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from tests.e2e.client import PASSWORD, Client
 from tests.support.commands import run_command
 from tests.support.config import FIXED_CAPTCHA, Table, change_config

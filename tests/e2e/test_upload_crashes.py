@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
-from strongroom.storage.models import BlobState, blobs
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.uploads.repository import upload_parts, uploads
 from strongroom.testing.clock import HOUR
-from strongroom.uploads.repository import upload_parts, uploads
 from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size

@@ -11,9 +11,9 @@ from pathlib import Path
 from PIL import Image
 from sqlalchemy import func, select
 
-from strongroom.business_files.models import business_files, picture_variants
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import BlobState, blobs
+from strongroom.content.business_files.models import business_files, picture_variants
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import BlobState, blobs
 from strongroom.testing.clock import MINUTE
 from tests.e2e.client import Client, Response
 from tests.e2e.offline import services

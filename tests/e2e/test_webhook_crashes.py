@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from strongroom.config import load
-from strongroom.container.services import build
+from strongroom.assembly.container import build
+from strongroom.foundation.config import load
 from tests.e2e.client import Client
 from tests.support.campaign import campaign_size
 from tests.support.config import ONE_WORKER, Table, lifted

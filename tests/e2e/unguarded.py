@@ -11,16 +11,16 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, delete, select, update
 
-from strongroom.accounts.bindings import BindingService
-from strongroom.errors import CaptchaInvalid
+from strongroom.foundation.errors import CaptchaInvalid
+from strongroom.identity.accounts.bindings import BindingService
+from strongroom.identity.sessions.models import refresh_tokens
+from strongroom.identity.sessions.store import RefreshTokens
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, captchas
+from strongroom.identity.verification.codes import CodeService, Purpose, verification_codes
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import Credential, VerificationCode
-from strongroom.sessions.models import refresh_tokens
-from strongroom.sessions.store import RefreshTokens
-from strongroom.users.credentials import CredentialService
-from strongroom.verification.captchas import CaptchaAnswer, CaptchaService, captchas
-from strongroom.verification.codes import CodeService, Purpose, verification_codes
 
 API_VERSION = "1.0"
 

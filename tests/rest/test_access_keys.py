@@ -8,8 +8,8 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table
 from tests.support.statements import statements
 
-from strongroom.access_keys.secrets import KeyText
 from strongroom.clock import iso_format
+from strongroom.identity.access_keys.secrets import KeyText
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR

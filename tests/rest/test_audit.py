@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, error_code
 
-from strongroom.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import iso_format
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
 from strongroom.testing.clock import SECOND, ManualClock
 
 ACTOR, OTHER = "01a1fd35-41a4-7159-832d-f9df39268981", "01a1fd35-41a4-7159-832d-f9df39268982"

@@ -27,7 +27,7 @@ from tests.support.config import lifted, write_api_config
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from strongroom.clock import iso_format
-from strongroom.files.models import Permission
+from strongroom.content.nodes.models import Permission
 
 PICTURE = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

@@ -15,8 +15,8 @@ from tests.support.config import Table
 from tests.support.images import picture
 from tests.support.stores import stored_files
 
-from strongroom.business_files.models import picture_variants
-from strongroom.storage.models import blobs
+from strongroom.content.business_files.models import picture_variants
+from strongroom.content.storage.models import blobs
 
 PROFILES = ("photos", "figures", "covers", "avatars")
 NAME = re.compile(r"[0-9a-f]{40}\.[a-z0-9]+")

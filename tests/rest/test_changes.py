@@ -11,8 +11,8 @@ from tests.support.api import Api, Json, Person, error_code
 from tests.support.config import Table
 from tests.support.scene import Scene
 
-from strongroom.errors import Unavailable
-from strongroom.files.changes import views, waiting
+from strongroom.content.files.changes import views, waiting
+from strongroom.foundation.errors import Unavailable
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR

@@ -10,8 +10,8 @@ from tests.support.campaign import campaign_size
 from tests.support.config import SMS_LOGIN, Table, lifted, merged
 from tests.support.http import at_once
 
+from strongroom.identity.verification.codes import CodeService
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
-from strongroom.verification.codes import CodeService
 
 pytestmark = pytest.mark.both_databases
 

@@ -20,7 +20,7 @@ from tests.support.config import read_toml as read_config
 from tests.support.databases import SqliteDatabases
 
 from strongroom.clock import iso_format
-from strongroom.files.models import node_versions, nodes
+from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.testing.clock import HOUR, ManualClock
 
 DAY = 24 * HOUR

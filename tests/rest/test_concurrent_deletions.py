@@ -9,7 +9,7 @@ from tests.support.databases import on_postgresql
 from tests.support.passkeys import enrol
 from tests.support.stage import PROOF, Pair, Preparation, Stage, search
 
-from strongroom.database.upgrade import upgrade
+from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links import plugin as share_links
 from strongroom_webhooks import plugin as webhooks
 

@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from tests.support.api import Api, error_code
 
-from strongroom.errors import catalogue
-from strongroom.http.routing import Operation
+from strongroom.foundation.errors import catalogue
+from strongroom.web.http.routing import Operation
 
 
 @pytest.mark.rule("7 404")

@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Answer, Api, Json, Person
 from tests.support.scene import Scene
 
-from strongroom.files import copying
+from strongroom.content.files import copying
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from tests.support.api import PASSWORD, Api
 from tests.support.config import Table, write_toml
 from werkzeug.datastructures import Headers
 
-from strongroom.config import ConfigurationError, load
-from strongroom.http.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
+from strongroom.foundation.config import ConfigurationError, load
+from strongroom.web.http.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
 
 APP = "https://app.example.com"
 OTHER = "https://other.example.com"

@@ -5,14 +5,14 @@ from sqlalchemy import Table, func, select
 from tests.support.api import Api, error_code
 from tests.support.scene import Scene
 
-from strongroom.errors import NotFound
-from strongroom.files.bundles.service import bundles
-from strongroom.files.models import folder_counts, grants, nodes
-from strongroom.identity import Origin
-from strongroom.storage.models import blobs
-from strongroom.tenants.models import tenant_members, tenants
+from strongroom.content.bundles.service import bundles
+from strongroom.content.nodes.models import folder_counts, grants, nodes
+from strongroom.content.storage.models import blobs
+from strongroom.content.tenants.models import tenant_members, tenants
+from strongroom.content.uploads.repository import upload_parts, uploads
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import NotFound
 from strongroom.testing.clock import HOUR
-from strongroom.uploads.repository import upload_parts, uploads
 
 DAY = 24 * HOUR
 ALL = (tenants, tenant_members, nodes, grants, folder_counts, blobs, bundles, uploads, upload_parts)

@@ -20,11 +20,11 @@ from tests.support.http import at_once
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.stores import oss_store, s3_store
 
-from strongroom.app import create_app
-from strongroom.config import ConfigurationError, load
-from strongroom.identity import Identity
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.tenants.models import tenants
+from strongroom.assembly.app import create_app
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.tenants.models import tenants
+from strongroom.foundation.caller import Identity
+from strongroom.foundation.config import ConfigurationError, load
 
 STORES = {"s3": s3_store, "oss": oss_store}
 DIRECT = {"downloads": "redirect", "direct_uploads": True}

@@ -11,9 +11,9 @@ from tests.support.config import Table
 from tests.support.stores import ObjectStore, s3_store
 
 from strongroom.builtin.key_file import create_key_file
+from strongroom.content.storage.migration import MigrationPlan
+from strongroom.content.storage.ownership import OWNER_KEY, WRAPPED
 from strongroom.plugin_api.storage import StorageBackend, WrappedKeys
-from strongroom.storage.migration import MigrationPlan
-from strongroom.storage.ownership import OWNER_KEY, WRAPPED
 
 CONTENT = secrets.token_bytes(300_000)
 

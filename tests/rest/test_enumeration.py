@@ -16,10 +16,10 @@ from tests.support.config import Table, lifted, merged
 from tests.support.databases import leave_out_the_disk
 from tests.support.timing import busy_wait, differences, differs
 
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import passwords
+from strongroom.identity.users.passwords import PasswordHasher
 from strongroom.testing.clock import HOUR
-from strongroom.users.credentials import CredentialService
-from strongroom.users.models import passwords
-from strongroom.users.passwords import PasswordHasher
 
 KNOWN, UNKNOWN = "known@example.com", "other@example.com"
 NEW_PASSWORD = "Another2Battery"

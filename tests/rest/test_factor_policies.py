@@ -13,15 +13,15 @@ from tests.support.config import Table, lifted, merged
 from tests.support.totp import wrong_code
 from tests.support.wechat import Logins, WeChat
 
-from strongroom.accounts.registration import Registration
-from strongroom.errors import ChallengeInvalid
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import ChallengeInvalid
+from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.sessions.factor_challenges import TRIES
+from strongroom.identity.sessions.factor_enrolments import DUE_LIFETIME
+from strongroom.identity.users.models import UserType
 from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR
-from strongroom.sessions.factor_challenges import TRIES
-from strongroom.sessions.factor_enrolments import DUE_LIFETIME
 from strongroom.testing.clock import MINUTE, ManualClock
-from strongroom.users.models import UserType
 from strongroom_factor_totp import plugin
 
 DAY = 24 * 60 * MINUTE

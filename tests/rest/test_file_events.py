@@ -12,8 +12,8 @@ from tests.support.scene import Scene
 from tests.support.waiting import PATIENCE_SECONDS
 
 from strongroom.clock import iso_format
-from strongroom.files.events import recorder
-from strongroom.files.events.recorder import file_events
+from strongroom.content.nodes import events as recorder
+from strongroom.content.nodes.events import file_events
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import func, select
 from tests.support.api import Api, error_code
 
-from strongroom.files.models import grants, nodes
+from strongroom.content.nodes.models import grants, nodes
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 

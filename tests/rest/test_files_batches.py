@@ -12,8 +12,8 @@ from tests.support.campaign import campaign_size
 from tests.support.pages import blocks_of
 from tests.support.scene import Scene
 
-from strongroom.files import copying
-from strongroom.files.batches.service import MAX_ITEMS
+from strongroom.content.files import copying
+from strongroom.content.files.batches.service import MAX_ITEMS
 
 MEMBERS: list[tuple[Json, list[str]]] = [
     ({"operation": "burn", "fileId": "x"}, ["items.0.operation"]),

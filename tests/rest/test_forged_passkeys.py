@@ -20,8 +20,8 @@ from tests.support.passkeys import (
     new_challenge,
 )
 
-from strongroom.sessions.factor_challenges import TRIES
-from strongroom.sessions.second_factors import DAILY_TRIES
+from strongroom.identity.sessions.factor_challenges import TRIES
+from strongroom.identity.sessions.second_factors import DAILY_TRIES
 from strongroom.testing.authenticator import SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom.testing.passkeys import Forger, Forgery, forged_logins, forged_registrations

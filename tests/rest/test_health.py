@@ -7,9 +7,9 @@ from sqlalchemy import text
 from tests.support.api import Answer, Api, error_code
 from tests.support.databases import on_postgresql, on_sqlite
 
-from strongroom.database.upgrade import SCHEMA_REVISION
-from strongroom.errors import Unavailable
-from strongroom.observability.readiness import FRESH
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION
+from strongroom.foundation.errors import Unavailable
+from strongroom.ops.observability.readiness import FRESH
 
 
 def away(response: Answer) -> list[str]:

@@ -22,15 +22,15 @@ from tests.support.config import Table
 from tests.support.files import MISSING, File, sent_name
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from strongroom.files.models import Permission
-from strongroom.http.access import Access
-from strongroom.http.parsing import DONE, DoneSchema
-from strongroom.http.routing import Blueprint
-from strongroom.identity import Caller
-from strongroom.logs import ACCESS_LOGGER
-from strongroom.sessions.store import SEEN_INTERVAL
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.caller import Caller
+from strongroom.foundation.logs import ACCESS_LOGGER
+from strongroom.foundation.text_direction import without_direction
+from strongroom.identity.sessions.store import SEEN_INTERVAL
 from strongroom.testing.clock import HOUR
-from strongroom.text_direction import without_direction
+from strongroom.web.http.access import Access
+from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.routing import Blueprint
 
 
 def refusal(actor: Actor, needs: Permission) -> int | None:

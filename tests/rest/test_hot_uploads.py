@@ -9,7 +9,7 @@ from tests.rest.nasty_names import may_be_a_name, nasty_names
 from tests.support.actors import LEVELS, NONE, UNKNOWN_ACTORS, WRITE, Actor, World
 from tests.support.api import Answer, Api, Json, Person, error_code
 
-from strongroom.files.models import Permission
+from strongroom.content.nodes.models import Permission
 from strongroom.plugin_api.storage import StorageUnavailable
 
 pytestmark = pytest.mark.parametrize("form", [False, True], ids=["raw", "form"])
@@ -187,11 +187,11 @@ def test_an_upload_that_fails_is_not_tried_again(
         tried.append(1)
         raise StorageUnavailable("away")
 
-    monkeypatch.setattr("strongroom.storage.service.BlobService.receive", fail)
+    monkeypatch.setattr("strongroom.content.storage.service.BlobService.receive", fail)
     answer = upload(api, f"{tenant}/files", alice, "a.txt", b"content", form=form)
     assert (answer.status_code, error_code(answer), len(tried)) == (503, "error.unavailable", 1)
     assert answer.headers["Retry-After"]
-    monkeypatch.setattr("strongroom.storage.service.BlobService.receive", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("strongroom.content.storage.service.BlobService.receive", lambda *_, **__: 1 / 0)
     failed = upload(api, f"{tenant}/files", alice, "a.txt", b"content", form=form)
     assert (failed.status_code, error_code(failed)) == (500, "error.internal")
     assert "ZeroDivisionError" in caplog.text

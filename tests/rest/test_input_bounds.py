@@ -23,12 +23,12 @@ from tests.support.config import Table, lifted, merged
 from tests.support.databases import SqliteDatabases
 from werkzeug.routing import Rule
 
-from strongroom.database.upgrade import upgrade
-from strongroom.errors import MalformedRequest
-from strongroom.http.input_bounds import CALLER_BYTES, LARGEST_BYTES, PUBLIC_BYTES
-from strongroom.http.parsing import MAX_VALUES, parse_json
-from strongroom.http.routing import Operation, needs_caller
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.foundation.errors import MalformedRequest
 from strongroom.testing.clock import ManualClock
+from strongroom.web.http.input_bounds import CALLER_BYTES, LARGEST_BYTES, PUBLIC_BYTES
+from strongroom.web.http.parsing import MAX_VALUES, parse_json
+from strongroom.web.http.routing import Operation, needs_caller
 from strongroom_share_links.plugin import register_tables
 
 logger = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_head
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted
 
-from strongroom.files.models import grants, nodes
-from strongroom.tenants.models import tenant_members, tenants
+from strongroom.content.nodes.models import grants, nodes
+from strongroom.content.tenants.models import tenant_members, tenants
 
 logger = logging.getLogger(__name__)
 

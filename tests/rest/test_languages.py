@@ -9,9 +9,9 @@ from tests.support.api import PASSWORD, Api, Person
 from tests.support.config import Table
 from tests.support.scene import Scene
 
+from strongroom.assembly.container import Container
 from strongroom.cli.access_keys import access_keys_group
 from strongroom.cli.context import CommandContext
-from strongroom.container.services import Container
 
 NEW = "Another1Horse"
 

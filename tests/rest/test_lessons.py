@@ -11,11 +11,11 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table, lifted
 from tests.support.http import at_once
 
-from strongroom.errors import Unavailable
-from strongroom.sessions.keys import load_keys
+from strongroom.foundation.errors import Unavailable
+from strongroom.identity.sessions.keys import load_keys
+from strongroom.identity.users.passwords import HashQueue, complaints
+from strongroom.identity.verification.codes import CodeService
 from strongroom.testing.clock import HOUR, MINUTE
-from strongroom.users.passwords import HashQueue, complaints
-from strongroom.verification.codes import CodeService
 
 GUESSERS = 64
 
@@ -308,7 +308,7 @@ class TestCommonPasswords:
     """Passwords that satisfy the policy but are guessed first."""
 
     def test_at_least_ten_thousand_are_known(self) -> None:
-        from strongroom.users.passwords import _common_passwords
+        from strongroom.identity.users.passwords import _common_passwords
 
         assert len(_common_passwords()) >= 10_000
 

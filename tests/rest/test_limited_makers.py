@@ -15,7 +15,7 @@ from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 
 from strongroom.clock import iso_format
-from strongroom.files.events.recorder import file_events
+from strongroom.content.nodes.events import file_events
 from strongroom.testing.clock import HOUR, MINUTE
 from strongroom_share_links import states
 from strongroom_share_links.models import links

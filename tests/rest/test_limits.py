@@ -15,8 +15,8 @@ from tests.support.http import at_once
 from tests.support.redis import RedisServer
 from tests.support.waiting import SLACK_SECONDS
 
-from strongroom.errors import InvalidCredentials, TooManyRequests
-from strongroom.limits.backends import rate_events
+from strongroom.foundation.errors import InvalidCredentials, TooManyRequests
+from strongroom.foundation.limits.backends import rate_events
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 LIMITS: Table = {

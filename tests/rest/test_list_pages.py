@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.files import MISSING, File
 
-from strongroom.files import child_counts
+from strongroom.content.nodes import child_counts
 
 pytestmark = pytest.mark.both_databases
 

@@ -4,8 +4,8 @@ import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 from tests.support.config import Table
 
+from strongroom.identity.users.passwords import PasswordHasher
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
-from strongroom.users.passwords import PasswordHasher
 
 
 @pytest.mark.rule("4.2 POST /authorizations", "4.2 login success", "5.2", "7 200")

@@ -10,11 +10,11 @@ from sqlalchemy.exc import DBAPIError
 from tests.support.api import Api
 from tests.support.databases import make_unavailable
 
-from strongroom.container.commands import assemble_backups
-from strongroom.database.statements import Statement
-from strongroom.errors import Unavailable
-from strongroom.observability.families import Family, Sample
-from strongroom.observability.totals import (
+from strongroom.assembly.commands import assemble_backups
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import Unavailable
+from strongroom.ops.observability.families import Family, Sample
+from strongroom.ops.observability.totals import (
     BACKUP,
     COUNTED_SECONDS,
     JOB_FAILED,

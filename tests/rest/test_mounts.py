@@ -14,9 +14,9 @@ from tests.support.api import Answer, Api, error_code
 from tests.support.config import Table, write_api_config
 from tests.support.databases import on_sqlite
 
-from strongroom.app import create_app
-from strongroom.config import ConfigurationError, load
-from strongroom.logs import ACCESS_LOGGER
+from strongroom.assembly.app import create_app
+from strongroom.foundation.config import ConfigurationError, load
+from strongroom.foundation.logs import ACCESS_LOGGER
 
 PLUGIN = """
 import json

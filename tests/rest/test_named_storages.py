@@ -7,7 +7,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.config import Table, change_config
 
-from strongroom.storage.migration import MigrationPlan
+from strongroom.content.storage.migration import MigrationPlan
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:fs")
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from tests.rest.nasty_names import COUNT, may_be_a_name, nasty_names
 from tests.support.api import Answer, Api, Json, Person, error_code
 
-from strongroom.text_direction import without_direction
+from strongroom.foundation.text_direction import without_direction
 
 
 def saved_as(download: Answer) -> str:

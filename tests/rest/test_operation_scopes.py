@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, error_code
 
-from strongroom.http.access import Access
-from strongroom.http.routing import Operation
 from strongroom.plugin_api.authentication import Scope
+from strongroom.web.http.access import Access
+from strongroom.web.http.routing import Operation
 
 SCOPES = {
     "files:read": {

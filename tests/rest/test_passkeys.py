@@ -18,8 +18,8 @@ from tests.support.passkeys import (
     new_challenge,
 )
 
-from strongroom.sessions.factor_challenges import LIFETIME, TRIES
-from strongroom.sessions.second_factors import DAILY_TRIES
+from strongroom.identity.sessions.factor_challenges import LIFETIME, TRIES
+from strongroom.identity.sessions.second_factors import DAILY_TRIES
 from strongroom.testing.authenticator import Algorithm, Faults, SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE
 

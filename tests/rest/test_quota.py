@@ -9,10 +9,10 @@ from tests.support.api import Answer, Api, Person, error_code
 from tests.support.config import Table
 from tests.support.waiting import wait_until
 
-from strongroom.events.server_stream import ServerStream
-from strongroom.http.input_bounds import LARGEST_BYTES as MAX_BYTES
+from strongroom.activity.events.server_stream import ServerStream
 from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import MINUTE
+from strongroom.web.http.input_bounds import LARGEST_BYTES as MAX_BYTES
 
 pytestmark = pytest.mark.both_databases
 

@@ -5,9 +5,9 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table
 from tests.support.wechat import Logins, WeChat
 
-from strongroom.accounts.passwords import ATTEMPTS
-from strongroom.accounts.registration import Registration
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.identity.accounts.passwords import ATTEMPTS
+from strongroom.identity.accounts.registration import Registration
 from strongroom.testing.clock import MINUTE
 
 THIEF = "thief@evil.example"

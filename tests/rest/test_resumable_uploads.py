@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, creation_headers, error_code, upload_metadata
 from werkzeug.http import parse_date
 
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import blobs
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import blobs
+from strongroom.content.uploads.repository import LEASE, upload_parts
 from strongroom.testing.clock import SECOND
-from strongroom.uploads.repository import LEASE, upload_parts
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 VERSION = {"Tus-Resumable": "1.0.0"}

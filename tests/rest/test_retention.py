@@ -9,12 +9,12 @@ from tests.support.config import Table
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
-from strongroom.database.upgrade import read_schema, upgrade
-from strongroom.files.retention.clock import RetentionClock
-from strongroom.files.retention.models import RetentionMode
-from strongroom.http.input_bounds import LARGEST_BYTES
-from strongroom.identity import Origin
+from strongroom.content.nodes.retention_clock import RetentionClock
+from strongroom.content.nodes.retention_models import RetentionMode
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database.upgrade import read_schema, upgrade
 from strongroom.testing.clock import HOUR
+from strongroom.web.http.input_bounds import LARGEST_BYTES
 
 DAY = 24 * HOUR
 PROOF = {"X-Current-Password": PASSWORD}

@@ -13,8 +13,8 @@ from tests.support.interleaving import Action
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.stage import Pair, Stage, ended, search
 
-from strongroom.database.upgrade import upgrade
-from strongroom.files.models import node_versions, nodes
+from strongroom.content.nodes.models import node_versions, nodes
+from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links.plugin import register_tables
 
 pytestmark = [on_postgresql, pytest.mark.extended]

@@ -13,10 +13,10 @@ from tests.support.config import Table, merged, write_api_config
 from tests.support.images import picture
 from tests.support.scanners import LOCKED, SCANNING, VIRUS, WordScanner, install_word_scanner
 
-from strongroom.files.file_writer import FileWriter
+from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.scanning.models import scans
+from strongroom.content.scanning.repository import LEASE
 from strongroom.plugin_api.scanning import ScannerUnavailable
-from strongroom.scanning.models import scans
-from strongroom.scanning.repository import LEASE
 from strongroom.testing.clock import MINUTE, ManualClock
 
 BIG = b"x" * 5000

@@ -10,11 +10,11 @@ import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table, lifted, merged
 
-from strongroom.files.batches.schemas import BatchOperation
-from strongroom.http.access import Access
-from strongroom.http.routing import Operation
+from strongroom.content.files.batches.schemas import BatchOperation
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.testing.clock import MINUTE, ManualClock
+from strongroom.web.http.access import Access
+from strongroom.web.http.routing import Operation
 from strongroom_factor_totp import plugin
 
 UNKNOWN = "0190a1b2-0000-7000-8000-000000000000"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, error_code
 
-from strongroom.accounts.registration import Registration
-from strongroom.identity import Origin
-from strongroom.users.models import UserType
+from strongroom.foundation.caller import Origin
+from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.users.models import UserType
 
 
 @pytest.fixture

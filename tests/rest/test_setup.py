@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, error_code
 
-from strongroom.accounts.first_administrator import LIFETIME, AdministratorExists, setup_links
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.identity.accounts.first_administrator import LIFETIME, AdministratorExists, setup_links
 
 EMAIL = "root@example.com"
 

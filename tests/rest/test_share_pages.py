@@ -10,8 +10,8 @@ from tests.support.api import Answer, Api
 from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
 
-from strongroom import errors
-from strongroom.files.service import FileService
+from strongroom.content.files.service import FileService
+from strongroom.foundation import errors
 
 MESSAGES = files("strongroom_share_links").joinpath("messages")
 TEXTS = {

@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Answer, Api
 from tests.support.config import Table
 
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
 from strongroom.version import __version__
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

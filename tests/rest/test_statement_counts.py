@@ -11,11 +11,11 @@ from tests.support.scanners import SCANNING, install_word_scanner
 from tests.support.scene import Scene
 from tests.support.statements import statements
 
-from strongroom.database.paging import Paging
-from strongroom.errors import TokenInvalid
-from strongroom.files.file_writer import OnConflict
-from strongroom.http.uploads import UploadedFile
-from strongroom.identity import Caller, Origin
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.foundation.caller import Caller, Origin
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import TokenInvalid
+from strongroom.web.http.uploads import UploadedFile
 
 pytestmark = pytest.mark.both_databases
 

@@ -10,14 +10,14 @@ from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table, lifted, merged
 
-from strongroom.database.upgrade import read_schema
-from strongroom.errors import Forbidden, StepUpRequired
-from strongroom.files.models import Permission
-from strongroom.http.routing import Operation
-from strongroom.identity import DelegatedLimits, Identity
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.caller import DelegatedLimits, Identity
+from strongroom.foundation.database.upgrade import read_schema
+from strongroom.foundation.errors import Forbidden, StepUpRequired
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import MULTI_FACTOR, PHISHING_RESISTANT, SINGLE_FACTOR
 from strongroom.testing.clock import MINUTE
+from strongroom.web.http.routing import Operation
 
 PHR: Json = {"acr": "phr"}
 METADATA = f"filename {b64encode(b'new').decode()}"

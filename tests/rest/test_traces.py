@@ -10,12 +10,12 @@ from tests.support.api import Api, Person
 from tests.support.collector import CollectedSpan, Collector, collecting
 from tests.support.databases import make_unavailable
 
-from strongroom.config.server import LoggingSettings, TracingSettings
-from strongroom.http.request import current_request_id
-from strongroom.logs import JsonFormatter, configure
-from strongroom.observability.tracing import OpenTelemetryTracer, start_tracing
+from strongroom.foundation.config.server import LoggingSettings, TracingSettings
+from strongroom.foundation.logs import JsonFormatter, configure
+from strongroom.ops.observability.tracing import OpenTelemetryTracer, start_tracing
 from strongroom.plugin_api import tracing
 from strongroom.testing.clock import ManualClock
+from strongroom.web.http.request import current_request_id
 
 SERVER_KIND = 2
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

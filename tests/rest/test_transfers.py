@@ -6,9 +6,9 @@ from tests.support.api import Answer, Api, Json, Person
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
-from strongroom.files import transfer
-from strongroom.files.models import FOREVER, grants, nodes
-from strongroom.files.visibility import Visibility
+from strongroom.content.files import transfer
+from strongroom.content.nodes.models import FOREVER, grants, nodes
+from strongroom.content.nodes.visibility import Visibility
 from strongroom.testing.clock import HOUR
 
 

@@ -9,8 +9,8 @@ from tests.support.databases import on_postgresql
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
-from strongroom.files.models import nodes, trash
-from strongroom.files.trash import service as trash_service
+from strongroom.content.files.trash import service as trash_service
+from strongroom.content.nodes.models import nodes, trash
 from strongroom.testing.clock import HOUR
 
 pytestmark = pytest.mark.both_databases

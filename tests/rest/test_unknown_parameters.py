@@ -7,7 +7,7 @@ from tests.support.api import Api
 from tests.support.config import Table, lifted, merged
 from tests.support.databases import on_sqlite
 
-from strongroom.http.routing import Operation
+from strongroom.web.http.routing import Operation
 
 pytestmark = on_sqlite
 

@@ -13,7 +13,7 @@ from tests.support.images import picture
 from tests.support.scanners import SCANNING, WordScanner, install_word_scanner
 
 import strongroom
-from strongroom.errors import NotScannedYet, Quarantined
+from strongroom.foundation.errors import NotScannedYet, Quarantined
 
 MARKER = b"the-bytes-that-nobody-may-read"
 CORE = Path(strongroom.__file__).parent
@@ -84,12 +84,12 @@ CONTENT_ROUTES = {
 """Those that return content of files; POST .../multi-files-download returns it as well."""
 
 READERS = {
-    ("business_files/service.py", "BusinessFileService.get checks the state"),
-    ("business_files/variants.py", "called by BusinessFileService.get"),
-    ("files/bundles/archive.py", "its manifest has only files that Contents.write has checked"),
-    ("files/service.py", "FileService.open checks the state"),
-    ("scanning/worker.py", "scans"),
-    ("uploads/chunk_writer.py", "joins the parts of an upload that is not complete"),
+    ("content/business_files/service.py", "BusinessFileService.get checks the state"),
+    ("content/business_files/variants.py", "called by BusinessFileService.get"),
+    ("content/bundles/archive.py", "its manifest has only files that Contents.write has checked"),
+    ("content/files/service.py", "FileService.open checks the state"),
+    ("content/scanning/worker.py", "scans"),
+    ("content/uploads/chunk_writer.py", "joins the parts of an upload that is not complete"),
 }
 """The modules that read blobs, and why none of them returns content that may not be read."""
 
@@ -252,6 +252,6 @@ def test_every_module_that_reads_blobs_is_listed() -> None:
     found = {
         name
         for name, path in modules.items()
-        if not name.startswith(("storage/", "testing/")) and reads.search(path.read_text())
+        if not name.startswith(("content/storage/", "testing/")) and reads.search(path.read_text())
     }
     assert found == {module for module, _ in READERS}

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
 
-from strongroom.storage.models import blobs
+from strongroom.content.storage.models import blobs
 
 BOUNDARY = "xYzZy"
 

@@ -7,8 +7,8 @@ import pytest
 from tests.support.api import Answer, Api, error_code
 from tests.support.config import SMS_LOGIN, Table, change_config, merged
 
-from strongroom.app import container_of, create_app
-from strongroom.config import ConfigurationError, load
+from strongroom.assembly.app import container_of, create_app
+from strongroom.foundation.config import ConfigurationError, load
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 

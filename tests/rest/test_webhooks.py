@@ -11,12 +11,12 @@ from tests.support.config import Table
 from tests.support.outbox import messages_in
 from tests.support.receiver import Receiver, receiving, says
 
-from strongroom.database.upgrade import upgrade
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.identity.users.models import users
 from strongroom.plugin_api.events import Event
 from strongroom.testing.clock import HOUR
 from strongroom.testing.outbound import forbidden_urls, listening
-from strongroom.users.models import users
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.plugin import register_tables
 from strongroom_webhooks.service import webhooks_of

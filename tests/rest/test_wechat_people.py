@@ -30,7 +30,7 @@ from tests.support.config import write_api_config
 from tests.support.databases import SqliteDatabases
 from tests.support.wechat import ACCOUNT, Logins, wechat
 
-from strongroom.users.models import credentials
+from strongroom.identity.users.models import credentials
 from strongroom_login_wechat.simulator import Person as WeChatPerson
 
 EXAMPLES = campaign_size("WECHAT_EXAMPLES", 15)

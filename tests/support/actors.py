@@ -7,7 +7,7 @@ from hashlib import sha256
 from sqlalchemy import text
 
 from strongroom.clock import iso_format
-from strongroom.files.models import (
+from strongroom.content.nodes.models import (
     Permission,
     grants,
     group_grants,
@@ -15,8 +15,8 @@ from strongroom.files.models import (
     nodes,
     trash,
 )
-from strongroom.storage.models import BlobState, blobs
-from strongroom.tenants.models import group_members, groups, tenant_members, tenants
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.tenants.models import group_members, groups, tenant_members, tenants
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api, Json, Person
 

@@ -14,14 +14,14 @@ from flask import Flask
 from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
 
-from strongroom.accounts.registration import Registration
-from strongroom.app import container_of, create_app
-from strongroom.config import load
-from strongroom.container.services import Container
-from strongroom.database import postgresql
-from strongroom.identity import Origin
+from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.container import Container
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.config import load
+from strongroom.foundation.database import postgresql
+from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.users.models import UserType
 from strongroom.testing.clock import ManualClock
-from strongroom.users.models import UserType
 from tests.support.outbox import messages_in
 from tests.support.waiting import PATIENCE_SECONDS
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from strongroom.audit.service import Link
-from strongroom.audit.verifier import AuditVerifier, ChainBroken
-from strongroom.database import Database
+from strongroom.activity.audit.service import Link
+from strongroom.activity.audit.verifier import AuditVerifier, ChainBroken
+from strongroom.foundation.database import Database
 
 
 def first_misfit(database: Database, expected: Link | None = None) -> int:

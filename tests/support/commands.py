@@ -23,7 +23,12 @@ _STREAMS = ("stdin", "stdout", "stderr")
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
-        *("strongroom.cli.main", "strongroom.cli.server", "strongroom.app", "strongroom.server"),
+        *(
+            "strongroom.cli.main",
+            "strongroom.cli.server",
+            "strongroom.assembly.app",
+            "strongroom.assembly.server",
+        ),
         # The core imports them when it checks the first password and address.
         *("zxcvbn", "email_validator"),
     ]
@@ -137,7 +142,7 @@ def _main(
     sys.path[:0] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
 
     from strongroom.cli.main import main
-    from strongroom.http.middleware import DRAINING, DrainFlag
+    from strongroom.web.http.middleware import DRAINING, DrainFlag
 
     # Its memory is shared with all forks, so each server needs its own.
     vars(DRAINING).update(vars(DrainFlag()))

@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from strongroom.config import Settings
+from strongroom.foundation.config import Settings
 from strongroom.testing.server import to_toml
 from tests.support.waiting import PATIENCE_SECONDS
 

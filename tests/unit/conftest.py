@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.database import Database
+from strongroom.foundation.database import Database
 
 
 @pytest.fixture

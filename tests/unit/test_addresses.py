@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom.addresses import canonical_address, network_of, parse_network
+from strongroom.foundation.addresses import canonical_address, network_of, parse_network
 
 
 @pytest.mark.parametrize(

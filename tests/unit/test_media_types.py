@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom.media_types import extension_of, sniff
+from strongroom.foundation.media_types import extension_of, sniff
 
 
 @pytest.mark.parametrize(

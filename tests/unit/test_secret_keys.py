@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.secret_keys import is_readable_by_others
+from strongroom.foundation.secret_keys import is_readable_by_others
 
 ROOT, SERVER, OTHER = 0, 10001, 10002
 

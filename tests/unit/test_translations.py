@@ -12,9 +12,9 @@ import pytest
 from marshmallow import Schema, ValidationError, fields, validate
 from tests.support.messages import ROOT, messages_in
 
-from strongroom.errors import catalogue
-from strongroom.notifications.templates import TEMPLATES, Text
-from strongroom.translations import Translations
+from strongroom.activity.notifications.templates import TEMPLATES, Text
+from strongroom.foundation.errors import catalogue
+from strongroom.foundation.translations import Translations
 
 CORE = ROOT / "core/src/strongroom"
 PLUGINS = sorted(
@@ -22,7 +22,7 @@ PLUGINS = sorted(
 )
 FILES = sorted(
     {
-        *ROOT.glob("core/src/strongroom/translations/*.toml"),
+        *ROOT.glob("core/src/strongroom/foundation/translations/*.toml"),
         *ROOT.glob("plugins/*/src/*/translations/*.toml"),
         *ROOT.glob("examples/*/src/*/translations/*.toml"),
     }

@@ -11,8 +11,8 @@ import pytest
 from bench.forest import plant
 from tests.support.campaign import campaign_size
 
-from strongroom.config import load
-from strongroom.container.services import build
+from strongroom.assembly.container import build
+from strongroom.foundation.config import load
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
 from strongroom_client import AsyncClient, Client, errors_by_code
 from strongroom_client.api import files, second_factors, tenants, users

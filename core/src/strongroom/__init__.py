@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from strongroom.app import create_app
+    from strongroom.assembly.app import create_app
     from strongroom.version import __version__
 
 __all__ = ["__version__", "create_app"]
@@ -15,7 +15,7 @@ __all__ = ["__version__", "create_app"]
 def __getattr__(name: str) -> Any:
     # Lazy, because plugins import strongroom.plugin_api, which must not import the whole server.
     if name == "create_app":
-        from strongroom.app import create_app
+        from strongroom.assembly.app import create_app
 
         return create_app
     if name == "__version__":

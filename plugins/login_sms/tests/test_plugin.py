@@ -9,8 +9,8 @@ from pathlib import Path
 import pluggy
 import pytest
 
+from strongroom.foundation.plugins import hookspecs
 from strongroom.plugin_api import API_VERSION
-from strongroom.plugins import hookspecs
 from strongroom_login_sms import plugin
 from strongroom_login_sms.commands import simulator
 from strongroom_login_sms.options import AliyunSmsOptions, HttpSmsOptions, SmsLoginOptions

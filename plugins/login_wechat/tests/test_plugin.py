@@ -9,8 +9,8 @@ import pluggy
 import pytest
 import requests
 
+from strongroom.foundation.plugins import hookspecs
 from strongroom.plugin_api import API_VERSION
-from strongroom.plugins import hookspecs
 from strongroom_login_wechat import plugin
 from strongroom_login_wechat.method import WeChatLogin
 

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "access-read",
         "A node is for users that hold the permission.",
-        "files/access.py",
+        "content/nodes/access.py",
         "if self.permission < needed:",
         "if False:",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "access-grants-of-others",
         "A grant counts for the user that it names.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         '        grants.c.user_id == bindparam("user_id"),\n        is_in_force(bindparam("now")),\n',
         '        is_in_force(bindparam("now")),\n',
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "access-effective-permission",
         "Only administrators of a tenant manage what they were not granted.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         "int(Permission.MANAGE)), else_=granted)",
         "int(Permission.MANAGE)), else_=int(Permission.READ))",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "access-grant-expiry",
         "A grant that has expired is none.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         "return table.c.expires_at.is_(None) | (table.c.expires_at > now)",
         "return table.c.expires_at.is_(None) | (table.c.expires_at > 0)",
         "rest/test_grants.py::TestSetting::test_an_expired_grant_is_none_and_may_be_renewed",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "access-tenant-member",
         "A tenant is for its own members.",
-        "tenants/memberships.py",
+        "content/tenants/memberships.py",
         '        tenant_members.c.tenant_id == bindparam("tenant_id"),\n',
         "",
         "rest/test_files.py::TestWhoMayDoWhat::test_who_is_no_member_reaches_nothing",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "copy-read",
         "Copying takes the permission to read the original.",
-        "files/copying.py",
+        "content/files/copying.py",
         "tenant_id, node_id, Permission.READ).node",
         "tenant_id, node_id, Permission.NONE).node",
         "rest/test_copies.py::TestPermissions"
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "search-visibility",
         "A search finds nodes that the caller can see.",
-        "files/search_scope.py",
+        "content/files/search_scope.py",
         "content = select(nodes.c.id).join(folders, nodes.c.parent_id == folders.c.id)",
         "content = select(nodes.c.id)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "search-tenant",
         "A search finds nodes of its own tenant.",
-        "files/name_index.py",
+        "content/nodes/name_index.py",
         'return (found > 0) & (search_names.c.tenant_id == bindparam("tenant_id"))',
         "return found > 0",
         "rest/test_search.py::TestVisibility::test_another_tenant_is_not_searched",
@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "search-member",
         "A search is for members of the tenant.",
-        "files/search.py",
+        "content/files/search.py",
         "        access.require_member()\n",
         "",
         "rest/test_search.py::TestVisibility::test_strangers_are_refused",
@@ -81,7 +81,7 @@ ROWS: Final = (
     core(
         "search-key-folder",
         "A search by an access key finds nothing outside of its folder.",
-        "files/search_scope.py",
+        "content/files/search_scope.py",
         "    if shape.within:\n",
         "    if False:\n",
         "rest/test_search.py::TestVisibility"
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "search-folder",
         "A search in a folder is for users that can see it.",
-        "files/search.py",
+        "content/files/search.py",
         "            access.require_folder(Permission.READ)\n",
         "",
         "rest/test_search.py::TestCriteria::test_a_folder_that_the_caller_cannot_see_is_refused",
@@ -98,7 +98,7 @@ ROWS: Final = (
     core(
         "search-expired-grants",
         "An expired grant makes no node visible to a search.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         "return until.is_not(None) & (until + 0 <= now) & is_in_force(now)",
         "return until.is_not(None) & (until + 0 <= now)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "access-node-in-tenant",
         "A node is not reached through another tenant.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         ' & (nodes.c.tenant_id == bindparam("tenant_id"))\n',
         "\n",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_node_of_another_tenant_does_not_exist",
@@ -114,7 +114,7 @@ ROWS: Final = (
     core(
         "access-root",
         "The root of a tenant is no node of the API.",
-        "files/access.py",
+        "content/nodes/access.py",
         "if self.node is None or self.node.is_root:",
         "if self.node is None:",
         "rest/test_files.py::TestWhoMayDoWhat::test_the_root_of_a_tenant_is_never_shown",
@@ -122,7 +122,7 @@ ROWS: Final = (
     core(
         "access-lists-of-others",
         "Only administrators of a tenant list what others hold.",
-        "files/listing.py",
+        "content/files/listing.py",
         "            access.require_admin()\n",
         "            pass\n",
         "rest/test_files.py::TestWhoMayDoWhat::test_only_administrators_may_read_lists_of_others",
@@ -130,7 +130,7 @@ ROWS: Final = (
     core(
         "access-write",
         "Uploading into a folder takes the permission to write.",
-        "files/access.py",
+        "content/nodes/access.py",
         "access.require_folder(Permission.WRITE)",
         "access.require_folder(Permission.READ)",
         "rest/test_authorization_matrix.py"
@@ -139,7 +139,7 @@ ROWS: Final = (
     core(
         "access-manage",
         "Deleting a node takes the permission to manage it.",
-        "files/service.py",
+        "content/files/service.py",
         "view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)",
         "view = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE)",
         "rest/test_authorization_matrix.py"
@@ -148,7 +148,7 @@ ROWS: Final = (
     core(
         "access-revocation",
         "Revoking takes the permission to manage.",
-        "files/grants.py",
+        "content/files/grants.py",
         "Permission.MANAGE).node\n        held = self._find(",
         "Permission.READ).node\n        held = self._find(",
         "rest/test_grants.py::TestSetting::test_only_who_manages_grants",
@@ -156,7 +156,7 @@ ROWS: Final = (
     core(
         "access-move-target",
         "Moving a node takes the permission to write where it goes.",
-        "files/moving.py",
+        "content/files/moving.py",
         "        self._access.require_parent(connection, caller, node.tenant_id, parent_id)\n",
         "        self._access.require(connection, caller, node.tenant_id, parent_id, Permission.READ)\n",
         "rest/test_moves.py::TestMoving"
@@ -165,7 +165,7 @@ ROWS: Final = (
     core(
         "access-move-replaced",
         "A move replaces only a file that the caller manages.",
-        "files/moving.py",
+        "content/files/moving.py",
         "            self._access.require(connection, caller, taken.tenant_id, taken.id, "
         "Permission.MANAGE)\n",
         "",
@@ -174,7 +174,7 @@ ROWS: Final = (
     core(
         "access-move-into-itself",
         "A folder does not move into itself or below.",
-        "files/moving.py",
+        "content/files/moving.py",
         "            raise MoveIntoItself\n",
         # Without a move: queries up the tree would not end in a circle.
         '            return node.parent_id or ""\n',
@@ -183,7 +183,7 @@ ROWS: Final = (
     core(
         "access-grant-outlasting",
         "A grant does not outlast the permission of the user who grants it.",
-        "files/expiry.py",
+        "content/nodes/expiry.py",
         "if end > self._ends(connection, caller, node, node.id).manage:",
         "if False:",
         "rest/test_grants.py::TestSetting::test_a_grant_does_not_outlast_the_own_permission",
@@ -191,7 +191,7 @@ ROWS: Final = (
     core(
         "access-owner-reduced",
         "A manager does not take the permission of the owner.",
-        "files/expiry.py",
+        "content/nodes/expiry.py",
         "if not self._is_administrator(connection, node.tenant_id, caller.user_id):",
         "if False:",
         "rest/test_expiring_rights.py::TestOwners::test_another_manager_cannot_take_it",
@@ -199,7 +199,7 @@ ROWS: Final = (
     core(
         "access-move-outlasting",
         "A move gives no user a permission that outlasts the caller's.",
-        "files/expiry.py",
+        "content/nodes/expiry.py",
         "if any(not self._is_administrator(connection, node.tenant_id, holder) for holder in gaining):",
         "if False:",
         "rest/test_expiring_rights.py::TestMoving"
@@ -208,7 +208,7 @@ ROWS: Final = (
     core(
         "access-creator-outlasting",
         "What a user creates in a folder is the user's as long as the user may write there.",
-        "files/tree.py",
+        "content/nodes/tree.py",
         '"expires_at": None if place.writable_until == FOREVER else place.writable_until,',
         '"expires_at": None,',
         "rest/test_expiring_rights.py::TestCreating"
@@ -217,7 +217,7 @@ ROWS: Final = (
     core(
         "tenants-deleted",
         "A deleted tenant is hidden from its members.",
-        "tenants/memberships.py",
+        "content/tenants/memberships.py",
         '        tenant_members.c.user_id == bindparam("user_id"),\n'
         "        tenants.c.deleted_at.is_(None),\n",
         '        tenant_members.c.user_id == bindparam("user_id"),\n',
@@ -226,7 +226,7 @@ ROWS: Final = (
     core(
         "tenants-last-administrator",
         "A tenant keeps an administrator.",
-        "tenants/memberships.py",
+        "content/tenants/memberships.py",
         "            raise LastAdministrator\n",
         "            pass\n",
         "rest/test_tenants.py::test_a_tenant_keeps_an_administrator",
@@ -234,7 +234,7 @@ ROWS: Final = (
     core(
         "tenants-members",
         "Only administrators of a tenant change its members.",
-        "tenants/memberships.py",
+        "content/tenants/memberships.py",
         "is not Role.ADMIN:",
         "is None:",
         "rest/test_tenants.py::test_only_administrators_change_members",
@@ -242,7 +242,7 @@ ROWS: Final = (
     core(
         "business-files-of-others",
         "A user does not delete the business file of another.",
-        "business_files/service.py",
+        "content/business_files/service.py",
         "            identity.require_self_or_admin(file.owner_id)\n",
         "",
         "rest/test_business_files.py::TestDelete::test_others_may_not",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "tenants-consent",
         "Administrators of a tenant add no user without consent, if so configured.",
-        "tenants/service.py",
+        "content/tenants/service.py",
         "if self._adds_uninvited or identity.is_admin:",
         "if True:",
         "rest/test_invitations.py"
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "names-hidden",
         "A name of a hidden node is not refused, which would reveal it.",
-        "files/hidden_names.py",
+        "content/nodes/hidden_names.py",
         "return access.permission is Permission.NONE",
         "return False",
         "rest/test_hidden_names.py::test_a_name_of_a_hidden_node_gets_a_number",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "step-up-invitations",
         "An invitation to a privileged role needs the proof of a change of the role.",
-        "tenants/invitations.py",
+        "content/tenants/invitations.py",
         "if role.is_privileged:",
         "if False:",
         "rest/test_sensitive_routes.py"
@@ -34,7 +34,7 @@ ROWS: Final = (
     core(
         "users-suspended",
         "A suspended user gets no tokens.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "if user.status != UserStatus.ACTIVE:",
         "if False:",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
@@ -42,7 +42,7 @@ ROWS: Final = (
     core(
         "users-suspension-ends-logins",
         "A suspension ends every login of the user.",
-        "accounts/service.py",
+        "identity/accounts/service.py",
         "            self._authorizations.revoke_all(connection, user_id)\n"
         "            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
         "            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
@@ -51,7 +51,7 @@ ROWS: Final = (
     core(
         "users-admin-routes",
         "Routes of administrators refuse other users.",
-        "http/access.py",
+        "web/http/access.py",
         "if access is Access.ADMIN and not identity.is_admin:",
         "if False:",
         "rest/test_audit.py::test_only_administrators_see_what_happened",
@@ -59,7 +59,7 @@ ROWS: Final = (
     core(
         "users-self-or-admin",
         "A user neither reads nor changes the account of another.",
-        "identity.py",
+        "foundation/caller.py",
         "if user_id != self.user_id and not self.is_admin:",
         "if False:",
         "rest/test_users.py::test_one_sees_oneself_and_administrators_see_all",
@@ -67,7 +67,7 @@ ROWS: Final = (
     core(
         "users-own-type",
         "A user does not become an administrator by changing the own account.",
-        "accounts/service.py",
+        "identity/accounts/service.py",
         'if "type" in values and not identity.is_admin:',
         "if False:",
         "rest/test_users.py::test_only_administrators_change_types_and_the_tokens_of_before_die",
@@ -75,7 +75,7 @@ ROWS: Final = (
     core(
         "users-last-administrator",
         "The last administrator of the server cannot be deleted.",
-        "accounts/service.py",
+        "identity/accounts/service.py",
         "if user.type == UserType.ADMIN and not self._users",
         "if False and not self._users",
         "rest/test_account_deletion.py::test_the_last_administrator_stays",
@@ -83,7 +83,7 @@ ROWS: Final = (
     core(
         "registration-mode",
         "A closed server registers no user.",
-        "accounts/registration.py",
+        "identity/accounts/registration.py",
         "        require_open(self._mode)\n",
         "",
         "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
@@ -91,7 +91,7 @@ ROWS: Final = (
     core(
         "registration-mode-login",
         "A closed server registers no user by a login either.",
-        "users/resolver.py",
+        "identity/users/resolver.py",
         "        require_open(self._mode)\n",
         "",
         "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
@@ -99,7 +99,7 @@ ROWS: Final = (
     core(
         "setup-expiry",
         "A setup link is void after an hour.",
-        "accounts/first_administrator.py",
+        "identity/accounts/first_administrator.py",
         ' == bindparam("of_hash"), setup_links.c.expires_at > bindparam("now")',
         ' == bindparam("of_hash")',
         "rest/test_setup.py::test_it_is_void_after_an_hour",
@@ -107,7 +107,7 @@ ROWS: Final = (
     core(
         "passwords-end-logins",
         "A new password ends the logins of before.",
-        "accounts/passwords.py",
+        "identity/accounts/passwords.py",
         "            self._authorizations.revoke_all(connection, user_id, but=kept_authorization)\n",
         "",
         "rest/test_credentials.py::TestPasswords"
@@ -116,7 +116,7 @@ ROWS: Final = (
     core(
         "passwords-guesses",
         "A stolen token does not guess the current password without end.",
-        "accounts/passwords.py",
+        "identity/accounts/passwords.py",
         "lifetime=_HOUR) > ATTEMPTS:",
         "lifetime=_HOUR) > 1 << 30:",
         "rest/test_lessons.py::TestOldPassword"
@@ -125,7 +125,7 @@ ROWS: Final = (
     core(
         "passwords-hashes-at-once",
         "Only so many passwords are hashed at once.",
-        "users/passwords.py",
+        "identity/users/passwords.py",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
         "unit/users/test_passwords.py::test_concurrent_hashes_are_bounded",
@@ -133,7 +133,7 @@ ROWS: Final = (
     core(
         "passwords-queue",
         "Only so many logins wait for their hash.",
-        "users/passwords.py",
+        "identity/users/passwords.py",
         "if not self._places.acquire(blocking=False):",
         "if self._places.acquire(blocking=False) is None:",
         "unit/users/test_passwords.py::test_a_full_queue_refuses_at_once",
@@ -141,7 +141,7 @@ ROWS: Final = (
     core(
         "bindings-held-code",
         "Binding an address takes a code of a contact that is held.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "            require_held(self._codes, held, proof.code, Purpose.BIND, fields.code)\n",
         "            pass\n",
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
@@ -149,7 +149,7 @@ ROWS: Final = (
     core(
         "bindings-held-by-the-user",
         "The code that proves a held contact was sent to a contact of the same user.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "recipient is None or recipient not in held or not codes.spend",
         "recipient is None or not codes.spend",
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
@@ -157,7 +157,7 @@ ROWS: Final = (
     core(
         "bindings-password",
         "Without a contact, binding an address takes the password.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "            self._passwords.verify(identity.user_id, password)\n",
         "            pass\n",
         "rest/test_reauthentication.py::test_a_token_is_no_way_to_guess_the_password",
@@ -165,7 +165,7 @@ ROWS: Final = (
     core(
         "bindings-recent-login",
         "Without contact and password, binding takes a login of the last minutes.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "if login is None or self._clock.now() - login.auth_time >= age:",
         "if login is None:",
         "rest/test_reauthentication.py"
@@ -174,7 +174,7 @@ ROWS: Final = (
     core(
         "second-factor-required",
         "One proof does not log in who has a second factor.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         "        if resolved.account.has_second_factor:\n            raise _FactorMissing(user.id)\n",
         "",
         "rest/test_second_factors.py::test_a_password_alone_does_not_log_in_who_has_a_second_factor",
@@ -182,7 +182,7 @@ ROWS: Final = (
     core(
         "second-factor-user",
         "A challenge is met for the user of its first proof only.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         "if second is not None and second.user_id != resolved.user.id:",
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_follows_no_credential_to_another_user",
@@ -190,7 +190,7 @@ ROWS: Final = (
     core(
         "second-factor-device",
         "Another device cannot answer a challenge.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         "if first.device_id != client.device_id:",
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_is_met_by_the_device_that_gave_the_first_proof",
@@ -198,7 +198,7 @@ ROWS: Final = (
     core(
         "second-factor-once",
         "Each proof of a second factor counts once.",
-        "users/factors.py",
+        "identity/users/factors.py",
         '.where(_OF_USER, _OF_ID, second_factors.c.revision == bindparam("checked"))',
         '.where(_OF_USER, _OF_ID, bindparam("checked") > 0)',
         "rest/test_second_factors.py::test_a_code_that_counts_during_its_check_does_not_count_again",
@@ -206,7 +206,7 @@ ROWS: Final = (
     core(
         "second-factor-daily-tries",
         "A new first proof brings no further tries of the second factor.",
-        "sessions/second_factors.py",
+        "identity/sessions/second_factors.py",
         "if count.events > DAILY_TRIES:",
         "if False:",
         "rest/test_second_factors.py::test_new_challenges_bring_no_further_tries",
@@ -214,7 +214,7 @@ ROWS: Final = (
     core(
         "second-factor-enrolment-owner",
         "Nobody confirms the enrolment of another user.",
-        "sessions/factor_enrolments.py",
+        "identity/sessions/factor_enrolments.py",
         "        if begun.user_id != user_id:",
         "        if False:",
         "rest/test_second_factors.py::test_an_enrolment_counts_only_after_a_right_answer",
@@ -222,7 +222,7 @@ ROWS: Final = (
     core(
         "second-factor-enrolled-by-self",
         "Not even administrators enrol a factor for another user.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "identity.require_self(user_id)\n        method = self.method(kind)",
         "method = self.method(kind)",
         "rest/test_second_factors.py"
@@ -231,7 +231,7 @@ ROWS: Final = (
     core(
         "step-up-of-another-login",
         "A challenge of one login does not renew another.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         'if met.context["authorization_id"] != identity.authorization_id:',
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_of_one_purpose_or_login_is_refused_for_another",
@@ -239,7 +239,7 @@ ROWS: Final = (
     core(
         "step-up-required",
         "An account with a second factor is not changed without a recent one.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "        if has_factor:\n            raise _PROVEN_LATELY.refusal(identity)",
         "        if has_factor:\n            return",
         "rest/test_second_factors.py::test_changes_of_the_account_take_a_recent_second_factor",
@@ -247,7 +247,7 @@ ROWS: Final = (
     core(
         "bindings-of-others",
         "A user binds nothing to the account of another.",
-        "identity.py",
+        "foundation/caller.py",
         "        if user_id != self.user_id:",
         "        if False:",
         "rest/test_credentials.py::TestBinding::test_users_cannot_bind_for_another",
@@ -255,7 +255,7 @@ ROWS: Final = (
     core(
         "bindings-last-contact",
         "The last contact of a user stays.",
-        "accounts/bindings.py",
+        "identity/accounts/bindings.py",
         "if not kinds - {kind}:",
         "if False:",
         "rest/test_credentials.py::TestUnbinding::test_the_last_of_the_two_stays",
@@ -263,7 +263,7 @@ ROWS: Final = (
     core(
         "bindings-taken",
         "An id that another user holds is not bound to a second account.",
-        "users/resolver.py",
+        "identity/users/resolver.py",
         "if set(holders.values()) - {user_id}:",
         "if False:",
         "rest/test_wechat_binding.py::TestBinding::test_an_id_of_another_account_is_409_and_stays_there",

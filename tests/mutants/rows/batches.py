@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "batches-savepoint",
         "An item that fails changes nothing.",
-        "files/batches/service.py",
+        "content/files/batches/service.py",
         "            with connection.begin_nested():\n",
         "            if True:\n",
         "rest/test_files_batches.py::TestFailures"
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "batches-shared-reads",
         "An item that takes a permission away counts for the next items.",
-        "files/batches/service.py",
+        "content/files/batches/service.py",
         "                run.reads.forget_folders()\n",
         "                pass\n",
         "rest/test_files_batches.py::TestSharedReads::test_a_lost_permission_counts_for_the_next_item",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "batches-scope",
         "An item needs the scope of its own request.",
-        "files/batches/service.py",
+        "content/files/batches/service.py",
         "        run.caller.require_scope(scope)\n",
         "",
         "rest/test_files_batches.py::TestPermissions::test_a_key_needs_the_scope_of_each_item",
@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "batches-member",
         "Users who are not members get no results.",
-        "files/batches/service.py",
+        "content/files/batches/service.py",
         ".find(connection, run.caller, run.tenant_id, None).require_member()",
         ".find(connection, run.caller, run.tenant_id, None)",
         "rest/test_files_batches.py::TestPermissions::test_a_stranger_is_refused_as_a_whole",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "batches-atomic",
         "An item that fails undoes an atomic batch.",
-        "files/batches/service.py",
+        "content/files/batches/service.py",
         '            raise error.within(f"items.{number}") from error\n',
         "            return BatchResult(item.node_id, error.status, error=error)\n",
         "rest/test_files_batches.py::TestFailures::test_it_undoes_an_atomic_batch",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "batches-copies",
         "A batch copies a limited number of nodes.",
-        "files/copying.py",
+        "content/files/copying.py",
         "        budget.spend(len(originals))\n",
         "",
         "rest/test_files_batches.py::TestFailures"
@@ -58,7 +58,7 @@ ROWS: Final = (
     core(
         "batches-items",
         "A batch has a limited number of items.",
-        "files/batches/schemas.py",
+        "content/files/batches/schemas.py",
         "validate.Length(1, MAX_ITEMS)",
         "validate.Length(1)",
         "rest/test_files_batches.py::TestShape::test_at_most_a_thousand_items",
@@ -66,7 +66,7 @@ ROWS: Final = (
     core(
         "moves-below",
         "Top-level lists change with a moved folder.",
-        "files/tree.py",
+        "content/nodes/tree.py",
         "parent_id != node.parent_id and node.type == NodeType.FOLDER",
         "parent_id != node.parent_id and node.type == NodeType.FILE",
         "rest/test_files_batches.py::TestOrder::test_the_top_level_follows_a_moved_folder",
@@ -74,7 +74,7 @@ ROWS: Final = (
     core(
         "paths-backslash",
         "A path has no backslash.",
-        "files/names.py",
+        "content/nodes/names.py",
         '    if "\\\\" in path:\n',
         "    if False:\n",
         "rest/test_relative_paths.py::TestRefusals::test_invalid_paths",
@@ -82,7 +82,7 @@ ROWS: Final = (
     core(
         "paths-depth",
         "An upload creates a limited number of folders.",
-        "files/names.py",
+        "content/nodes/names.py",
         " or len(names) > MAX_PATH_NAMES",
         "",
         "rest/test_relative_paths.py::TestRefusals::test_invalid_paths",
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "paths-write",
         "Only folders that the caller may write to are used.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "            self.access.require_parent(connection, caller, target.tenant_id, found.id)\n",
         "",
         "rest/test_relative_paths.py::TestRefusals::test_folders_of_others_need_write",
@@ -98,7 +98,7 @@ ROWS: Final = (
     core(
         "paths-hidden",
         "Paths do not reveal the names in a folder.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "        self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)\n"
         "        while",
         "        while",
@@ -107,7 +107,7 @@ ROWS: Final = (
     core(
         "paths-drop",
         "A drop box does not reveal the names of files.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "if target.on_conflict is not OnConflict.RENAME:",
         "if True:",
         "rest/test_drop_boxes.py::test_folders_are_created_and_no_name_is_revealed",
@@ -115,7 +115,7 @@ ROWS: Final = (
     core(
         "host-versions",
         "A number that no version has is not found.",
-        "plugin_host/files.py",
+        "assembly/plugin_host/files.py",
         "    if not 0 < number < _VERSIONS:\n        raise NotFound\n",
         "",
         "rest/test_host_files.py::TestTrashAndVersions::test_versions_are_listed_read_and_restored",

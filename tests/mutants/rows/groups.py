@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "groups-of-others",
         "A group's grant counts for its members only.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         "        is_in_group(group_grants.c.group_id),\n",
         "",
         "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "groups-expired-grant",
         "A group's grant that has expired is none.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         '        is_in_force(bindparam("now"), group_grants),\n    )\n    return func.coalesce',
         "    )\n    return func.coalesce",
         "rest/test_groups.py::TestGrants::test_grants_are_listed_by_group",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "groups-other-user",
         "A member of a group is a user, not all users.",
-        "tenants/group_members.py",
+        "content/tenants/group_members.py",
         "group_members.c.group_id == group_id, group_members.c.user_id == user",
         "group_members.c.group_id == group_id",
         "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "groups-administer",
         "Only administrators of a tenant change its groups.",
-        "tenants/memberships.py",
+        "content/tenants/memberships.py",
         "        self.lock_tenant(connection, tenant_id)\n"
         "        self.require_admin(connection, tenant_id, identity)\n",
         "        self.lock_tenant(connection, tenant_id)\n",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "groups-remove-others",
         "Members remove only themselves from a group.",
-        "tenants/groups.py",
+        "content/tenants/groups.py",
         "if role is not Role.ADMIN and user_id != identity.user_id:",
         "if False:",
         "rest/test_groups.py::TestGroups::test_members_change_none",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "groups-members-seen",
         "Who is in a group is seen by its members and administrators.",
-        "tenants/groups.py",
+        "content/tenants/groups.py",
         "if role is not Role.ADMIN and own is None:",
         "if False:",
         "rest/test_groups.py::TestGroups::test_members_see_all_groups_and_who_is_in_their_own",
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "groups-of-a-user-seen",
         "The groups of a user are for the user and administrators.",
-        "tenants/groups.py",
+        "content/tenants/groups.py",
         "if user_id not in (None, identity.user_id) and role is not Role.ADMIN:",
         "if False:",
         "rest/test_groups.py::TestGroups"
@@ -66,7 +66,7 @@ ROWS: Final = (
     core(
         "groups-other-tenant",
         "A group of another tenant holds no grant.",
-        "tenants/groups.py",
+        "content/tenants/groups.py",
         '(groups.c.id == bindparam("group_id")) & (groups.c.tenant_id == bindparam("tenant_id"))',
         '(groups.c.id == bindparam("group_id"))',
         "rest/test_groups.py::TestGrants::test_a_group_of_another_tenant_holds_none",
@@ -74,7 +74,7 @@ ROWS: Final = (
     core(
         "groups-grant-outlasting",
         "A group's grant does not outlast the permission of the user who grants it.",
-        "files/group_grants.py",
+        "content/files/group_grants.py",
         "        end = self._expiry.grant_end(connection, caller, node, requested, before)\n",
         "        end = requested.expires_at\n",
         "rest/test_groups.py::TestGrants::test_no_permission_outlasts_the_group_s_grant",
@@ -82,7 +82,7 @@ ROWS: Final = (
     core(
         "groups-move-into",
         "A move gives no group a permission that outlasts the caller's.",
-        "files/grant_ends.py",
+        "content/nodes/grant_ends.py",
         "        _ends_on_path(grants, grants.c.user_id),"
         " _ends_on_path(group_grants, group_grants.c.group_id)\n",
         "        _ends_on_path(grants, grants.c.user_id), _ends_on_path(grants, grants.c.user_id)\n",
@@ -91,7 +91,7 @@ ROWS: Final = (
     core(
         "groups-move-brought",
         "A move brings no group into a folder for longer than the caller may write there.",
-        "files/expiry.py",
+        "content/nodes/expiry.py",
         "        _writers_in(group_grants, group_grants.c.group_id, below),\n",
         "",
         "rest/test_groups.py::TestGrants"
@@ -100,7 +100,7 @@ ROWS: Final = (
     core(
         "groups-list-own-only",
         "A list through groups contains grants to the user's groups only.",
-        "files/group_visibility.py",
+        "content/nodes/group_visibility.py",
         "group_grants.c.group_id.in_(groups_of_user()), ",
         "",
         "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
@@ -108,7 +108,7 @@ ROWS: Final = (
     core(
         "invitations-administer",
         "Only administrators of a tenant invite to it.",
-        "tenants/invitations.py",
+        "content/tenants/invitations.py",
         "        with self._database.read() as connection:\n"
         "            self._memberships.require_admin(connection, tenant_id, identity)\n"
         "        if role.is_privileged",
@@ -118,7 +118,7 @@ ROWS: Final = (
     core(
         "invitations-expiry",
         "An invitation ends.",
-        "tenants/invitation_acceptance.py",
+        "content/tenants/invitation_acceptance.py",
         'IS_OPEN: Final = invitations.c.expires_at > bindparam("now")',
         'IS_OPEN: Final = bindparam("now") == bindparam("now")',
         "rest/test_invitations.py::TestAcceptance::test_a_secret_ends",
@@ -126,7 +126,7 @@ ROWS: Final = (
     core(
         "invitations-once",
         "An invitation is accepted once.",
-        "tenants/invitation_acceptance.py",
+        "content/tenants/invitation_acceptance.py",
         "        if not self.remove(connection, invitation):\n            raise NotFound\n",
         "",
         "rest/test_invitations.py::TestAcceptance::test_a_secret_works_once_for_whoever_presents_it",
@@ -134,7 +134,7 @@ ROWS: Final = (
     core(
         "invitations-former-administrator",
         "An invitation ends when its sender no longer administers the tenant.",
-        "tenants/invitation_acceptance.py",
+        "content/tenants/invitation_acceptance.py",
         "        return role is Role.ADMIN\n",
         "        return True\n",
         "rest/test_invitations.py::TestRegistration::test_one_of_a_former_administrator_does_not",
@@ -142,7 +142,7 @@ ROWS: Final = (
     core(
         "invitations-known",
         "Inviting does not reveal who is registered.",
-        "tenants/invitations.py",
+        "content/tenants/invitations.py",
         "        if not self._policy.adds_known:\n            return\n",
         "",
         "rest/test_invitations.py::TestWhoInvites::test_nobody_learns_who_is_registered",
@@ -150,7 +150,7 @@ ROWS: Final = (
     core(
         "invitations-secret-of-contact",
         "Registration by invitation only admits the contact that was invited.",
-        "tenants/invitations.py",
+        "content/tenants/invitations.py",
         "return found is not None and Credential(found.kind, found.recipient) == credential",
         "return found is not None",
         "rest/test_invitations.py::TestInvitedRegistration::test_only_the_invited_contact_registers",
@@ -158,7 +158,7 @@ ROWS: Final = (
     core(
         "transfers-administer",
         "Only administrators of a tenant transfer the files of a member.",
-        "files/transfer.py",
+        "content/files/transfer.py",
         "        self._memberships.lock_as_admin(connection, tenant_id, identity)\n",
         "        self._memberships.lock_tenant(connection, tenant_id)\n",
         "rest/test_transfers.py::TestLeavers::test_only_administrators_of_the_tenant_transfer",
@@ -166,7 +166,7 @@ ROWS: Final = (
     core(
         "transfers-member",
         "Files are transferred to members of the tenant only.",
-        "files/transfer.py",
+        "content/files/transfer.py",
         '        if self._memberships.role(connection, tenant_id, users["to_user"]) is None:\n',
         "        if False:\n",
         "rest/test_transfers.py::TestLeavers::test_only_administrators_of_the_tenant_transfer",
@@ -174,7 +174,7 @@ ROWS: Final = (
     core(
         "transfers-tenant",
         "A tenant is handed over by its administrators and those of the server.",
-        "tenants/service.py",
+        "content/tenants/service.py",
         "            if not identity.is_admin:\n"
         "                self._memberships.require_admin(connection, tenant_id, identity)\n"
         "            if self._memberships.role(connection, tenant_id, to_user_id) is None:\n",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "codes-budget",
         "A code has five wrong guesses.",
-        "verification/codes.py",
+        "identity/verification/codes.py",
         "        self._refuse_spent(connection, by_code, ATTEMPTS)\n",
         "",
         "rest/test_credentials.py::TestPasswords"
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "codes-recipient-budget",
         "A recipient has so many wrong guesses a day over all codes.",
-        "verification/codes.py",
+        "identity/verification/codes.py",
         "        self._refuse_spent(connection, by_recipient, self._limits.per_recipient)\n",
         "",
         "rest/test_code_guesses.py::test_a_recipient_has_twenty_wrong_guesses_a_day",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "codes-invented-ids",
         "Codes under invented ids count against the address of the client.",
-        "verification/codes.py",
+        "identity/verification/codes.py",
         "if is_guess and address is not None:",
         "if False and address is not None:",
         "rest/test_code_guesses.py::test_invented_ids_count_against_the_address_that_sends_them",
@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "codes-single-use",
         "A code is good for one use.",
-        "verification/codes.py",
+        "identity/verification/codes.py",
         '_CODES.expires_at > bindparam("now"))\n    .values(consumed_at=bindparam("now"))',
         '_CODES.expires_at > bindparam("now"))\n    .values(consumed_at=None)',
         "rest/test_users.py::test_a_code_registers_once",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "codes-recipient",
         "A code is good for the recipient that it was sent to.",
-        "verification/codes.py",
+        "identity/verification/codes.py",
         "        _SENT_TO,\n        _CODES.purpose",
         "        _CODES.purpose",
         "rest/test_sms_login.py::test_the_code_of_another_number_does_not_log_in",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "codes-purpose",
         "A code is good for the purpose that it was sent for.",
-        "verification/codes.py",
+        "identity/verification/codes.py",
         '        _CODES.purpose == bindparam("purpose"),\n',
         "",
         "rest/test_users.py::test_a_code_of_another_purpose_does_not_register",
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "codes-captcha",
         "Sending a code takes a captcha.",
-        "verification/service.py",
+        "identity/verification/service.py",
         "        self._captchas.spend(captcha, client.address)\n",
         "",
         "rest/test_verification_codes.py::test_a_captcha_sends_one_code",
@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "codes-rates",
         "A device, a recipient and an address get so many codes.",
-        "verification/service.py",
+        "identity/verification/service.py",
         "        self._rates.spend(*self._allowances(recipient, client))\n",
         "",
         "rest/test_verification_codes.py::test_one_code_a_minute_to_a_device",
@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "captchas-single-use",
         "A captcha is good for one answer.",
-        "verification/captchas.py",
+        "identity/verification/captchas.py",
         'delete(captchas).where(captchas.c.id == bindparam("id")).returning(captchas)',
         'captchas.select().where(captchas.c.id == bindparam("id"))',
         "rest/test_users.py::test_one_captcha_makes_one_user",
@@ -81,7 +81,7 @@ ROWS: Final = (
     core(
         "captchas-expiry",
         "A captcha expires.",
-        "verification/captchas.py",
+        "identity/verification/captchas.py",
         " or row.expires_at <= self._clock.now()",
         "",
         "rest/test_login.py::test_a_captcha_expires",
@@ -89,7 +89,7 @@ ROWS: Final = (
     core(
         "captchas-answer",
         "A wrong answer to a captcha is refused.",
-        "verification/captchas.py",
+        "identity/verification/captchas.py",
         "if not solution or not self._verify(row, solution, address):",
         "if not solution:",
         "rest/test_login.py::test_a_wrong_captcha_is_refused_and_used_up",
@@ -97,7 +97,7 @@ ROWS: Final = (
     core(
         "throttle-name",
         "After failures of one name, a login takes a captcha.",
-        "sessions/throttle.py",
+        "identity/sessions/throttle.py",
         "(by_name, self._free_failures)",
         "(by_name, 1_000)",
         "rest/test_login.py::test_a_captcha_is_due_after_three_failures_by_one_name",
@@ -105,7 +105,7 @@ ROWS: Final = (
     core(
         "throttle-address",
         "After failures from one address, a login takes a captcha.",
-        "sessions/throttle.py",
+        "identity/sessions/throttle.py",
         "(by_address, self._free_failures_per_address)",
         "(by_address, 1_000)",
         "rest/test_login.py::TestAddressCount"
@@ -114,7 +114,7 @@ ROWS: Final = (
     core(
         "throttle-pending",
         "Attempts in flight count as failures until their outcome is known.",
-        "sessions/throttle.py",
+        "identity/sessions/throttle.py",
         "if tally.failures + tally.pending >= limit",
         "if tally.failures >= limit",
         "unit/sessions/test_throttle.py::test_sixty_four_guessers_at_once_get_three_tries_on_two_nodes",
@@ -122,7 +122,7 @@ ROWS: Final = (
     core(
         "throttle-ipv6-network",
         "The addresses of one IPv6 network share their limits.",
-        "addresses.py",
+        "foundation/addresses.py",
         "_NETWORK_BITS: Final = 64",
         "_NETWORK_BITS: Final = 128",
         "rest/test_login.py::TestAddressCount::test_the_addresses_of_one_ipv6_network_share_one_count",
@@ -130,7 +130,7 @@ ROWS: Final = (
     core(
         "throttle-forwarded-for",
         "X-Forwarded-For is believed of trusted proxies only.",
-        "http/request.py",
+        "web/http/request.py",
         "while hops and self.is_trusted(address) and",
         "while hops and",
         "rest/test_lessons.py::TestForwardedFor::test_it_is_ignored_from_other_peers",
@@ -138,7 +138,7 @@ ROWS: Final = (
     core(
         "rates-routes",
         "Routes that cost the server something are limited per address.",
-        "http/routing.py",
+        "web/http/routing.py",
         "if self.limit is not None:",
         "if False:",
         "rest/test_limits.py::test_a_made_up_x_forwarded_for_gains_nothing",

@@ -80,7 +80,7 @@ ROWS: Final = (
     core(
         "internal-requests-token",
         "A request within the process carries no token of the browser.",
-        "http/internal_requests.py",
+        "web/http/internal_requests.py",
         '"HTTP_ACCEPT_LANGUAGE",\n',
         '"HTTP_ACCEPT_LANGUAGE",\n    "HTTP_AUTHORIZATION",\n',
         "rest/test_host_rest.py::test_the_tokens_and_cookies_of_the_browser_are_not_sent",

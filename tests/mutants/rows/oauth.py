@@ -9,7 +9,7 @@ ROWS: Final = (
     core(
         "states-browser",
         "The state of a redirect is good in the browser that began it.",
-        "sessions/oauth_states.py",
+        "identity/sessions/oauth_states.py",
         '        _STATES.browser_hash == bindparam("browser_hash"),\n',
         "",
         "rest/test_wechat_login.py::TestWebsite"
@@ -18,7 +18,7 @@ ROWS: Final = (
     core(
         "states-purpose",
         "A state is good for the purpose that it was made for.",
-        "sessions/oauth_states.py",
+        "identity/sessions/oauth_states.py",
         '        _STATES.purpose == bindparam("purpose"),\n',
         "",
         "unit/sessions/test_oauth_states.py::test_a_state_is_spent_for_its_own_purpose_only",
@@ -26,7 +26,7 @@ ROWS: Final = (
     core(
         "states-user",
         "The state of one user does not bind to another.",
-        "sessions/oauth_states.py",
+        "identity/sessions/oauth_states.py",
         '        _STATES.user_id.is_not_distinct_from(bindparam("user_id")),\n',
         "",
         "rest/test_wechat_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
@@ -34,7 +34,7 @@ ROWS: Final = (
     core(
         "states-expiry",
         "A state lasts ten minutes.",
-        "sessions/oauth_states.py",
+        "identity/sessions/oauth_states.py",
         '        _STATES.expires_at > bindparam("now"),\n',
         "",
         "rest/test_wechat_login.py::TestWebsite::test_a_state_lasts_ten_minutes",

@@ -554,7 +554,7 @@ ROWS: Final = (
     core(
         "passkey-one-try",
         "A challenge without a first proof permits one answer.",
-        "sessions/factor_challenges.py",
+        "identity/sessions/factor_challenges.py",
         '"tries": 0 if challenge.user_id else TRIES - 1,',
         '"tries": 0,',
         "rest/test_passkeys.py::test_a_challenge_permits_one_answer_and_ends",
@@ -562,7 +562,7 @@ ROWS: Final = (
     core(
         "passkey-expiry",
         "A challenge ends after five minutes.",
-        "sessions/factor_challenges.py",
+        "identity/sessions/factor_challenges.py",
         'factor_challenges.c.tries < TRIES, factor_challenges.c.expires_at > bindparam("now")',
         'factor_challenges.c.tries < TRIES, bindparam("now") > 0',
         "rest/test_passkeys.py::test_a_challenge_permits_one_answer_and_ends",
@@ -570,7 +570,7 @@ ROWS: Final = (
     core(
         "passkey-named-user",
         "A name admits only the passkeys of its user.",
-        "sessions/second_factors.py",
+        "identity/sessions/second_factors.py",
         'if row and challenge.context["user_id"] in (None, row.user_id):',
         "if row:",
         "rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
@@ -578,7 +578,7 @@ ROWS: Final = (
     core(
         "passkey-unknown-name",
         "An unknown name admits no passkey.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         'user_id = next(iter(holders.values()), "")',
         "user_id = next(iter(holders.values()), None)",
         "rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
@@ -586,7 +586,7 @@ ROWS: Final = (
     core(
         "passkey-suspended",
         "A suspended user looks like an unknown passkey.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         "if met is not None and met.is_first and isinstance(error, UserSuspended):",
         "if False:",
         "rest/test_passkeys.py::test_an_unknown_passkey_a_wrong_signature_and_a_suspended"
@@ -595,7 +595,7 @@ ROWS: Final = (
     core(
         "passkey-alarm-recorded",
         "A copied passkey is recorded, and its user informed.",
-        "sessions/second_factors.py",
+        "identity/sessions/second_factors.py",
         '            self._raise_alarm(f"{factor}.{alarm.reason}", rows[0].user_id, origin)\n',
         "            str(alarm)\n",
         "rest/test_passkeys.py::test_a_copied_key_is_refused_reported_and_kept",
@@ -603,7 +603,7 @@ ROWS: Final = (
     core(
         "passkey-last-way-in",
         "The last way in stays.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "if self._is_way_in(removed) and not self._has_way_in(connection, user_id):",
         "if False:",
         "rest/test_passkeys.py::test_the_last_way_in_stays",
@@ -611,7 +611,7 @@ ROWS: Final = (
     core(
         "passkey-username",
         "A name without a password is no way in.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "bool(kinds - {USERNAME})",
         "bool(kinds)",
         "rest/test_passkeys.py::test_the_last_way_in_stays",
@@ -619,7 +619,7 @@ ROWS: Final = (
     core(
         "passkey-rename-proof",
         "Only a fresh proof renames a factor.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "        # A wrong name could make the user remove the wrong one.\n"
         "        self._reauthentication.require_any(\n"
         "            identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields\n"
@@ -630,7 +630,7 @@ ROWS: Final = (
     core(
         "passkey-rename-self",
         "Nobody renames the factor of another user.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "        identity.require_self(user_id)\n        # A wrong name",
         "        # A wrong name",
         "rest/test_passkeys.py::test_passkeys_have_names_and_are_renamed_and_removed",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "plugin-values-copied",
         "A value of one plugin, user or key cannot be decrypted as another's.",
-        "plugin_values/service.py",
+        "identity/users/plugin_values.py",
         'return f"plugin value {plugin} {user_id} {key}"',
         'return "plugin value"',
         "unit/plugin_values/test_service.py::test_the_database_has_no_plain_value_and_a_copied_row_is_refused",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "plugin-values-compared",
         "A value that has changed is not replaced.",
-        "plugin_values/service.py",
+        "identity/users/plugin_values.py",
         "if _text(present) != _text(expected):",
         "if False:",
         "unit/plugin_values/test_service.py::test_a_value_is_compared_before_it_is_replaced",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "plugin-values-live-user",
         "No value is stored for a user who was deleted.",
-        "plugin_values/service.py",
+        "identity/users/plugin_values.py",
         "self._require_user(connection, user_id)\n            _PUT",
         "_PUT",
         "unit/plugin_values/test_service.py::test_what_cannot_be_stored_is_refused",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "jobs-lease",
         "A job that another process runs is not started.",
-        "jobs/leases.py",
+        "foundation/jobs/leases.py",
         'or_(jobs.c.lease_until.is_(None), jobs.c.lease_until <= bindparam("now")),',
         "",
         "unit/jobs/test_leases.py::test_a_new_job_is_due_after_its_interval",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "jobs-holder",
         "A run that lost its lease changes nothing.",
-        "jobs/leases.py",
+        "foundation/jobs/leases.py",
         ', jobs.c.holder == bindparam("own"))',
         ', bindparam("own") == bindparam("own"))',
         "unit/jobs/test_leases.py::test_a_run_that_lost_its_lease_changes_nothing",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "policy-login",
         "A user who must have a second factor does not log in without one.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         """        if due_at is not None and due_at <= self._clock.now():
             raise _EnrolmentMissing""",
         """        if False:
@@ -18,7 +18,7 @@ ROWS: Final = (
     core(
         "policy-refresh",
         "A login without the factor that its user has is not refreshed.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "if account.has_second_factor or (due_at is not None and due_at <= self._clock.now()):",
         "if due_at is not None and due_at <= self._clock.now():",
         "rest/test_factor_policies.py::TestRefresh::test_other_logins_must_prove_a_new_factor",
@@ -26,7 +26,7 @@ ROWS: Final = (
     core(
         "policy-refresh-due",
         "A login without the factor that its user must have is not refreshed.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "if account.has_second_factor or (due_at is not None and due_at <= self._clock.now()):",
         "if account.has_second_factor:",
         "rest/test_factor_policies.py::TestNewPolicy::test_a_refresh_is_refused_from_then_on",
@@ -34,7 +34,7 @@ ROWS: Final = (
     core(
         "policy-grace-once",
         "A user gets the grace period once.",
-        "users/factor_policy.py",
+        "identity/users/factor_policy.py",
         "        return began_at + self._grace\n",
         "        return now + self._grace\n",
         "rest/test_factor_policies.py::TestGrace::test_it_is_granted_once",
@@ -42,7 +42,7 @@ ROWS: Final = (
     core(
         "policy-last-factor",
         "The last factor of a user who must have one stays.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "            raise errors.FactorNeeded\n",
         "            pass\n",
         "rest/test_factor_policies.py::TestNewPolicy::test_the_last_factor_stays",
@@ -50,7 +50,7 @@ ROWS: Final = (
     core(
         "policy-removed-factor",
         "What a removed factor has proven counts no longer.",
-        "accounts/second_factors.py",
+        "identity/accounts/second_factors.py",
         "            self._authorizations.weaken(connection, user_id)\n",
         "",
         "rest/test_factor_policies.py::TestRefresh::test_a_factor_that_is_removed_counts_no_longer",
@@ -58,7 +58,7 @@ ROWS: Final = (
     core(
         "due-enrolment-once",
         "The permission to enrol a factor counts once.",
-        "sessions/factor_challenges.py",
+        "identity/sessions/factor_challenges.py",
         "if due is not None and self._digest(due) not in closed:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_it_is_used_up_with_the_factor",
@@ -66,7 +66,7 @@ ROWS: Final = (
     core(
         "due-enrolment-first-factor",
         "The first proof alone enrols only the first factor.",
-        "sessions/login.py",
+        "identity/sessions/login.py",
         "            if resolved.account.has_second_factor:\n                raise ChallengeInvalid\n",
         "",
         "rest/test_factor_policies.py::TestPermission::test_a_factor_enrolled_meanwhile_ends_it",
@@ -74,7 +74,7 @@ ROWS: Final = (
     core(
         "due-enrolment-expiry",
         "The permission to enrol a factor expires.",
-        "sessions/factor_challenges.py",
+        "identity/sessions/factor_challenges.py",
         '        _OPEN, factor_challenges.c.expires_at > bindparam("now")\n',
         "        _OPEN\n",
         "rest/test_factor_policies.py::TestPermission::test_it_expires",
@@ -82,7 +82,7 @@ ROWS: Final = (
     core(
         "due-enrolment-device",
         "Another device cannot use the permission to enrol a factor.",
-        "accounts/due_enrolments.py",
+        "identity/accounts/due_enrolments.py",
         "if first.device_id != client.device_id:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_it_is_for_the_device_of_the_first_proof",
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "due-enrolment-backup",
         "A backup is no second factor of its own.",
-        "accounts/due_enrolments.py",
+        "identity/accounts/due_enrolments.py",
         "if method.is_backup:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_only_factors_of_their_own_are_enrolled",
@@ -98,7 +98,7 @@ ROWS: Final = (
     core(
         "due-enrolment-user",
         "The enrolment of another user does not finish a login.",
-        "sessions/factor_enrolments.py",
+        "identity/sessions/factor_enrolments.py",
         "if begun.user_id != user_id:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_the_enrolment_of_another_user_does_not_fit",
@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "sensitive-routes",
         "Sensitive routes need a recent second factor.",
-        "http/routing.py",
+        "web/http/routing.py",
         "if self.sensitive is not None and self.sensitive_if is None and caller is not None:",
         "if False:",
         "rest/test_sensitive_routes.py::test_an_old_proof_is_refused_and_a_new_one_accepted",
@@ -114,7 +114,7 @@ ROWS: Final = (
     core(
         "sensitive-age",
         "An old proof of the second factor does not open sensitive routes.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "_PROVEN_LATELY: Final = Demand(MULTI_FACTOR, FRESH_LOGIN // 1000)",
         "_PROVEN_LATELY: Final = Demand(MULTI_FACTOR, FRESH_LOGIN)",
         "rest/test_sensitive_routes.py::test_an_old_proof_is_refused_and_a_new_one_accepted",
@@ -122,7 +122,7 @@ ROWS: Final = (
     core(
         "sensitive-single",
         "A recent password is no second factor.",
-        "accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py",
         "_PROVEN_LATELY: Final = Demand(MULTI_FACTOR, FRESH_LOGIN // 1000)",
         "_PROVEN_LATELY: Final = Demand(None, FRESH_LOGIN // 1000)",
         "rest/test_factor_policies.py::TestRefresh::test_a_fresh_password_does_not_add_a_factor",
@@ -130,7 +130,7 @@ ROWS: Final = (
     core(
         "factor-report",
         "The report of second factors is for administrators.",
-        "accounts/factor_views.py",
+        "identity/accounts/factor_views.py",
         """    "/second-factors",
     access=Access.ADMIN,
 """,

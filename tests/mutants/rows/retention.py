@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "retention-remove",
         "Held and retained content is not removed.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "        self._guard.require_removable(connection, node, override)\n",
         "",
         "rest/test_retention.py::test_a_released_hold_holds_no_longer",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "retention-trash",
         "Held nodes do not go to the trash.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "        self._guard.require_detachable(connection, node)\n",
         "",
         "rest/test_retention.py::test_a_held_file_does_not_go_to_the_trash",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "retention-within",
         "A folder is held by the files in it.",
-        "files/retention/guard.py",
+        "content/nodes/removal_guard.py",
         "return covering or _HELD_WITHIN.first(connection, wanted)",
         "return covering",
         "rest/test_retention.py::test_a_held_file_does_not_go_to_the_trash",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "retention-move",
         "No file leaves its hold.",
-        "files/moving.py",
+        "content/files/moving.py",
         "            self._guard.require_movable(connection, node, parent_id)\n",
         "",
         "rest/test_retention.py::test_a_file_moves_within_its_hold",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "retention-purge",
         "The trash keeps retained content.",
-        "files/trash/entries.py",
+        "content/nodes/trash.py",
         "        self._guard.require_removable(connection, trashed.node, override)\n",
         "",
         "rest/test_retention.py::TestGovernance::test_what_is_old_enough_is_removed",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "retention-replace",
         "Replaced content that is retained becomes a version.",
-        "files/retention/guard.py",
+        "content/nodes/removal_guard.py",
         "rules.settings.keep_versions > 0 or refusal is not None",
         "rules.settings.keep_versions > 0",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "retention-excess",
         "No replacement removes retained versions.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "self._remove_rows(connection, self._guard.removable_versions(connection, excess))",
         "self._remove_rows(connection, excess)",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",
@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "retention-version",
         "A retained version is not removed.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "        self._guard.require_removable_version(connection, node, version, override)\n",
         "",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",
@@ -72,7 +72,7 @@ ROWS: Final = (
     core(
         "retention-thinning",
         "Thinning keeps retained versions.",
-        "files/versions/service.py",
+        "content/files/versions/service.py",
         "removable = self._guard.removable_versions(connection, still_due)",
         "removable = still_due",
         "rest/test_retention.py::TestGovernance::test_versions_are_kept_for_the_days_of_the_tenant",
@@ -80,7 +80,7 @@ ROWS: Final = (
     core(
         "retention-compliance",
         "In compliance mode no user overrides.",
-        "files/retention/guard.py",
+        "content/nodes/removal_guard.py",
         "if override is None or rules.is_compliance:",
         "if override is None:",
         "rest/test_retention.py::TestCompliance::test_the_server_retains_for_all_tenants",
@@ -88,7 +88,7 @@ ROWS: Final = (
     core(
         "retention-override",
         "Only administrators override.",
-        "files/retention/guard.py",
+        "content/nodes/removal_guard.py",
         "if role is not Role.ADMIN and not (node_id is None and identity.is_admin):",
         "if False:",
         "rest/test_retention.py::TestGovernance::test_an_override_needs_a_reason_and_an_administrator",
@@ -96,7 +96,7 @@ ROWS: Final = (
     core(
         "retention-override-proof",
         "An override needs a fresh proof.",
-        "tenants/views.py",
+        "content/tenants/views.py",
         "    if not is_proven:\n        require_fresh_proof()\n",
         "",
         "rest/test_retention.py::TestGovernance::test_an_override_needs_a_proof",
@@ -104,7 +104,7 @@ ROWS: Final = (
     core(
         "retention-records",
         "Only the role records places holds.",
-        "files/retention/service.py",
+        "content/files/retention/service.py",
         "if self._memberships.role_of(connection, tenant_id, identity) is not Role.RECORDS:",
         "if False:",
         "rest/test_retention.py::test_the_role_records_holds_what_it_cannot_see",
@@ -112,7 +112,7 @@ ROWS: Final = (
     core(
         "retention-shorter",
         "In compliance mode a hold does not become shorter.",
-        "files/retention/service.py",
+        "content/files/retention/service.py",
         "if until is None or until < hold.until:",
         "if until is None:",
         "rest/test_retention.py::TestCompliance::test_a_hold_becomes_longer",
@@ -120,7 +120,7 @@ ROWS: Final = (
     core(
         "retention-release",
         "In compliance mode a hold with an end is not released.",
-        "files/retention/service.py",
+        "content/files/retention/service.py",
         "if rules.is_compliance and hold.until is not None:",
         "if False:",
         "rest/test_retention.py::TestCompliance::test_a_hold_becomes_longer",
@@ -128,7 +128,7 @@ ROWS: Final = (
     core(
         "retention-weaker",
         "In compliance mode no setting becomes less strict.",
-        "files/retention/service.py",
+        "content/files/retention/service.py",
         "if before.is_compliance and not _is_as_strict(after, before.settings):",
         "if False:",
         "rest/test_retention.py::TestCompliance::test_no_setting_becomes_less_strict",
@@ -136,7 +136,7 @@ ROWS: Final = (
     core(
         "retention-clock",
         "Retention ends by no clock of a machine.",
-        "files/retention/clock.py",
+        "content/nodes/retention_clock.py",
         '"reached": self._reached(connection)',
         '"reached": self._clock.now()',
         "unit/files/test_retention_clock.py::test_the_clock_of_the_machine_does_not_move_it",
@@ -145,7 +145,7 @@ ROWS: Final = (
     core(
         "retention-configuration",
         "The configuration ends no compliance mode.",
-        "files/retention/guard.py",
+        "content/nodes/removal_guard.py",
         "is_compliance = compliance_days is not None or RetentionMode.COMPLIANCE in strict",
         "is_compliance = RetentionMode.COMPLIANCE in strict",
         "rest/test_retention.py::TestCompliance::test_the_configuration_ends_no_retention",
@@ -153,7 +153,7 @@ ROWS: Final = (
     core(
         "retention-tenant",
         "A tenant with retained content is not deleted.",
-        "tenants/deletion.py",
+        "content/tenants/deletion.py",
         "            self._guard.require_removable_tenant(connection, tenant_id, override)\n",
         "",
         "rest/test_retention.py::TestGovernance::test_an_override_needs_a_proof",
@@ -161,7 +161,7 @@ ROWS: Final = (
     core(
         "retention-tenant-purge",
         "A deleted tenant is not purged while content is retained.",
-        "tenants/deletion.py",
+        "content/tenants/deletion.py",
         "if not self._guard.may_purge_tenant(connection, tenant_id):",
         "if False:",
         "rest/test_retention.py::TestCompliance::test_a_deleted_tenant_is_not_purged_while_content_is_retained",
@@ -169,7 +169,7 @@ ROWS: Final = (
     core(
         "retention-restore",
         "A restore keeps the later end.",
-        "files/retention/clock.py",
+        "content/nodes/retention_clock.py",
         "max(days, default=None)",
         "min(days, default=None)",
         "unit/files/test_retention_clock.py::test_a_restore_keeps_the_later_end",
@@ -177,7 +177,7 @@ ROWS: Final = (
     core(
         "retention-purging",
         "An entry whose removal has begun cannot be held.",
-        "files/retention/service.py",
+        "content/files/retention/service.py",
         'if node.trash_id and _IS_PURGING.first(connection, {"of_entry": node.trash_id}):',
         "if False:",
         "rest/test_retention.py::test_what_is_being_removed_cannot_be_held",
@@ -185,7 +185,7 @@ ROWS: Final = (
     core(
         "retention-clock-back",
         "No file counts as old because the clock is set back.",
-        "files/retention/clock.py",
+        "content/nodes/retention_clock.py",
         "max(self._clock.now(), self._elapsed() or 0)",
         "self._clock.now()",
         "rest/test_retention.py::TestGovernance::test_a_clock_that_is_set_back_makes_no_file_old",
@@ -193,7 +193,7 @@ ROWS: Final = (
     core(
         "object-lock",
         "The core deletes no object that its store locks.",
-        "storage/stores.py",
+        "content/storage/stores.py",
         "        if until := self._locked_until(key):\n            raise ObjectLocked(until)\n",
         "",
         "unit/storage/test_object_lock.py::test_garbage_collection_waits_for_the_end",
@@ -201,7 +201,7 @@ ROWS: Final = (
     core(
         "fsck-claim",
         "A repair removes no object that is older than the claim of the store.",
-        "storage/fsck.py",
+        "content/storage/fsck.py",
         " and self._is_ours(name, item)",
         "",
         "rest/test_compliance_tricks.py::test_no_trick_removes_a_byte",

@@ -9,7 +9,7 @@ ROWS: Final = (
     core(
         "scan-pending",
         "Content that is not scanned yet cannot be read.",
-        "scanning/states.py",
+        "content/scanning/states.py",
         "ScanState.UNSCANNABLE.value})",
         "ScanState.UNSCANNABLE.value, ScanState.PENDING.value})",
         "rest/test_scanning.py::test_a_big_file_is_held_back_until_it_is_scanned",
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "scan-quarantined",
         "Content in quarantine cannot be read.",
-        "scanning/states.py",
+        "content/scanning/states.py",
         "    raise Quarantined",
         "    return",
         "rest/test_scanning.py::test_a_big_virus_goes_into_quarantine",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "scan-read-rule",
         "The read rule of files includes the scan state, also for content that nginx sends.",
-        "files/access.py",
+        "content/nodes/access.py",
         "require_readable(node.scan)",
         "pass",
         "rest/test_unreadable_content.py::test_no_read_route_returns_it",
@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "scan-open",
         "The content of a node is opened only if it can be read, however the node was found.",
-        "files/service.py",
+        "content/files/service.py",
         "require_readable(node.scan)",
         "pass",
         "rest/test_unreadable_content.py::test_the_services_refuse_it_to_plugins",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "scan-bundle-folder",
         "Bundles of folders leave out files in quarantine.",
-        "files/bundles/contents.py",
+        "content/bundles/contents.py",
         "if scan is not None and not _is_included(scan):",
         "if False:",
         "rest/test_scanning.py::TestBundles::test_folders_leave_out_files_in_quarantine",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "scan-bundle-file",
         "A file that cannot be read is in no bundle.",
-        "files/bundles/contents.py",
+        "content/bundles/contents.py",
         "            require_readable(row.scan)",
         "            pass",
         "rest/test_scanning.py::TestBundles::test_folders_leave_out_files_in_quarantine",
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "scan-business-file",
         "Business files and their variants are read only after a scan.",
-        "business_files/service.py",
+        "content/business_files/service.py",
         "require_readable(file.scan)",
         "pass",
         "rest/test_scanning.py::TestBusinessFiles::test_a_virus_is_refused_or_held",
@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "scan-forgotten",
         "Content that was not inspected is held back.",
-        "scanning/inspection.py",
+        "content/scanning/inspection.py",
         "received.result if isinstance(received, InspectedBlob) else PENDING",
         "received.result if isinstance(received, InspectedBlob) else ScanResult(ScanState.CLEAN)",
         "rest/test_scanning.py::test_content_that_an_upload_forgot_to_inspect_is_held_back",
@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "scan-head",
         "Scanners of the head do not decide for those that need the whole content.",
-        "scanning/scanners.py",
+        "content/scanning/scanners.py",
         "return result if is_final else PENDING",
         "return result",
         "rest/test_scanning.py::test_a_big_file_is_held_back_until_it_is_scanned",
@@ -81,7 +81,7 @@ ROWS: Final = (
     core(
         "scan-claim",
         "Only the holder of a claim stores a result.",
-        "scanning/repository.py",
+        "content/scanning/repository.py",
         ' & (scans.c.lease == bindparam("of_lease"))',
         "",
         "rest/test_scanning.py::TestSeveralNodes::"
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "scan-replaced",
         "A result applies only to the content that was scanned.",
-        "files/scan_states.py",
+        "content/files/scan_states.py",
         '        nodes.c.blob_key == bindparam("of_key"),\n',
         "",
         "rest/test_scanning.py::TestSeveralNodes::"
@@ -99,7 +99,7 @@ ROWS: Final = (
     core(
         "quarantine-admin",
         "Only administrators release files from quarantine.",
-        "scanning/views.py",
+        "content/scanning/views.py",
         '    "/<scan_id>/release",\n    access=Access.ADMIN,',
         '    "/<scan_id>/release",\n    access=Access.USER,',
         "rest/test_scanning.py::TestQuarantine::test_only_administrators_of_the_server_see_it",
@@ -107,7 +107,7 @@ ROWS: Final = (
     core(
         "quarantine-proof",
         "A release needs a fresh proof.",
-        "scanning/views.py",
+        "content/scanning/views.py",
         "    require_fresh_proof()\n",
         "",
         "rest/test_scanning.py::TestQuarantine::test_a_release_needs_a_reason_and_a_fresh_proof",

@@ -9,7 +9,7 @@ ROWS: Final = (
     core(
         "delegation-held",
         "A delegation ends when its user no longer holds what it requires.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         'is_held = within & (held >= bindparam("required_permission"))',
         'is_held = within & (held >= 0) & (bindparam("required_permission") >= 0)',
         "rest/test_delegation.py::test_it_ends_when_the_user_no_longer_holds_what_it_requires",
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "delegation-within",
         "A delegation reaches its file or folder only.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         'is_held = within & (held >= bindparam("required_permission"))',
         'is_held = held >= bindparam("required_permission")',
         "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "delegation-ceiling",
         "A delegation has at most its own permission.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         'limited = least(effective_permission(member.c.role), bindparam("max_permission"))',
         'limited = least(effective_permission(member.c.role), bindparam("max_permission") + 9)',
         "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "delegation-suspended",
         "A delegation ends with its user.",
-        "files/access.py",
+        "content/nodes/access.py",
         """        if user_type is None:
             raise UserSuspended
 """,
@@ -43,7 +43,7 @@ ROWS: Final = (
     core(
         "delegation-tenant",
         "A delegation reaches one tenant.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         'reaches_tenant = bindparam("limit_tenant_id") == bindparam("tenant_id")',
         'reaches_tenant = bindparam("limit_tenant_id").is_not(None)',
         "rest/test_delegation.py::test_it_ends_with_its_tenant",
@@ -51,7 +51,7 @@ ROWS: Final = (
     core(
         "delegation-types",
         "A delegation creates files of the admitted types only.",
-        "files/file_writer.py",
+        "content/nodes/file_writer.py",
         "        require_admitted_type(caller, content.content_type)\n",
         "",
         "rest/test_delegation.py::test_it_creates_only_admitted_types",
@@ -60,7 +60,7 @@ ROWS: Final = (
     core(
         "sending-closed",
         "Content is admitted before it is sent.",
-        "files/views.py",
+        "content/files/views.py",
         "            admit(response, before, content.size)\n",
         "            pass\n",
         "rest/test_share_links.py::test_a_download_counts_with_its_first_byte",
@@ -68,7 +68,7 @@ ROWS: Final = (
     core(
         "bundle-admitted",
         "An archive is admitted before it is sent.",
-        "files/bundles/views.py",
+        "content/bundles/views.py",
         "            admit(response, before, content.size)\n",
         "            pass\n",
         "rest/test_share_links.py::test_an_archive_counts_once",
@@ -84,7 +84,7 @@ ROWS: Final = (
     core(
         "delegation-key",
         "Delegated rights end with the access key that gave them.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         " & _is_key_in_force()\n",
         "\n",
         "rest/test_limited_makers.py::test_a_share_of_a_limited_caller_ends_with_the_limit",
@@ -92,7 +92,7 @@ ROWS: Final = (
     core(
         "grants-by-keys",
         "A grant by an access key ends with the key.",
-        "files/expiry.py",
+        "content/nodes/expiry.py",
         "        if end <= latest:\n            return requested.expires_at\n",
         "        if end <= FOREVER:\n            return requested.expires_at\n",
         "rest/test_limited_makers.py::test_a_grant_of_a_limited_caller_ends_with_the_limit",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "tokens-signature",
         "An access token is signed by one of the server's keys.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "return jwt.decode(token, key, algorithms=[ring.algorithm]).claims",
         'return __import__("json").loads(jws.extract_compact(token.encode("ascii")).payload)',
         "rest/test_tokens.py::test_a_forged_token_is_401",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "tokens-type",
         "A JWT of another type, signed by the same key, is no access token.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         ' or header["typ"] != _TYPE:',
         ":",
         "rest/test_lessons.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "tokens-header-names",
         "A header with a critical extension or a key of its own is refused.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "set(header) != _HEADER_NAMES or ",
         "",
         "rest/test_lessons.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "tokens-issuer",
         "A token of another issuer or audience is refused.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "if not is_ours or not begins_at",
         "if not begins_at",
         "rest/test_lessons.py::TestIssuer::test_what_our_own_key_has_signed_is_401_all_the_same",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "tokens-not-before",
         "A token is refused before its nbf.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "not begins_at <= self._clock.now() < expires_at",
         "not self._clock.now() < expires_at",
         "rest/test_sessions_end.py::test_a_signed_token_with_odd_claims_is_401",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "tokens-expiry",
         "A token that was verified before is refused once it has expired.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "if claims.expires_at <= self._clock.now():",
         "if False:",
         "rest/test_tokens.py::test_a_token_expires",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "tokens-claim-types",
         "A claim of another type than expected is refused.",
-        "sessions/tokens.py",
+        "identity/sessions/tokens.py",
         "if type(value) is not kind:",
         "if False:",
         "rest/test_sessions_end.py::test_a_signed_token_with_odd_claims_is_401",
@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "tokens-revoked",
         "A token of a login that was ended is refused.",
-        "sessions/store.py",
+        "identity/sessions/store.py",
         "            authorizations.c.revoked_at.is_(None),\n        )\n        .subquery",
         "        )\n        .subquery",
         "rest/test_sessions.py::TestEnd::test_all_logins_end_at_once",
@@ -72,7 +72,7 @@ ROWS: Final = (
     core(
         "tokens-ambiguous",
         "Two different tokens in one request are refused.",
-        "http/access.py",
+        "web/http/access.py",
         "if bearer and plain and bearer != plain:",
         "if False:",
         "rest/test_tokens.py::test_two_different_tokens_in_one_request_are_400",
@@ -80,7 +80,7 @@ ROWS: Final = (
     core(
         "refresh-single-use",
         "A refresh token is good for one use.",
-        "sessions/store.py",
+        "identity/sessions/store.py",
         "_OF_HASH, refresh_tokens.c.used_at.is_(None), ",
         "_OF_HASH, ",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
@@ -88,7 +88,7 @@ ROWS: Final = (
     core(
         "refresh-reuse",
         "A second use of a refresh token ends the login.",
-        "sessions/service.py",
+        "identity/sessions/service.py",
         "            self._end_if_spent(connection, token, origin)\n",
         "",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
@@ -96,7 +96,7 @@ ROWS: Final = (
     core(
         "refresh-ended-login",
         "A login that was ended is not renewed.",
-        "sessions/store.py",
+        "identity/sessions/store.py",
         ".where(_OF_ID, _LIVE, ends_at",
         ".where(_OF_ID, ends_at",
         "rest/test_sessions.py::TestRefresh::test_a_login_that_was_ended_is_not_renewed",
@@ -104,7 +104,7 @@ ROWS: Final = (
     core(
         "sessions-max-age",
         "Renewing a login does not extend it beyond its maximal age.",
-        "sessions/store.py",
+        "identity/sessions/store.py",
         "expires_at=case((ends_at < extended, ends_at), else_=extended),",
         "expires_at=extended,",
         "rest/test_sessions_end.py::test_a_session_that_is_refreshed_every_day_ends_all_the_same",
@@ -112,7 +112,7 @@ ROWS: Final = (
     core(
         "sessions-others",
         "A user does not end the login of another.",
-        "sessions/service.py",
+        "identity/sessions/service.py",
         "(identity.is_admin or identity.user_id == authorization.user_id)",
         "True",
         "rest/test_tokens.py::test_users_cannot_end_the_login_of_another",

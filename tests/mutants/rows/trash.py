@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "trash-by-id",
         "A node in the trash cannot be reached by its id.",
-        "files/permissions.py",
+        "content/nodes/permissions.py",
         "return is_node & nodes.c.trash_id.is_(None)",
         "return is_node",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "trash-of-others",
         "Members see only what they deleted themselves.",
-        "files/trash/service.py",
+        "content/files/trash/service.py",
         "if trashed is None or user_id not in (None, trashed.entry.trashed_by):",
         "if trashed is None:",
         "rest/test_trash.py::TestList::test_others_see_nothing_of_an_entry",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "trash-grants",
         "Grants in the trash put no node at the top level.",
-        "files/tree.py",
+        "content/nodes/tree.py",
         "            self._visibility.hide(connection, node.id)\n",
         "",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",
@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "trash-proof",
         "Removing a file permanently needs a fresh proof.",
-        "files/views.py",
+        "content/files/views.py",
         "    if permanently:\n        require_fresh_proof()\n",
         "",
         "rest/test_trash.py::TestDeletion::test_permanently_removes_at_once_with_a_fresh_proof",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "trash-elsewhere",
         "A restoration to another folder gives no permission that outlasts the caller's.",
-        "files/trash/service.py",
+        "content/files/trash/service.py",
         "if parent_id != former:",
         "if False:",
         "rest/test_trash.py::TestRestoration::test_it_needs_the_permission_to_write_to_the_folder",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "versions-scan",
         "Content that may not be read is not restored from a version.",
-        "files/versions/service.py",
+        "content/files/versions/service.py",
         "            require_readable(version.scan)\n            content",
         "            content",
         "rest/test_versions.py::TestScanning::test_a_version_that_waits_for_its_scan_gets_its_state",
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "versions-shared",
         "A blob is released only with its last reference.",
-        "storage/service.py",
+        "content/storage/service.py",
         ".where(_OF_KEYS, is_unreferenced())",
         ".where(_OF_KEYS)",
         "rest/test_versions.py::TestRestoring::test_the_content_is_current_again",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "input-crumbs",
         "A body of single bytes is refused.",
-        "gateway/bodies.py",
+        "web/gateway/bodies.py",
         "return pieces > FREE_PIECES + size // SMALLEST_AVERAGE",
         "return False",
         "unit/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "input-lists",
         "The length of a list is checked before its items are loaded.",
-        "http/parsing.py",
+        "web/http/parsing.py",
         "    require_bounded(loader, values)\n",
         "",
         "rest/test_input_bounds.py::test_the_length_of_a_list_is_checked_before_its_items",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "input-public-bytes",
         "A body of a route without a token is small.",
-        "http/routing.py",
+        "web/http/routing.py",
         "flask.request.max_content_length = self.max_body",
         "pass",
         "rest/test_input_bounds.py::test_a_body_of_a_public_route_has_at_most_64_kib",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "input-limit",
         "A route that changes something without a token has a limit.",
-        "http/routing.py",
+        "web/http/routing.py",
         "limit = PUBLIC_LIMIT",
         "limit = None",
         "rest/test_input_bounds.py::test_each_public_route_has_a_limit_and_a_bound",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "input-query",
         "Unknown query parameters are refused.",
-        "http/routing.py",
+        "web/http/routing.py",
         "        if self._refuses_query:\n            refuse_query()\n",
         "",
         "rest/test_unknown_parameters.py::test_each_route_refuses_them_by_name",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "names-slash",
         "A name holds no slash.",
-        "files/names.py",
+        "content/nodes/names.py",
         'char == "/" or ',
         "",
         "rest/test_uploads.py::test_a_name_that_cannot_be_is_400",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "names-dots",
         "A name is not that of a folder itself or the one above.",
-        "files/names.py",
+        "content/nodes/names.py",
         'if normalized in (".", ".."):',
         "if False:",
         "rest/test_uploads.py::test_a_name_that_cannot_be_is_400",
@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "names-form",
         "Two forms of one name are one name.",
-        "files/names.py",
+        "content/nodes/names.py",
         'unicodedata.normalize("NFC", name)',
         "name",
         "rest/test_names.py::test_two_forms_of_one_name_are_one_name",
@@ -72,7 +72,7 @@ ROWS: Final = (
     core(
         "downloads-inline",
         "Active content is saved and not shown.",
-        "http/downloads.py",
+        "web/http/downloads.py",
         'is_inline = content_type.partition(";")[0] in INLINE_TYPES',
         "is_inline = True",
         "rest/test_downloads.py::test_active_content_is_never_shown_in_our_origin",
@@ -80,7 +80,7 @@ ROWS: Final = (
     core(
         "downloads-sandbox",
         "A download is sandboxed by its Content-Security-Policy.",
-        "http/downloads.py",
+        "web/http/downloads.py",
         '        ("Content-Security-Policy", _SANDBOX),\n',
         "",
         "rest/test_active_content.py::test_active_content_is_sent_so_that_it_runs_nowhere",
@@ -88,7 +88,7 @@ ROWS: Final = (
     core(
         "downloads-nosniff",
         "Browsers do not guess the type of a response.",
-        "http/app.py",
+        "web/http/app.py",
         'headers = (("X-Request-Id", identifier), _NOSNIFF)',
         'headers = (("X-Request-Id", identifier),)',
         "rest/test_active_content.py::test_active_content_is_sent_so_that_it_runs_nowhere",
@@ -96,7 +96,7 @@ ROWS: Final = (
     core(
         "downloads-disposition",
         "A name does not end its parameter of Content-Disposition.",
-        "http/downloads.py",
+        "web/http/downloads.py",
         """ and char not in '"\\\\%' else""",
         " else",
         "rest/test_downloads.py::test_names_of_any_script_are_sent",
@@ -104,7 +104,7 @@ ROWS: Final = (
     core(
         "downloads-direction",
         "Controls of the direction of text hide no extension.",
-        "http/downloads.py",
+        "web/http/downloads.py",
         "    name = without_direction(name)\n",
         "",
         "rest/test_downloads.py::test_controls_of_direction_hide_no_extension",
@@ -112,7 +112,7 @@ ROWS: Final = (
     core(
         "http-authentication",
         "A route for users refuses requests without a token.",
-        "http/access.py",
+        "web/http/access.py",
         "        raise TokenRequired\n",
         "        return None\n",
         "rest/test_hot_routes.py::TestTokens::test_no_bearer_token",
@@ -120,7 +120,7 @@ ROWS: Final = (
     core(
         "http-verified-login",
         "A view that does not verify the login sends no response.",
-        "http/routing.py",
+        "web/http/routing.py",
         "        require_verified_login(caller)\n",
         "",
         "rest/test_hot_routes.py::TestTokens::test_a_view_that_does_not_verify_the_login_sends_no_response",
@@ -128,7 +128,7 @@ ROWS: Final = (
     core(
         "http-revoked-first",
         "A token of a login that was ended gets no other error.",
-        "http/routing.py",
+        "web/http/routing.py",
         "            current_identity()\n            raise\n",
         "            raise\n",
         "rest/test_hot_routes.py::TestTokens"
@@ -137,7 +137,7 @@ ROWS: Final = (
     core(
         "http-path",
         "No route has a path with NUL or with repeated leading slashes.",
-        "http/app.py",
+        "web/http/app.py",
         'return "\\0" in path or path.startswith("//")',
         "return False",
         "rest/test_hot_routes.py::TestRequests::test_paths",
@@ -145,7 +145,7 @@ ROWS: Final = (
     core(
         "http-hooks-before",
         "A request hook of a plugin may refuse any request.",
-        "http/app.py",
+        "web/http/app.py",
         "response: Any = self._replacement(direct.before) if direct.before else None",
         "response: Any = None",
         "rest/test_hot_routes.py::TestHooks::test_a_hook_may_refuse_requests",
@@ -153,7 +153,7 @@ ROWS: Final = (
     core(
         "http-hooks-after",
         "A request hook of a plugin sees every response.",
-        "http/app.py",
+        "web/http/app.py",
         "                response = hook(response)\n",
         "                pass\n",
         "rest/test_hot_routes.py::TestHooks::test_hooks_run_for_each_request_and_may_change_its_response",
@@ -161,7 +161,7 @@ ROWS: Final = (
     core(
         "http-hooks-teardown",
         "A teardown hook of a plugin is called for every request.",
-        "http/app.py",
+        "web/http/app.py",
         "if isinstance(view, Operation) and not others:",
         "if isinstance(view, Operation):",
         "rest/test_hot_routes.py::TestHooks::test_hooks_run_for_each_request_and_may_change_its_response",
@@ -169,7 +169,7 @@ ROWS: Final = (
     core(
         "http-if-match",
         "The details of a node are not sent if If-Match is false.",
-        "http/conditions.py",
+        "web/http/conditions.py",
         "        if not _matches(",
         "        if False and not _matches(",
         "rest/test_files.py::test_details_are_sent_again_only_if_their_tag_differs",
@@ -177,7 +177,7 @@ ROWS: Final = (
     core(
         "web-no-store",
         "Caches do not store the answers to requests with a token.",
-        "http/app.py",
+        "web/http/app.py",
         "defaults = (NO_STORE,) if is_private else ()",
         "defaults = ()",
         "rest/test_conventions.py::test_authenticated_responses_are_not_stored_by_caches",
@@ -185,7 +185,7 @@ ROWS: Final = (
     core(
         "web-cors-origin",
         "Scripts of other origins read nothing.",
-        "http/middleware.py",
+        "web/http/middleware.py",
         "origin is not None and not self._origins.isdisjoint((origin, ANY_ORIGIN))",
         "origin is not None",
         "rest/test_cors.py::test_another_origin_is_allowed_nothing",
@@ -193,7 +193,7 @@ ROWS: Final = (
     core(
         "web-redirect",
         "A redirect leads to the public URL, and not to the Host of the request.",
-        "http/app.py",
+        "web/http/app.py",
         'get_service(PublicUrl).root + urlunsplit(("", "", *target[2:]))',
         "redirect.new_url",
         "rest/test_redirects.py::test_a_redirect_leads_to_the_public_url_and_has_the_error_body",
@@ -201,7 +201,7 @@ ROWS: Final = (
     core(
         "web-location",
         "Location is built from the public URL.",
-        "http/routing.py",
+        "web/http/routing.py",
         "get_service(PublicUrl).root + _path_of(endpoint, values)",
         "url_for(endpoint, _external=True, **values)",
         "rest/test_locations.py::test_a_get_of_the_location_finds_the_created_resource",
@@ -209,7 +209,7 @@ ROWS: Final = (
     core(
         "web-request-id",
         "A request id that could break headers and logs is replaced.",
-        "http/request.py",
+        "web/http/request.py",
         "known = offered if offered and _REQUEST_ID.fullmatch(offered) else random",
         "known = offered or random",
         "rest/test_conventions.py::test_a_request_id_that_could_do_harm_is_replaced",
@@ -217,7 +217,7 @@ ROWS: Final = (
     core(
         "web-json-depth",
         "JSON is nested only so deep.",
-        "http/parsing.py",
+        "web/http/parsing.py",
         "if max(accumulate(steps)) > MAX_DEPTH:",
         "if False:",
         "rest/test_hostile_input.py::test_no_body_breaks_any_route",
@@ -225,7 +225,7 @@ ROWS: Final = (
     core(
         "web-json-number",
         "A number in JSON has only so many digits.",
-        "http/parsing.py",
+        "web/http/parsing.py",
         "if _has_long_number(content) and _has_long_number(_STRING.sub(b'\"\"', content)):",
         "if False:",
         "rest/test_hostile_input.py::test_no_body_breaks_any_route",
@@ -233,7 +233,7 @@ ROWS: Final = (
     core(
         "web-json-surrogate",
         "Text with NUL or half a surrogate pair is refused.",
-        "http/parsing.py",
+        "web/http/parsing.py",
         "if _SUSPECT_ESCAPE.search(text):",
         "if False:",
         "rest/test_hostile_input.py::test_a_refused_character_names_its_field",
@@ -241,7 +241,7 @@ ROWS: Final = (
     core(
         "gateway-underscore",
         "A header with an underscore does not replace its double with a hyphen.",
-        "gateway/exchange.py",
+        "web/gateway/exchange.py",
         'if b"_" in name:',
         "if False:",
         "unit/gateway/test_exchange.py::test_a_header_name_with_an_underscore_is_dropped",
@@ -249,7 +249,7 @@ ROWS: Final = (
     core(
         "gateway-host",
         "A request of HTTP/1.1 has one Host.",
-        "gateway/exchange.py",
+        "web/gateway/exchange.py",
         "        raise BadHost\n",
         "        pass\n",
         "unit/gateway/test_exchange.py::test_http_1_1_needs_one_host",

@@ -3,10 +3,10 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.errors import Forbidden, NotAMember
-from strongroom.files.grants import GrantRequest, GroupGrantRequest
-from strongroom.files.models import FOREVER, Permission
-from strongroom.identity import Origin
+from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
+from strongroom.content.nodes.models import FOREVER, Permission
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import Forbidden, NotAMember
 from strongroom.testing.clock import HOUR
 from tests.support.tree.model import Errors
 from tests.support.tree.reading import ReadingRules

@@ -12,9 +12,9 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 
 from strongroom.clock import DAY
-from strongroom.files import child_counts
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.models import (
+from strongroom.content.nodes import child_counts
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import (
     FOREVER,
     Permission,
     folder_counts,
@@ -23,9 +23,9 @@ from strongroom.files.models import (
     node_versions,
     nodes,
 )
-from strongroom.identity import Origin
-from strongroom.storage.models import BlobState, blobs
-from strongroom.tenants.models import Role
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Origin
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api
 from tests.support.tree.grants import GrantRules

@@ -4,7 +4,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from strongroom.errors import (
+from strongroom.content.nodes.models import FOREVER, Permission
+from strongroom.foundation.errors import (
     FileHeld,
     Forbidden,
     MoveIntoItself,
@@ -17,7 +18,6 @@ from strongroom.errors import (
     RevisionConflict,
     StrongroomError,
 )
-from strongroom.files.models import FOREVER, Permission
 
 Errors = set[type[StrongroomError]]
 

@@ -5,11 +5,11 @@ import json
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.errors import MoveIntoItself, NameConflict
-from strongroom.files.copying import Copy
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.models import Permission
-from strongroom.files.moving import Move
+from strongroom.content.files.copying import Copy
+from strongroom.content.files.moving import Move
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.errors import MoveIntoItself, NameConflict
 from tests.support.incoming import IncomingBytes
 from tests.support.tree.model import ModelNode, normalized
 from tests.support.tree.reading import ReadingRules

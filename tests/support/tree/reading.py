@@ -5,11 +5,11 @@ import json
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.database.paging import Paging
-from strongroom.errors import Forbidden, NotAFolder, NotFound, StrongroomError
-from strongroom.files.listing import FilePage
-from strongroom.files.models import Permission
-from strongroom.files.search import NodeSearch
+from strongroom.content.files.listing import FilePage
+from strongroom.content.files.search import NodeSearch
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound, StrongroomError
 from tests.support.tree.model import ModelNode, content_size
 from tests.support.tree.setting import ALL, NAMES, NODES, PLACES, USERS, TreeSetting
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 
 from strongroom.assembly.files import FileServices
-from strongroom.database.paging import Paging
-from strongroom.files.access import NodeView
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.models import Permission
-from strongroom.identity import Identity, Origin
-from strongroom.tenants.models import Role
+from strongroom.content.nodes.access import NodeView
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Permission
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database.paging import Paging
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api
 from tests.support.tree.model import Errors, ModelNode, TreeModel

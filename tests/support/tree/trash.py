@@ -3,11 +3,11 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.errors import Forbidden, NameConflict, NotFound
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.models import Permission
-from strongroom.files.trash.service import RestoreRequest
-from strongroom.identity import Origin
+from strongroom.content.files.trash.service import RestoreRequest
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import Forbidden, NameConflict, NotFound
 from tests.support.tree.model import Errors, content_size
 from tests.support.tree.setting import ALL, CHOICES, KEPT, NODES, PLACES, RECORDS, USERS, TreeSetting
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.files.models import Permission
+from strongroom.content.nodes.models import Permission
 from tests.support.tree.setting import ALL, NODES, USERS, TreeSetting
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.database import Database
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.foundation.database import Database
 from strongroom.testing.clock import SECOND, ManualClock
 
 Record = Callable[[int], None]

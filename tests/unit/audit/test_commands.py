@@ -8,7 +8,7 @@ from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.unit.audit.conftest import Record
 
-from strongroom.database import Database
+from strongroom.foundation.database import Database
 from strongroom.testing.clock import ManualClock
 
 MISUSE = 2

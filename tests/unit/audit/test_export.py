@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from tests.unit.audit.conftest import Record
 
-from strongroom.audit.export import AuditExport, Checkpoint, ExportRange, verify_export
-from strongroom.audit.verifier import ChainBroken
-from strongroom.database import Database
-from strongroom.sessions.checkpoints import parse_key_set, read_checkpoint, sign_checkpoint
-from strongroom.sessions.keys import KeyRing, generate_key
+from strongroom.activity.audit.export import AuditExport, Checkpoint, ExportRange, verify_export
+from strongroom.activity.audit.verifier import ChainBroken
+from strongroom.foundation.database import Database
+from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint, sign_checkpoint
+from strongroom.identity.sessions.keys import KeyRing, generate_key
 from strongroom.testing.clock import ManualClock
 
 RING = KeyRing("RS256", [generate_key("RS256", 0)])
@@ -23,9 +23,9 @@ ISSUER = "https://files.example.com"
 EXPORT_AND_PRINT_PEAK = """
 import sys
 from pathlib import Path
-from strongroom.audit.export import AuditExport
+from strongroom.activity.audit.export import AuditExport
 from strongroom.clock import SystemClock
-from strongroom.database import Database
+from strongroom.foundation.database import Database
 export = AuditExport(Database(sys.argv[1]), SystemClock(), "https://a.example", lambda content: "-")
 lines = sum(1 for _ in export.lines(export.find(None, None)))
 print(lines, Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])

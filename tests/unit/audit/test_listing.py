@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import event, insert
 from tests.unit.audit.conftest import Record
 
-from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditFilter, AuditListing
-from strongroom.database import Database
-from strongroom.database.paging import Paging
+from strongroom.activity.audit.models import audit_events
+from strongroom.activity.audit.service import AuditFilter, AuditListing
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.paging import Paging
+from strongroom.identity.users.service import UserService
 from strongroom.testing.clock import SECOND, ManualClock
-from strongroom.users.service import UserService
 
 Statement = tuple[str, Any]
 

@@ -7,12 +7,12 @@ from sqlalchemy import select
 from tests.support.audit import first_misfit
 from tests.unit.audit.conftest import Record
 
-from strongroom.audit.models import audit_events
-from strongroom.audit.service import AuditEvent, AuditService
-from strongroom.audit.verifier import AuditRetention, AuditVerifier, ChainBroken
+from strongroom.activity.audit.models import audit_events
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier, ChainBroken
 from strongroom.clock import iso_format
-from strongroom.database import Database
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import Database
 from strongroom.testing.clock import HOUR, SECOND, ManualClock
 
 DAY = 24 * HOUR

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from strongroom.audit.models import audit_events
-from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
-from strongroom.audit.verifier import AuditVerifier
-from strongroom.database import Database
+from strongroom.activity.audit.models import audit_events
+from strongroom.activity.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
+from strongroom.activity.audit.verifier import AuditVerifier
+from strongroom.foundation.database import Database
 
 pytestmark = pytest.mark.both_databases
 

@@ -10,10 +10,10 @@ from tests.support.audit import first_misfit
 from tests.support.databases import SqliteDatabases
 from tests.unit.audit.conftest import Record
 
-from strongroom.audit.models import audit_events
-from strongroom.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
-from strongroom.audit.verifier import AuditVerifier
-from strongroom.database import Database
+from strongroom.activity.audit.models import audit_events
+from strongroom.activity.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
+from strongroom.activity.audit.verifier import AuditVerifier
+from strongroom.foundation.database import Database
 
 RECORDS = 10
 ONE_LATER = "UPDATE audit_events SET sequence = -(sequence + 1) WHERE sequence > 5"
@@ -26,8 +26,8 @@ address, user_agent, request_id, details, hash, traceparent FROM audit_events WH
 VERIFY_AND_PRINT_PEAK = """
 import sys
 from pathlib import Path
-from strongroom.audit.verifier import AuditVerifier
-from strongroom.database import Database
+from strongroom.activity.audit.verifier import AuditVerifier
+from strongroom.foundation.database import Database
 AuditVerifier(Database(sys.argv[1])).verify()
 print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 """

@@ -10,10 +10,10 @@ import pytest
 from PIL import ExifTags, Image, ImageChops, ImageCms, PngImagePlugin, features
 from tests.support.images import encoded
 
-from strongroom.business_files.pictures import Picture
-from strongroom.business_files.requests import PictureRequest, raise_refusal
-from strongroom.business_files.worker import process
-from strongroom.errors import PictureTooLarge, PictureUnreadable, StrongroomError
+from strongroom.content.business_files.pictures import Picture
+from strongroom.content.business_files.requests import PictureRequest, raise_refusal
+from strongroom.content.business_files.worker import process
+from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, StrongroomError
 
 MAX_PIXELS = 1_000_000
 SECRET = b"planted-secret"

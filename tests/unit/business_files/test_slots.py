@@ -5,13 +5,13 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from strongroom.business_files.pictures import PictureSlots
-from strongroom.errors import Unavailable
+from strongroom.content.business_files.pictures import PictureSlots
+from strongroom.foundation.errors import Unavailable
 
 
 @pytest.fixture(autouse=True)
 def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongroom.business_files.pictures.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("strongroom.content.business_files.pictures.WAIT_SECONDS", 0.01)
 
 
 def is_refused(slots: PictureSlots, user: str) -> bool:
@@ -56,7 +56,7 @@ def test_a_single_slot_serves_all_one_after_the_other() -> None:
 
 
 def test_a_request_waits_for_a_slot_that_becomes_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongroom.business_files.pictures.WAIT_SECONDS", 30)
+    monkeypatch.setattr("strongroom.content.business_files.pictures.WAIT_SECONDS", 30)
     slots = PictureSlots(1)
     with ThreadPoolExecutor(1) as pool:
         with slots.slot("alice"):
@@ -67,7 +67,7 @@ def test_a_request_waits_for_a_slot_that_becomes_free(monkeypatch: pytest.Monkey
 def test_the_waiting_are_bounded_and_the_next_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("strongroom.business_files.pictures._MAX_WAITING", 0)
+    monkeypatch.setattr("strongroom.content.business_files.pictures._MAX_WAITING", 0)
     slots = PictureSlots(1)
     monkeypatch.setattr(slots._changed, "wait_for", lambda *_: pytest.fail("It waits."))
     with slots.slot("alice"):

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 from tests.support.images import picture
 
-from strongroom.business_files.pictures import OriginalPicture, PictureProcessor, PictureSlots
-from strongroom.cache import ContentCache
-from strongroom.errors import PictureTooLarge, PictureUnreadable, Unavailable
+from strongroom.content.business_files.pictures import OriginalPicture, PictureProcessor, PictureSlots
+from strongroom.foundation.cache import ContentCache
+from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, Unavailable
 
 MEBIBYTE = 1024 * 1024
 
@@ -29,7 +29,7 @@ def run_as_worker(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Let workers confine themselves, and then run other code instead of a decoder."""
     module = f"""
 import json, sys
-from strongroom.business_files import worker
+from strongroom.content.business_files import worker
 def process(request, source):
     {code}
 worker.process = process
@@ -40,7 +40,7 @@ worker.main()
     def popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
         return real([*command[:3], "-c", module, command[-1]], **options)  # type: ignore[call-overload,no-any-return]
 
-    monkeypatch.setattr("strongroom.business_files.pictures.subprocess.Popen", popen)
+    monkeypatch.setattr("strongroom.content.business_files.pictures.subprocess.Popen", popen)
 
 
 def answer_of(monkeypatch: pytest.MonkeyPatch, expression: str, **limits: int) -> str:
@@ -174,7 +174,7 @@ def test_a_preview_reads_the_original_only_with_a_slot() -> None:
     slots, original = PictureSlots(1), Original()
     previews = PictureProcessor(slots, seconds=60)
     with slots.slot("alice"), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("strongroom.business_files.pictures.WAIT_SECONDS", 0.01)
+        patch.setattr("strongroom.content.business_files.pictures.WAIT_SECONDS", 0.01)
         with pytest.raises(Unavailable):
             previews.preview(original.as_original(), 30, "alice")
     assert original.reads == 0

@@ -9,9 +9,9 @@ from click.testing import CliRunner, Result
 from tests.e2e.distributions import install
 
 from strongroom.cli.main import root
-from strongroom.config import ConfigurationError, load
-from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugins.selection import select
+from strongroom.foundation.config import ConfigurationError, load
+from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.plugins.selection import select
 
 PREAMBLE = 'import click\nfrom strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n'
 COMMANDS = PREAMBLE + "@hookimpl\ndef register_commands():\n    {body}\n"
@@ -107,7 +107,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *plugins: str) -> None:
 
     installed = installed_plugins()
     found = {name: installed[name] for name in plugins}
-    for module in ("config.loader", "plugins.manager", "cli.plugin_commands"):
+    for module in ("foundation.config.loader", "foundation.plugins.manager", "cli.plugin_commands"):
         monkeypatch.setattr(f"strongroom.{module}.installed_plugins", lambda: found)
 
 

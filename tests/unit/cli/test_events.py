@@ -11,8 +11,8 @@ from tests.support.commands import run_command
 from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
 
-from strongroom.observability.checks import EventsCheck
-from strongroom.observability.doctor import CheckState
+from strongroom.ops.observability.checks import EventsCheck
+from strongroom.ops.observability.doctor import CheckState
 from strongroom.plugin_api.events import Event, EventRejected, EventSink
 
 pytestmark = on_sqlite

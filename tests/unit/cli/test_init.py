@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.init import init
-from strongroom.production import is_sample_secret
+from strongroom.ops.production import is_sample_secret
 
 
 def run(*arguments: object) -> Result:

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from strongroom.cli.main import root
-from strongroom.config import ConfigurationError, load
-from strongroom.config.loader import ALIASES
+from strongroom.foundation.config import ConfigurationError, load
+from strongroom.foundation.config.loader import ALIASES
 
 USES = [
     ("files.user_tenants", "tenants.allow_user_creation", "false", False),

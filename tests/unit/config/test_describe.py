@@ -4,8 +4,8 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
-from strongroom.config import load
-from strongroom.config.describe import core_sections, show, template
+from strongroom.foundation.config import load
+from strongroom.foundation.config.describe import core_sections, show, template
 
 
 def test_the_template_is_toml_and_holds_every_key_at_its_default() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom.config import load
+from strongroom.foundation.config import load
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.config import Configuration, ConfigurationError, load
-from strongroom.config.rates import Rate
+from strongroom.foundation.config import Configuration, ConfigurationError, load
+from strongroom.foundation.config.rates import Rate
 
 BACKEND = "the name of a registered storage backend, such as local or s3"
 

@@ -8,7 +8,7 @@ from tests.support.production import SECRET, fault
 
 from strongroom.cli.startup import require_offline
 from strongroom.cli.trial import away_services
-from strongroom.config import ConfigurationError, load
+from strongroom.foundation.config import ConfigurationError, load
 
 
 def test_nothing_is_wrong_to_begin_with(config: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from strongroom.database import upgrade
-from strongroom.database.upgrade import SCHEMA_REVISION, Schema, oldest_code_of
+from strongroom.foundation.database import upgrade
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION, Schema, oldest_code_of
 
 FILES = sorted((Path(upgrade.__file__).parent / "migrations/versions").glob("0*.py"))
 CONTRACTING = re.compile(r"\.(drop_\w+|alter_column|rename_table)\(|\b(DROP|RENAME) ")

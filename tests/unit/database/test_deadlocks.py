@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 from tests.support.databases import on_postgresql
 
-from strongroom.database import Database, failures
-from strongroom.errors import Unavailable
+from strongroom.foundation.database import Database, failures
+from strongroom.foundation.errors import Unavailable
 
 pytestmark = pytest.mark.both_databases
 

@@ -10,8 +10,8 @@ from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import DBAPIError
 from tests.support.counters import counters
 
-from strongroom.database import Database
-from strongroom.database.statements import Statement
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.statements import Statement
 
 ADD = Statement(insert(counters))
 ALL = Statement(select(counters.c.subject))

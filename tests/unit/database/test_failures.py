@@ -6,9 +6,9 @@ import sqlite3
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from strongroom.database import failures
-from strongroom.errors import StorageFull
-from strongroom.logs import INTERVAL, ErrorLog
+from strongroom.foundation.database import failures
+from strongroom.foundation.errors import StorageFull
+from strongroom.foundation.logs import INTERVAL, ErrorLog
 
 
 def _refuse_for_a_full_disk() -> None:
@@ -23,7 +23,9 @@ def test_a_full_disk_is_logged_once_a_minute_with_the_number_of_refusals(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     times = [0.0]
-    log = ErrorLog(logging.getLogger("strongroom.database"), lambda: times[0], has_traceback=False)
+    log = ErrorLog(
+        logging.getLogger("strongroom.foundation.database"), lambda: times[0], has_traceback=False
+    )
     monkeypatch.setattr(failures, "FULL_DISK", log)
     for _ in range(248):
         _refuse_for_a_full_disk()

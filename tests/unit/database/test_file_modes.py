@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from strongroom.database import Database
+from strongroom.foundation.database import Database
 
 
 def modes(folder: Path) -> dict[str, int]:

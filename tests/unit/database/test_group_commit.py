@@ -11,8 +11,8 @@ from sqlalchemy import Connection, event, text
 from tests.support.databases import on_postgresql
 from tests.support.waiting import wait_until
 
-from strongroom.database import Database
-from strongroom.errors import Forbidden, Unavailable
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import Forbidden, Unavailable
 
 Work = Callable[[Connection], Any]
 

@@ -5,10 +5,15 @@ from uuid import UUID
 
 import pytest
 
-from strongroom.database import Database
-from strongroom.database.installation import accept_secret, adopt_secret, database_id, installation
-from strongroom.database.upgrade import upgrade
-from strongroom.secret_keys import SecretKeys
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.installation import (
+    accept_secret,
+    adopt_secret,
+    database_id,
+    installation,
+)
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.foundation.secret_keys import SecretKeys
 
 
 def new_database(path: Path) -> Database:

@@ -24,16 +24,16 @@ from sqlalchemy import (
 from tests.support.databases import on_postgresql
 from tests.support.interleaving import Interleaving
 
-from strongroom.database import Database
-from strongroom.database.plugin_tables import (
+from strongroom.assembly.plugin_host.state import HostDatabase
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.plugin_tables import (
     PluginTablesError,
     left_tables,
     plugin_schemas,
     tables_fault,
 )
-from strongroom.database.upgrade import NewerSchema, upgrade
+from strongroom.foundation.database.upgrade import NewerSchema, upgrade
 from strongroom.plugin_api.state import PluginTables, Transaction
-from strongroom.plugin_host.state import HostDatabase
 
 pytestmark = pytest.mark.both_databases
 

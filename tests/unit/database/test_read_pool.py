@@ -7,9 +7,9 @@ from sqlalchemy import bindparam, func, insert, select, text
 from sqlalchemy.exc import DBAPIError
 from tests.support.counters import counters
 
-from strongroom.database import Database
-from strongroom.database.statements import Statement
-from strongroom.errors import NotFound, Unavailable
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import NotFound, Unavailable
 
 pytestmark = pytest.mark.both_databases
 

@@ -11,10 +11,15 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from strongroom.database import Database, metadata
-from strongroom.database.metadata import WHERE, is_derived
-from strongroom.database.upgrade import SCHEMA_REVISION, alembic_config, current_revision, upgrade
-from strongroom.errors import Unavailable
+from strongroom.foundation.database import Database, metadata
+from strongroom.foundation.database.metadata import WHERE, is_derived
+from strongroom.foundation.database.upgrade import (
+    SCHEMA_REVISION,
+    alembic_config,
+    current_revision,
+    upgrade,
+)
+from strongroom.foundation.errors import Unavailable
 
 pytestmark = pytest.mark.both_databases
 
@@ -127,7 +132,7 @@ def test_a_pool_that_is_used_up_is_unavailable(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("engine", "sqlite_engines"):
-        monkeypatch.setattr(f"strongroom.database.{module}.POOL_SECONDS", 0.01)
+        monkeypatch.setattr(f"strongroom.foundation.database.{module}.POOL_SECONDS", 0.01)
     database = Database(database_url, pool_size=1)
     taken = [database.engine.connect() for _ in range(2)]
     with pytest.raises(Unavailable), database.snapshot():

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import text
 from tests.support.waiting import PATIENCE_SECONDS
 
-from strongroom.database import Database, postgresql
-from strongroom.errors import StorageFull, StrongroomError, Unavailable
+from strongroom.foundation.database import Database, postgresql
+from strongroom.foundation.errors import StorageFull, StrongroomError, Unavailable
 
 pytestmark = pytest.mark.both_databases
 

@@ -21,10 +21,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 from tests.support.counters import counters
 
-from strongroom.database import Database
-from strongroom.database.rows import RowMapper
-from strongroom.database.statements import Statement, dynamic, for_each_dialect
-from strongroom.errors import Unavailable
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.rows import RowMapper
+from strongroom.foundation.database.statements import Statement, dynamic, for_each_dialect
+from strongroom.foundation.errors import Unavailable
 
 pytestmark = pytest.mark.both_databases
 

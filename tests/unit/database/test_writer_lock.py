@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.database.sqlite_writer import WriterLock
-from strongroom.errors import Unavailable
+from strongroom.foundation.database.sqlite_writer import WriterLock
+from strongroom.foundation.errors import Unavailable
 
 WRITERS = 4
 TURNS = 200

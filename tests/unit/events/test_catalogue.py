@@ -12,9 +12,9 @@ from tests.support.api import Api
 from tests.support.scene import Scene
 
 import strongroom
-from strongroom.events.catalogue import EVENT_TYPES
-from strongroom.events.server_stream import _TYPES, KNOWN_ACTIONS, WITHOUT_EVENT
-from strongroom.files.events.recorder import FileAction
+from strongroom.activity.events.catalogue import EVENT_TYPES
+from strongroom.activity.events.server_stream import _TYPES, KNOWN_ACTIONS, WITHOUT_EVENT
+from strongroom.content.nodes.events import FileAction
 from strongroom.plugin_api.events import SERVER, Event, matches
 from strongroom.testing.events import SAMPLE_DATA, sample_event
 
@@ -27,7 +27,7 @@ def recorded_actions() -> set[str]:
     found = set()
     for path in Path(strongroom.__file__).parent.rglob("*.py"):
         text = path.read_text()
-        if "strongroom.audit.service import" not in text:
+        if "strongroom.activity.audit.service import" not in text:
             continue
         for call in ast.walk(ast.parse(text)):
             if isinstance(call, ast.Call) and "ForeignKey" not in ast.unparse(call.func):

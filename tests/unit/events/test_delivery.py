@@ -6,8 +6,8 @@ import pytest
 from tests.support.api import Api
 from tests.support.scene import Scene
 
-from strongroom.events.delivery import MAX_ATTEMPTS, EventDelivery, SubscriberSink, retry_delay
-from strongroom.events.positions import LEASE, Positions
+from strongroom.activity.events.delivery import MAX_ATTEMPTS, EventDelivery, SubscriberSink, retry_delay
+from strongroom.activity.events.positions import LEASE, Positions
 from strongroom.plugin_api.events import Event, EventRejected, EventSink, EventSubscriber
 
 pytestmark = pytest.mark.both_databases

@@ -12,11 +12,11 @@ from sqlalchemy import Connection
 from tests.support.api import Api, Person
 from tests.support.campaign import campaign_size
 
-from strongroom.files.events.recorder import FileAction
-from strongroom.files.events.stream import changes_after
-from strongroom.files.models import Node, NodeType
-from strongroom.identity import Identity
-from strongroom.tenants.memberships import Memberships
+from strongroom.content.files.events.stream import changes_after
+from strongroom.content.nodes.events import FileAction
+from strongroom.content.nodes.models import Node, NodeType
+from strongroom.content.tenants.memberships import Memberships
+from strongroom.foundation.caller import Identity
 
 WRITERS = 32
 _ROLLED_BACK = 7

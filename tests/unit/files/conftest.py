@@ -2,7 +2,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.databases import leave_out_the_disk
 
-from strongroom.files import child_counts
+from strongroom.content.nodes import child_counts
 
 
 @pytest.fixture

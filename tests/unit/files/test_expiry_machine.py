@@ -14,13 +14,13 @@ from tests.support.campaign import campaign_steps
 from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
-from strongroom.errors import StrongroomError
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest, GroupGrantRequest
-from strongroom.files.models import Permission, nodes
-from strongroom.files.moving import Move
-from strongroom.identity import Identity, Origin
-from strongroom.tenants.models import Role
+from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
+from strongroom.content.files.moving import Move
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Permission, nodes
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.errors import StrongroomError
 from strongroom.testing.clock import HOUR
 
 STEPS_A_RUN = 50

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import Connection, insert, select
 from tests.support.api import Api
 
-from strongroom.files.models import Node, nodes
-from strongroom.files.names import numbered
+from strongroom.content.nodes.models import Node, nodes
+from strongroom.content.nodes.names import numbered
 
 TAKEN = 20_000
 MAX_QUERIES = 40

@@ -11,16 +11,16 @@ from sqlalchemy import event
 from tests.support.api import Api
 from tests.support.databases import on_postgresql, on_sqlite
 
-from strongroom.container.services import Container
-from strongroom.database import sqlite_engines
-from strongroom.database.paging import Paging
-from strongroom.files import search_scope
-from strongroom.files.grants import GroupGrantRequest
-from strongroom.files.models import Permission
-from strongroom.files.node_filters import SORTS, NodeOrder
-from strongroom.files.node_selection import NodeSelection
-from strongroom.files.search import NodeSearch
-from strongroom.identity import Origin
+from strongroom.assembly.container import Container
+from strongroom.content.files import search_scope
+from strongroom.content.files.grants import GroupGrantRequest
+from strongroom.content.files.search import NodeSearch
+from strongroom.content.nodes.models import Permission
+from strongroom.content.nodes.node_filters import SORTS, NodeOrder
+from strongroom.content.nodes.node_selection import NodeSelection
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import sqlite_engines
+from strongroom.foundation.database.paging import Paging
 
 SMALL: Final = 600
 LARGE: Final = 8 * SMALL
@@ -29,7 +29,7 @@ PAGE: Final = 20
 
 @pytest.fixture
 def archive_of(api: Api, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Archive]:
-    monkeypatch.setattr("strongroom.files.child_counts.SPLIT_ABOVE", 100)
+    monkeypatch.setattr("strongroom.content.nodes.child_counts.SPLIT_ABOVE", 100)
     return lambda count: _planted(api.container, count)
 
 
@@ -111,7 +111,7 @@ def test_no_page_in_any_order_is_sorted(api: Api, archive_of: Callable[[int], Ar
 def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strongroom.files.search_scope.MAX_FOLDERS", 5)
+    monkeypatch.setattr("strongroom.content.files.search_scope.MAX_FOLDERS", 5)
     search_scope._extent_of.cache_clear()
     archive = plant(api.container, LARGE)
     with _noted_statements(api.container, " around") as statements:

@@ -10,12 +10,12 @@ from sqlalchemy import text
 from tests.support.api import Api
 from tests.support.scene import Scene
 
-from strongroom.database import Database
-from strongroom.database.upgrade import alembic_config, upgrade
-from strongroom.files import child_counts, name_index
-from strongroom.files.reindexing import NameReindexing
-from strongroom.observability.checks import NameIndexCheck
-from strongroom.observability.doctor import CheckState
+from strongroom.content.files.reindexing import NameReindexing
+from strongroom.content.nodes import child_counts, name_index
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.upgrade import alembic_config, upgrade
+from strongroom.ops.observability.checks import NameIndexCheck
+from strongroom.ops.observability.doctor import CheckState
 
 
 @pytest.fixture

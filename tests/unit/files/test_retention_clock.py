@@ -2,15 +2,15 @@
 
 import pytest
 
-from strongroom.database import Database
-from strongroom.files.retention.clock import (
+from strongroom.content.nodes.retention_clock import (
     ClockRow,
     RetentionClock,
     merge_clock,
     read_clock,
     take_clock,
 )
-from strongroom.files.retention.models import RetentionMode, RetentionSettings
+from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
+from strongroom.foundation.database import Database
 from strongroom.testing.clock import HOUR, ManualClock
 
 NONE = RetentionSettings(30, 20, 180, 0, RetentionMode.GOVERNANCE)

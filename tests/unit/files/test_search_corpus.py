@@ -12,17 +12,17 @@ from tests.support.campaign import campaign_size
 from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
-from strongroom.database.paging import Paging
-from strongroom.errors import NameConflict
-from strongroom.files import search, search_scope
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest
-from strongroom.files.models import Permission
-from strongroom.files.moving import Move
-from strongroom.files.node_filters import NodeFilter, NodeOrder, SortKey
-from strongroom.files.search import NodeSearch
-from strongroom.identity import Identity, Origin
-from strongroom.tenants.models import Role
+from strongroom.content.files import search, search_scope
+from strongroom.content.files.grants import GrantRequest
+from strongroom.content.files.moving import Move
+from strongroom.content.files.search import NodeSearch
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Permission
+from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import NameConflict
 
 SCRIPTS = (
     "Quarterly REPORT final_v2 (draft) naïve Straße İstanbul",
@@ -206,9 +206,9 @@ def test_searches_match_reading_all_names(
         # Several batches, results that are cut off, and texts that count as frequent.
         monkeypatch.setattr(search, "MAX_HITS", 5)
         monkeypatch.setattr(search, "_BATCH", 3)
-        monkeypatch.setattr("strongroom.files.name_index._SAMPLE", 50)
+        monkeypatch.setattr("strongroom.content.nodes.name_index._SAMPLE", 50)
         # On SQLite, some of the names are indexed, and some are not yet.
-        monkeypatch.setattr("strongroom.files.name_index.BLOCK", 64)
+        monkeypatch.setattr("strongroom.content.nodes.name_index.BLOCK", 64)
         clear_statements()
     corpus = Corpus(api, Random(7))
     corpus.grow(NODES)

@@ -14,9 +14,9 @@ from tests.support.shares import ALL_KINDS, PLUGINS
 from tests.support.tree.machine import TreeMachine, run_machine
 from tests.support.tree.setting import HOURS, NAMES, NODES, USERS
 
-from strongroom.database.upgrade import upgrade
-from strongroom.errors import Forbidden, InsufficientScope, NotFound
-from strongroom.files.models import Permission
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.foundation.errors import Forbidden, InsufficientScope, NotFound
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError

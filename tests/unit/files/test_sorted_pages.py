@@ -8,12 +8,12 @@ from tests.support.api import Api
 from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
-from strongroom.database.paging import Paging
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.node_filters import SORTS, NodeFilter, NodeOrder, SortKey
-from strongroom.files.node_selection import NodeSelection
-from strongroom.identity import Identity, Origin
-from strongroom.tenants.models import Role
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.node_filters import SORTS, NodeFilter, NodeOrder, SortKey
+from strongroom.content.nodes.node_selection import NodeSelection
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database.paging import Paging
 
 NODES = 11
 KEYS = {
@@ -29,7 +29,7 @@ def test_pages_of_all_sizes_follow_each_other(
     api: Api, at_top: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The names are divided into several runs.
-    monkeypatch.setattr("strongroom.files.child_counts.SPLIT_ABOVE", 4)
+    monkeypatch.setattr("strongroom.content.nodes.child_counts.SPLIT_ABOVE", 4)
     leave_out_the_disk(api.container.database, monkeypatch)
     services = api.container.keeping
     admin, member = (Identity(api.person().id, "USER", "login") for _ in range(2))

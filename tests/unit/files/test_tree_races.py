@@ -9,14 +9,20 @@ from tests.support.api import Api, Person
 from tests.support.http import at_once
 from tests.support.incoming import IncomingBytes
 
-from strongroom.errors import Forbidden, MoveIntoItself, NameConflict, NotFound, StrongroomError
-from strongroom.files.batches.service import BatchItem
-from strongroom.files.file_writer import OnConflict
-from strongroom.files.grants import GrantRequest
-from strongroom.files.models import Permission, grants, nodes
-from strongroom.files.moving import Move
-from strongroom.identity import Identity, Origin
-from strongroom.tenants.models import Role
+from strongroom.content.files.batches.service import BatchItem
+from strongroom.content.files.grants import GrantRequest
+from strongroom.content.files.moving import Move
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Permission, grants, nodes
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.errors import (
+    Forbidden,
+    MoveIntoItself,
+    NameConflict,
+    NotFound,
+    StrongroomError,
+)
 
 pytestmark = pytest.mark.both_databases
 

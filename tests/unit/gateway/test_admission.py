@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from strongroom.gateway.limits import RESERVED_THREADS, Admission, AdmissionResult, ThreadTask
+from strongroom.web.gateway.limits import RESERVED_THREADS, Admission, AdmissionResult, ThreadTask
 
 
 @dataclass(eq=False)

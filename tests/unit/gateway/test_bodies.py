@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from strongroom.gateway.bodies import FREE_PIECES, SMALLEST_AVERAGE, EarlyBody, Lingering, RequestBody
-from strongroom.gateway.limits import Timers, TransferRate
+from strongroom.web.gateway.bodies import (
+    FREE_PIECES,
+    SMALLEST_AVERAGE,
+    EarlyBody,
+    Lingering,
+    RequestBody,
+)
+from strongroom.web.gateway.limits import Timers, TransferRate
 
 MANY = 600_000
 RATE = TransferRate()

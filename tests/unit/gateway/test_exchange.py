@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from strongroom.gateway.exchange import BadHost, build_environ
+from strongroom.web.gateway.exchange import BadHost, build_environ
 
 
 def scope(*headers: tuple[bytes, bytes], **changes: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom.gateway.limits import Patience, TransferRate
+from strongroom.web.gateway.limits import Patience, TransferRate
 
 RATE = TransferRate(grace_seconds=10, bytes_per_second=1024)
 

@@ -7,10 +7,10 @@ import flask
 import pytest
 from flask import Flask, after_this_request
 
-from strongroom.http.access import Access
-from strongroom.http.app import Application
-from strongroom.http.response import Response
-from strongroom.http.routing import Blueprint
+from strongroom.web.http.access import Access
+from strongroom.web.http.app import Application
+from strongroom.web.http.response import Response
+from strongroom.web.http.routing import Blueprint
 
 Calls = list[str]
 Register = Callable[[Any, Calls], None]

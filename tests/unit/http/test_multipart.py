@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongroom.errors import MalformedRequest, UploadIncomplete, ValidationFailed
-from strongroom.http.multipart import read_file_part
+from strongroom.foundation.errors import MalformedRequest, UploadIncomplete, ValidationFailed
+from strongroom.web.http.multipart import read_file_part
 
 BOUNDARY = b"xYzZy"
 HEAD = b'--xYzZy\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n'

@@ -6,9 +6,9 @@ from typing import Any
 import flask
 import pytest
 
-from strongroom.http.app import Application
-from strongroom.http.routing import Blueprint
 from strongroom.plugin_api.web import Access
+from strongroom.web.http.app import Application
+from strongroom.web.http.routing import Blueprint
 
 
 def client_of(view: Callable[[], Any]) -> Any:

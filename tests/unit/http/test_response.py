@@ -8,7 +8,7 @@ import pytest
 from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder
 
-from strongroom.http.response import Response, json_response, no_content, not_modified
+from strongroom.web.http.response import Response, json_response, no_content, not_modified
 
 METHODS = ["GET", "HEAD", "POST"]
 HEADERS = [("Content-Type", "text/plain"), ("Set-Cookie", "a=b"), ("Set-Cookie", "c=d"), ("ETag", '"é"')]

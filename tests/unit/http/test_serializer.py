@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marshmallow import Schema, fields, post_dump
 
-import strongroom.app  # noqa: F401  imports all schemas
-from strongroom.http.parsing import Timestamp
-from strongroom.http.response import serializer
+import strongroom.assembly.app  # noqa: F401  imports all schemas
+from strongroom.web.http.parsing import Timestamp
+from strongroom.web.http.response import serializer
 
 TIMES = st.integers(0, 253_402_300_799_999)
 """Milliseconds up to the year 9999."""

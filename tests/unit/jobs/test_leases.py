@@ -2,8 +2,8 @@
 
 import pytest
 
-from strongroom.database import Database
-from strongroom.jobs.leases import LEASE, JobLeases
+from strongroom.foundation.database import Database
+from strongroom.foundation.jobs.leases import LEASE, JobLeases
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 EVERY = HOUR

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from tests.support.campaign import campaign_size
 
-from strongroom.database import Database
-from strongroom.errors import Unavailable
-from strongroom.jobs.leases import LEASE, JobLeases
-from strongroom.jobs.runner import CurrentRun, JobRunner, JobRunning
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import Unavailable
+from strongroom.foundation.jobs.leases import LEASE, JobLeases
+from strongroom.foundation.jobs.runner import CurrentRun, JobRunner, JobRunning
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.testing.clock import HOUR, ManualClock
 

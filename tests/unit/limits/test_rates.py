@@ -14,14 +14,14 @@ from tests.support.redis import RedisServer
 from tests.support.waiting import SLACK_SECONDS
 
 from strongroom.clock import Clock, SystemClock
-from strongroom.config.rates import rates
-from strongroom.database import Database
-from strongroom.database.pruning import PRUNE_EVERY
-from strongroom.errors import TooManyRequests, Unavailable
-from strongroom.limits.backends import DatabaseStorage, in_redis, rate_events
-from strongroom.limits.backends import in_database as database_place
-from strongroom.limits.service import Allowance, RateLimits
-from strongroom.secret_keys import SecretKeys
+from strongroom.foundation.config.rates import rates
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.pruning import PRUNE_EVERY
+from strongroom.foundation.errors import TooManyRequests, Unavailable
+from strongroom.foundation.limits.backends import DatabaseStorage, in_redis, rate_events
+from strongroom.foundation.limits.backends import in_database as database_place
+from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
 pytestmark = pytest.mark.both_databases

@@ -4,9 +4,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from sqlalchemy import text
 
-from strongroom.database import Database
-from strongroom.errors import Unavailable
-from strongroom.observability.metrics import Metrics
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import Unavailable
+from strongroom.ops.observability.metrics import Metrics
 
 GAUGE = "strongroom_database_connections_in_use"
 

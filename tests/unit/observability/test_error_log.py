@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from strongroom.logs import INTERVAL, ErrorLog
+from strongroom.foundation.logs import INTERVAL, ErrorLog
 
 
 class Watch:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.config.server import LoggingSettings
-from strongroom.logs import configure
+from strongroom.foundation.config.server import LoggingSettings
+from strongroom.foundation.logs import configure
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,12 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from tests.support.waiting import STALL_SECONDS, wait_until
 
-from strongroom import config
-from strongroom.container.services import build
-from strongroom.observability.families import FamilyCollector
-from strongroom.observability.plugin_metrics import PluginGauges, record_in
+from strongroom.assembly.container import build
+from strongroom.foundation import config
+from strongroom.foundation.plugins.manager import PluginError
+from strongroom.ops.observability.families import FamilyCollector
+from strongroom.ops.observability.plugin_metrics import PluginGauges, record_in
 from strongroom.plugin_api.metrics import MOST_SERIES, Counter, Gauge, Histogram, Metric
-from strongroom.plugins.manager import PluginError
 from strongroom.testing.server import to_toml
 
 TWO = {"outcome": ("success", "failure")}

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from strongroom.observability.process_metrics import (
+from strongroom.ops.observability.process_metrics import (
     CPU,
     MAX_FDS,
     OPEN_FDS,

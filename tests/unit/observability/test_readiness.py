@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from tests.support.waiting import STALL_SECONDS, wait_until
 
-from strongroom.observability.readiness import FRESH, Note, OwnFault, Probe, Probes, Readiness
+from strongroom.ops.observability.readiness import FRESH, Note, OwnFault, Probe, Probes, Readiness
 from strongroom.testing.clock import ManualClock
 
 

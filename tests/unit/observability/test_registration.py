@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.support.config import Table, write_toml
 
-from strongroom.config import load
-from strongroom.observability.doctor import examine_registration
+from strongroom.foundation.config import load
+from strongroom.ops.observability.doctor import examine_registration
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.observability.shared_metrics import exposition, metrics_folder
+from strongroom.ops.observability.shared_metrics import exposition, metrics_folder
 
 SERVER = """
 import os, signal
-from strongroom.observability.shared_metrics import metrics_folder
+from strongroom.ops.observability.shared_metrics import metrics_folder
 with metrics_folder():
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import text, update
 
+from strongroom.assembly.plugin_host.state import HostStore
 from strongroom.clock import SystemClock
-from strongroom.database import Database
+from strongroom.foundation.database import Database
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.users.plugin_value_models import plugin_values
+from strongroom.identity.users.plugin_values import PluginValues
+from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.state import MAX_VALUE_BYTES, UnknownUser, UserStore
-from strongroom.plugin_host.state import HostStore
-from strongroom.plugin_values.models import plugin_values
-from strongroom.plugin_values.service import PluginValues
-from strongroom.secret_keys import SecretKeys
-from strongroom.users.service import UserService
 
 SECRET = "x" * 32
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from strongroom.builtin import password
+from strongroom.foundation.plugins.manager import PluginError, PluginManager
 from strongroom.plugin_api import NoOptions, hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventField, EventType
 from strongroom.plugin_api.messages import Message, MessageSender
 from strongroom.plugin_api.web import ErrorKind
-from strongroom.plugins.manager import PluginError, PluginManager
 
 
 class Riddle(CaptchaProvider[NoOptions]):

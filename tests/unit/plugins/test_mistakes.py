@@ -13,15 +13,15 @@ from flask import Flask
 from prometheus_client import CollectorRegistry
 from tests.support.config import base_config, merged, write_toml
 
-from strongroom.app import container_of, create_app
+from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.plugin_host import hosts
 from strongroom.cli.database_checks import require_served_schema
-from strongroom.config import Configuration, ConfigurationError, load
-from strongroom.database.plugin_tables import plugin_schemas
-from strongroom.database.upgrade import upgrade
-from strongroom.observability.metrics import Metrics
-from strongroom.plugin_host import hosts
-from strongroom.plugins import hook_calls
-from strongroom.scanning.scanners import Scanners, ScanSubject
+from strongroom.content.scanning.scanners import Scanners, ScanSubject
+from strongroom.foundation.config import Configuration, ConfigurationError, load
+from strongroom.foundation.database.plugin_tables import plugin_schemas
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.foundation.plugins import hook_calls
+from strongroom.ops.observability.metrics import Metrics
 
 HEADER = """\
 from typing import Any
@@ -239,7 +239,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Stopwatch:
 SLOW = (
     ROUTES
     + """
-from strongroom.plugins.hook_calls import perf_counter as watch
+from strongroom.foundation.plugins.hook_calls import perf_counter as watch
 
 @hookimpl
 def register_blueprints(host):

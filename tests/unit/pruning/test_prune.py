@@ -11,24 +11,29 @@ from tests.support.commands import run_command
 from tests.support.config import Table
 from tests.support.databases import PostgresqlDatabases
 
-from strongroom.access_keys.models import access_keys
-from strongroom.accounts.first_administrator import setup_links
-from strongroom.audit.models import audit_events
+from strongroom.activity.audit.models import audit_events
+from strongroom.activity.events.models import DeadLetter, event_dead_letters
+from strongroom.activity.notifications.service import sent_messages
 from strongroom.clock import iso_format
-from strongroom.database import Database
-from strongroom.database.metadata import metadata
-from strongroom.database.pruning import prune, prune_some
-from strongroom.events.models import DeadLetter, event_dead_letters
-from strongroom.identity import Origin
-from strongroom.limits.backends import counters, rate_events
-from strongroom.limits.service import Counters
-from strongroom.notifications.service import sent_messages
-from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.models import authorizations, browser_states, factor_challenges, refresh_tokens
-from strongroom.tenants.models import invitations
+from strongroom.content.tenants.models import invitations
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.metadata import metadata
+from strongroom.foundation.database.pruning import prune, prune_some
+from strongroom.foundation.limits.backends import counters, rate_events
+from strongroom.foundation.limits.service import Counters
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.access_keys.models import access_keys
+from strongroom.identity.accounts.first_administrator import setup_links
+from strongroom.identity.sessions.models import (
+    authorizations,
+    browser_states,
+    factor_challenges,
+    refresh_tokens,
+)
+from strongroom.identity.verification.captchas import captchas
+from strongroom.identity.verification.codes import verification_codes
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
-from strongroom.verification.captchas import captchas
-from strongroom.verification.codes import verification_codes
 
 pytestmark = pytest.mark.both_databases
 

@@ -3,8 +3,8 @@
 import pytest
 from tests.support.api import Api
 
-from strongroom.errors import StateInvalid
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import StateInvalid
 
 
 def test_a_state_is_spent_for_its_own_purpose_only(api: Api) -> None:

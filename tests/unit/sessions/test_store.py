@@ -7,16 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Connection, text
 
-from strongroom.database import Database
-from strongroom.database.changes import execute_together
-from strongroom.database.paging import Paging
-from strongroom.errors import TokenInvalid
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import execute_together
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import TokenInvalid
+from strongroom.identity.sessions.models import Authorization
+from strongroom.identity.sessions.store import SEEN_INTERVAL, AuthorizationStore
+from strongroom.identity.users.models import User
+from strongroom.identity.users.service import UserService, lock_logins
 from strongroom.plugin_api.login import Assurance, Client
-from strongroom.sessions.models import Authorization
-from strongroom.sessions.store import SEEN_INTERVAL, AuthorizationStore
 from strongroom.testing.clock import HOUR, ManualClock
-from strongroom.users.models import User
-from strongroom.users.service import UserService, lock_logins
 
 ALL = Paging(1, 100)
 CLIENT = Client("192.0.2.1")

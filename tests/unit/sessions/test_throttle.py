@@ -10,14 +10,14 @@ import pytest
 from tests.support.campaign import campaign_size
 from tests.support.http import at_once
 
-from strongroom.database import Database
-from strongroom.database.changes import Change, execute_together
-from strongroom.errors import CaptchaRequired, StrongroomError, Unavailable
-from strongroom.limits.attempts import LEASE, Attempts
-from strongroom.limits.service import Counters
-from strongroom.limits.turns import Turns
-from strongroom.secret_keys import SecretKeys
-from strongroom.sessions.throttle import WINDOW, LoginThrottle, Ticket
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import Change, execute_together
+from strongroom.foundation.errors import CaptchaRequired, StrongroomError, Unavailable
+from strongroom.foundation.limits.attempts import LEASE, Attempts
+from strongroom.foundation.limits.service import Counters
+from strongroom.foundation.limits.turns import Turns
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.sessions.throttle import WINDOW, LoginThrottle, Ticket
 from strongroom.testing.clock import HOUR, ManualClock
 
 ADDRESS = "192.0.2.1"

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.errors import TokenInvalid
-from strongroom.ids import new_id
+from strongroom.foundation.errors import TokenInvalid
+from strongroom.foundation.ids import new_id
+from strongroom.identity.sessions.keys import KeyFile, KeyRing, create_key_file, generate_key, rotate
+from strongroom.identity.sessions.models import Authorization
+from strongroom.identity.sessions.tokens import TokenClaims, TokenSigner, VerifiedTokens
 from strongroom.plugin_api.login import SINGLE_FACTOR
-from strongroom.sessions.keys import KeyFile, KeyRing, create_key_file, generate_key, rotate
-from strongroom.sessions.models import Authorization
-from strongroom.sessions.tokens import TokenClaims, TokenSigner, VerifiedTokens
 from strongroom.testing.clock import MINUTE, ManualClock
 
 LIFETIME = 30 * MINUTE

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from strongroom.database import Database
-from strongroom.errors import PayloadTooLarge
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import ByteSource, StorageUnavailable
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import blobs
-from strongroom.storage.service import BlobService
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.storage import PatternSource, SourceBroke
 from strongroom_storage_local.backend import LocalBackend

@@ -2,8 +2,8 @@
 
 import pytest
 
+from strongroom.content.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Circuit
 from strongroom.plugin_api.storage import ObjectNotFound, StorageUnavailable
-from strongroom.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Circuit
 from strongroom.testing.clock import SECOND, ManualClock
 
 SECONDS = OPEN_MILLISECONDS // SECOND

@@ -6,9 +6,9 @@ from pathlib import Path
 from sqlalchemy import select
 from tests.support.http import at_once
 
-from strongroom.database import Database
-from strongroom.storage.models import BlobState, blobs
-from strongroom.storage.service import BlobService
+from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.storage.service import BlobService
+from strongroom.foundation.database import Database
 from strongroom.testing.clock import ManualClock
 from strongroom_storage_local.backend import LocalBackend
 from strongroom_storage_local.options import LocalOptions

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.support.commands import run_command
 
-from strongroom.config import load
-from strongroom.container.services import build
-from strongroom.storage.models import new_key
+from strongroom.assembly.container import build
+from strongroom.content.storage.models import new_key
+from strongroom.foundation.config import load
 from strongroom.testing.clock import ManualClock
 
 LONG_AGO = 1_000_000_000_000

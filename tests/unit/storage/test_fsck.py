@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from strongroom.business_files.models import business_files
-from strongroom.database import Database
-from strongroom.storage.fsck import Finding, FindingKind, StorageCheck
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import BlobState, blobs, is_key, new_key
-from strongroom.storage.service import BlobService
+from strongroom.content.business_files.models import business_files
+from strongroom.content.storage.fsck import Finding, FindingKind, StorageCheck
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import BlobState, blobs, is_key, new_key
+from strongroom.content.storage.service import BlobService
+from strongroom.foundation.database import Database
+from strongroom.identity.users.service import UserService
 from strongroom.testing.clock import ManualClock
-from strongroom.users.service import UserService
 from strongroom_storage_local.backend import LocalBackend
 from strongroom_storage_local.options import LocalOptions
 

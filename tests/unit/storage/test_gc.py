@@ -5,8 +5,8 @@ from io import BytesIO
 import pytest
 from tests.support.api import Api
 
-from strongroom.storage.gc import LIFETIME, LeaseLost
-from strongroom.storage.service import BlobService
+from strongroom.content.storage.gc import LIFETIME, LeaseLost
+from strongroom.content.storage.service import BlobService
 
 
 def store(blobs: BlobService, api: Api) -> str:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from strongroom.database import Database
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.migration import Migration, MigrationPlan, MigrationReport
+from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
+from strongroom.content.storage.stores import Holding, Inventory
+from strongroom.content.storage.streams import BandwidthLimiter
+from strongroom.foundation.database import Database
 from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, StorageUnavailable
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.migration import Migration, MigrationPlan, MigrationReport
-from strongroom.storage.models import blobs
-from strongroom.storage.service import BlobService
-from strongroom.storage.stores import Holding, Inventory
-from strongroom.storage.streams import BandwidthLimiter
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom_storage_local.backend import LocalBackend
 from strongroom_storage_local.options import LocalOptions

@@ -8,8 +8,8 @@ from tests.support.commands import run_command
 from tests.support.config import Table, change_config
 from tests.support.stores import stored_files
 
-from strongroom.config import load
-from strongroom.container.services import build
+from strongroom.assembly.container import build
+from strongroom.foundation.config import load
 from strongroom.testing.storage import PatternSource
 
 MISUSE = 2

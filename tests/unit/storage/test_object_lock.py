@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.database import Database
+from strongroom.content.storage.fsck import FindingKind, StorageCheck
+from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.models import new_key
+from strongroom.content.storage.namespaces import Namespace
+from strongroom.content.storage.service import BlobService
+from strongroom.content.storage.stores import ObjectLocked
+from strongroom.foundation.database import Database
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.storage import InnerStorage, ObjectLock
-from strongroom.storage.fsck import FindingKind, StorageCheck
-from strongroom.storage.gc import ABANDONED_AFTER
-from strongroom.storage.models import new_key
-from strongroom.storage.namespaces import Namespace
-from strongroom.storage.service import BlobService
-from strongroom.storage.stores import ObjectLocked
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.keys import MemoryKeys
 from strongroom_storage_encrypted.wrapper import EncryptedStorage

@@ -10,19 +10,19 @@ from threading import Barrier, BrokenBarrierError
 import pytest
 from tests.support.databases import SqliteDatabases
 
-from strongroom.database import Database
-from strongroom.database.installation import database_id, set_restored_at
-from strongroom.plugin_api.storage import ByteSource
-from strongroom.storage.fsck import StorageCheck
-from strongroom.storage.models import new_key
-from strongroom.storage.ownership import (
+from strongroom.content.storage.fsck import StorageCheck
+from strongroom.content.storage.models import new_key
+from strongroom.content.storage.ownership import (
     FRESH,
     OWNER_KEY,
     StorageNotOwned,
     StorageOwnership,
     read_owner,
 )
-from strongroom.storage.service import BlobService
+from strongroom.content.storage.service import BlobService
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.installation import database_id, set_restored_at
+from strongroom.plugin_api.storage import ByteSource
 from strongroom.testing.clock import ManualClock
 from strongroom_storage_local.backend import LocalBackend
 from strongroom_storage_local.options import LocalOptions

@@ -2,8 +2,8 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from strongroom.storage.models import new_key
-from strongroom.storage.reserved_keys import USABLE_FOR, ReservedKeys
+from strongroom.content.storage.models import new_key
+from strongroom.content.storage.reserved_keys import USABLE_FOR, ReservedKeys
 from strongroom.testing.clock import ManualClock
 
 

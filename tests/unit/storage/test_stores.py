@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.content.storage.stores import FAILURES_TO_OPEN, Store, Stores, UnknownStorage
 from strongroom.plugin_api.storage import ByteStream, ObjectNotFound, StorageUnavailable
-from strongroom.storage.stores import FAILURES_TO_OPEN, Store, Stores, UnknownStorage
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.storage import StorageBackendContract, new_key
 from strongroom_storage_local.backend import LocalBackend

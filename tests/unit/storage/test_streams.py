@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from strongroom.storage.streams import OverlappedSha256
+from strongroom.content.storage.streams import OverlappedSha256
 
 MEBIBYTE = 1024 * 1024
 

@@ -20,12 +20,12 @@ from tests.support.receiver import (
 )
 from tests.support.waiting import wait_until
 
-from strongroom.database import Database
-from strongroom.database.upgrade import upgrade
+from strongroom.assembly.plugin_host.state import HostDatabase
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.upgrade import upgrade
 from strongroom.plugin_api.events import Event
 from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_host.state import HostDatabase
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.metrics import RecordedMetrics
 from strongroom.testing.outbound import forbidden_urls, listening

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
+from strongroom.activity.events.catalogue import EVENT_TYPES
+from strongroom.activity.events.delivery import EventDelivery
+from strongroom.activity.events.positions import Positions
+from strongroom.activity.events.server_stream import ServerStream
+from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.infrastructure import Infrastructure, Step
 from strongroom.clock import DAY
+from strongroom.content.files.events.stream import TenantStreams
 from strongroom.dataclasses import dataclass
-from strongroom.events.catalogue import EVENT_TYPES
-from strongroom.events.delivery import EventDelivery
-from strongroom.events.positions import Positions
-from strongroom.events.server_stream import ServerStream
-from strongroom.events.streams import CommittedEvents
-from strongroom.files.events.stream import TenantStreams
+from strongroom.foundation.plugins.manager import PluginError
 from strongroom.plugin_api.events import EventType
-from strongroom.plugins.manager import PluginError
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,57 +2,57 @@
 
 from functools import cached_property, partial
 
+from strongroom.activity.events.positions import Positions
 from strongroom.assembly.infrastructure import PRUNING
 from strongroom.assembly.storage import StorageServices
 from strongroom.assembly.tenants import TenantServices
-from strongroom.business_files.pictures import PictureProcessor, PictureSlots
-from strongroom.business_files.scan_states import BusinessFileContent
-from strongroom.business_files.service import BusinessFileService
-from strongroom.business_files.variants import VariantService, profiles_of
-from strongroom.direct_uploads.service import DirectUploads, Reservations
-from strongroom.events.positions import Positions
-from strongroom.files.access import AccessControl
-from strongroom.files.batches.service import BatchService
-from strongroom.files.bundles.contents import Contents
-from strongroom.files.bundles.service import BundleService
-from strongroom.files.changes.feed import ChangeFeed
-from strongroom.files.changes.waiting import ChangeWaiters
-from strongroom.files.copying import CopyingService
-from strongroom.files.events.listing import FileEventListing
-from strongroom.files.events.recorder import DownloadRecorder, FileEvents
-from strongroom.files.expiry import ExpiryRules
-from strongroom.files.file_writer import FileWriter
-from strongroom.files.grants import AccessExplainer, GrantService
-from strongroom.files.group_grants import GroupGrantService
-from strongroom.files.listing import FileListing
-from strongroom.files.moving import MovingService
-from strongroom.files.node_paths import NodePaths
-from strongroom.files.paths import PathLookup
-from strongroom.files.reindexing import NameReindexing, OrderRecount
-from strongroom.files.replacing import ReplacingService
-from strongroom.files.retention.clock import RetentionClock
-from strongroom.files.retention.guard import RemovalGuard
-from strongroom.files.retention.models import RetentionMode, RetentionSettings
-from strongroom.files.retention.service import HoldService, RetentionService
-from strongroom.files.scan_states import NodeContent
-from strongroom.files.search import FileSearch
-from strongroom.files.service import FilePurge, FileService
-from strongroom.files.transfer import TransferService
-from strongroom.files.trash.entries import Trash
-from strongroom.files.trash.service import TrashService
-from strongroom.files.tree import Tree
-from strongroom.files.versions.repository import VersionRepository
-from strongroom.files.versions.service import VersionService
-from strongroom.scanning.owners import ContentOwners
-from strongroom.scanning.quarantine import QuarantineService
-from strongroom.scanning.rescans import Rescans
-from strongroom.scanning.worker import ScanWorker
-from strongroom.tenants.deletion import TenantDeletion
-from strongroom.tenants.memberships import administers_a_tenant
-from strongroom.uploads.chunk_writer import ChunkWriter
-from strongroom.uploads.repository import UploadRepository
-from strongroom.uploads.service import UploadService
-from strongroom.users.factor_policy import TENANT_ADMIN
+from strongroom.content.bundles.contents import Contents
+from strongroom.content.bundles.service import BundleService
+from strongroom.content.business_files.pictures import PictureProcessor, PictureSlots
+from strongroom.content.business_files.scan_states import BusinessFileContent
+from strongroom.content.business_files.service import BusinessFileService
+from strongroom.content.business_files.variants import VariantService, profiles_of
+from strongroom.content.files.batches.service import BatchService
+from strongroom.content.files.changes.feed import ChangeFeed
+from strongroom.content.files.changes.waiting import ChangeWaiters
+from strongroom.content.files.copying import CopyingService
+from strongroom.content.files.events.listing import FileEventListing
+from strongroom.content.files.grants import AccessExplainer, GrantService
+from strongroom.content.files.group_grants import GroupGrantService
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.moving import MovingService
+from strongroom.content.files.node_paths import NodePaths
+from strongroom.content.files.paths import PathLookup
+from strongroom.content.files.reindexing import NameReindexing, OrderRecount
+from strongroom.content.files.replacing import ReplacingService
+from strongroom.content.files.retention.service import HoldService, RetentionService
+from strongroom.content.files.scan_states import NodeContent
+from strongroom.content.files.search import FileSearch
+from strongroom.content.files.service import FilePurge, FileService
+from strongroom.content.files.transfer import TransferService
+from strongroom.content.files.trash.service import TrashService
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.nodes.access import AccessControl
+from strongroom.content.nodes.events import DownloadRecorder, FileEvents
+from strongroom.content.nodes.expiry import ExpiryRules
+from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.retention_clock import RetentionClock
+from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
+from strongroom.content.nodes.trash import Trash
+from strongroom.content.nodes.tree import Tree
+from strongroom.content.nodes.versions import VersionRepository
+from strongroom.content.scanning.owners import ContentOwners
+from strongroom.content.scanning.quarantine import QuarantineService
+from strongroom.content.scanning.rescans import Rescans
+from strongroom.content.scanning.worker import ScanWorker
+from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.memberships import administers_a_tenant
+from strongroom.content.uploads.chunk_writer import ChunkWriter
+from strongroom.content.uploads.direct import DirectUploads, Reservations
+from strongroom.content.uploads.repository import UploadRepository
+from strongroom.content.uploads.service import UploadService
+from strongroom.identity.users.factor_policy import TENANT_ADMIN
 
 
 class FileServices(StorageServices, TenantServices):

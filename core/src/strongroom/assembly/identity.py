@@ -4,17 +4,10 @@ import logging
 from contextlib import nullcontext
 from functools import cached_property, partial
 
-from strongroom.access_keys.service import AccessKeyService, KeyLifetimes
-from strongroom.access_keys.store import AccessKeyStore
-from strongroom.access_keys.verification import AccessKeyAuthenticator, WrongKeys
-from strongroom.accounts.bindings import BindingService, ExternalCredentials
-from strongroom.accounts.due_enrolments import DueEnrolments
-from strongroom.accounts.first_administrator import Setup
-from strongroom.accounts.passwords import CurrentPassword, PasswordService
-from strongroom.accounts.reauthentication import Reauthentication, StepUp
-from strongroom.accounts.registration import RegistrationService
-from strongroom.accounts.second_factors import FactorService
-from strongroom.accounts.service import AccountDeletion, AccountService
+from strongroom.activity.audit.service import AuditListing
+from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier
+from strongroom.activity.notifications.service import CHANNELS, MessageService, Senders
+from strongroom.activity.notifications.templates import MessageTexts
 from strongroom.assembly.infrastructure import (
     PRUNING,
     Infrastructure,
@@ -22,37 +15,45 @@ from strongroom.assembly.infrastructure import (
     ServiceGroup,
     message_texts,
 )
-from strongroom.audit.service import AuditListing
-from strongroom.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.clock import DAY
-from strongroom.gateway.exchange import step_aside
-from strongroom.limits.attempts import Attempts
-from strongroom.limits.backends import prune_events
-from strongroom.limits.turns import Turns
-from strongroom.notifications.service import CHANNELS, MessageService, Notices, Senders
-from strongroom.notifications.templates import MessageTexts
+from strongroom.foundation.limits.attempts import Attempts
+from strongroom.foundation.limits.backends import prune_events
+from strongroom.foundation.limits.turns import Turns
+from strongroom.identity.access_keys.service import AccessKeyService, KeyLifetimes
+from strongroom.identity.access_keys.store import AccessKeyStore
+from strongroom.identity.access_keys.verification import AccessKeyAuthenticator, WrongKeys
+from strongroom.identity.accounts.bindings import BindingService, ExternalCredentials
+from strongroom.identity.accounts.due_enrolments import DueEnrolments
+from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.passwords import CurrentPassword, PasswordService
+from strongroom.identity.accounts.reauthentication import Reauthentication, StepUp
+from strongroom.identity.accounts.registration import RegistrationService
+from strongroom.identity.accounts.second_factors import FactorService
+from strongroom.identity.accounts.service import AccountDeletion, AccountService
+from strongroom.identity.sessions.factor_challenges import FactorChallenges
+from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
+from strongroom.identity.sessions.keys import KeyFile, KeyRingError, create_key_file
+from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_methods import CoreProofs, LoginMethods
+from strongroom.identity.sessions.oauth_states import OAuthStateStore
+from strongroom.identity.sessions.second_factors import SecondFactors
+from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
+from strongroom.identity.sessions.tokens import TokenIssuer, TokenSigner
+from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.factor_policy import FactorPolicy
+from strongroom.identity.users.factors import EnrolledFactors
+from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.plugin_values import PluginValues
+from strongroom.identity.users.resolver import IdentityResolver
+from strongroom.identity.users.service import UserLocales
+from strongroom.identity.verification.captchas import CaptchaService
+from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
+from strongroom.identity.verification.service import CodeSending, OfferedCodes
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
-from strongroom.plugin_values.service import PluginValues
-from strongroom.sessions.factor_challenges import FactorChallenges
-from strongroom.sessions.factor_enrolments import FactorEnrolments
-from strongroom.sessions.keys import KeyFile, KeyRingError, create_key_file
-from strongroom.sessions.login import LoginService
-from strongroom.sessions.login_methods import CoreProofs, LoginMethods
-from strongroom.sessions.oauth_states import OAuthStateStore
-from strongroom.sessions.second_factors import SecondFactors
-from strongroom.sessions.service import AuthorizationService
-from strongroom.sessions.store import AuthorizationStore, RefreshTokens
-from strongroom.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
-from strongroom.sessions.tokens import TokenIssuer, TokenSigner
-from strongroom.users.credentials import CredentialService
-from strongroom.users.factor_policy import FactorPolicy
-from strongroom.users.factors import EnrolledFactors
-from strongroom.users.passwords import PasswordHasher
-from strongroom.users.resolver import IdentityResolver
-from strongroom.users.service import UserLocales
-from strongroom.verification.captchas import CaptchaService
-from strongroom.verification.codes import CodeService, GuessLimits, Purpose
-from strongroom.verification.service import CodeSending, OfferedCodes
+from strongroom.web.gateway.exchange import step_aside
 
 logger = logging.getLogger(__name__)
 

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from strongroom.audit.service import AuditService
+from strongroom.activity.audit.service import AuditService
+from strongroom.activity.notifications.templates import Texts, TextsRefused, read_texts
 from strongroom.clock import Clock
-from strongroom.config import Configuration, ConfigurationError, Settings
-from strongroom.database import Database
-from strongroom.identity import Origin
-from strongroom.limits.backends import LimitBackend, in_database, in_redis
-from strongroom.limits.service import Counters, RateLimits
-from strongroom.notifications.templates import Texts, TextsRefused, read_texts
-from strongroom.observability.observers import StatementObserver
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.config import Configuration, ConfigurationError, Settings
+from strongroom.foundation.database import Database
+from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
+from strongroom.foundation.limits.service import Counters, RateLimits
+from strongroom.foundation.plugins.hook_calls import named_if_stuck, owner_of
+from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
+from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
+from strongroom.foundation.translations import Translations
+from strongroom.identity.users.service import UserService
+from strongroom.ops.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.folders import require_possible_folder
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
@@ -28,14 +33,9 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
-from strongroom.plugins.hook_calls import named_if_stuck, owner_of
-from strongroom.plugins.selection import ExtensionSpec, ExtensionT, Selection
-from strongroom.secret_keys import SecretKeys, load_or_create_secret
-from strongroom.translations import Translations
-from strongroom.users.service import UserService
 
 if TYPE_CHECKING:
-    from strongroom.observability.metrics import Metrics
+    from strongroom.ops.observability.metrics import Metrics
 
 PRUNING: Final = Origin(user_agent="prune")
 """The origin of audit events of pruning, by the job or by the command."""
@@ -307,7 +307,7 @@ class Infrastructure:
         # Imported here to save time when there are no metrics.
         from prometheus_client import CollectorRegistry
 
-        from strongroom.observability.metrics import Metrics
+        from strongroom.ops.observability.metrics import Metrics
 
         return Metrics(CollectorRegistry())
 

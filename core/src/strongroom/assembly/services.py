@@ -8,15 +8,15 @@ from strongroom.assembly.events import EventServices, assemble_events, prune_eve
 from strongroom.assembly.files import FileServices
 from strongroom.assembly.identity import IdentityServices
 from strongroom.assembly.infrastructure import Infrastructure
-from strongroom.config import Settings
-from strongroom.database import Database
 from strongroom.dataclasses import dataclass
-from strongroom.observability.observers import StorageCallObserver
-from strongroom.observability.readiness import Readiness, probes
-from strongroom.plugins.selection import Selection
+from strongroom.foundation.config import Settings
+from strongroom.foundation.database import Database
+from strongroom.foundation.plugins.selection import Selection
+from strongroom.ops.observability.observers import StorageCallObserver
+from strongroom.ops.observability.readiness import Readiness, probes
 
 if TYPE_CHECKING:
-    from strongroom.observability.metrics import Metrics
+    from strongroom.ops.observability.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)

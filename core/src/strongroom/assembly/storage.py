@@ -5,8 +5,17 @@ from functools import cached_property
 from typing import Any
 
 from strongroom.assembly.infrastructure import Infrastructure, ServiceGroup
-from strongroom.config.files import StorageSettings
-from strongroom.files.service import tenant_of_blob
+from strongroom.content.files.service import tenant_of_blob
+from strongroom.content.scanning.inspection import ContentInspection, InspectionPolicy
+from strongroom.content.scanning.repository import ScanRepository
+from strongroom.content.scanning.scanners import Scanners
+from strongroom.content.storage.delivery import Delivery, Route
+from strongroom.content.storage.fsck import StorageCheck
+from strongroom.content.storage.migration import Migration
+from strongroom.content.storage.namespaces import Namespace
+from strongroom.content.storage.service import BlobService
+from strongroom.content.storage.stores import Inventory
+from strongroom.foundation.config.files import StorageSettings
 from strongroom.plugin_api.storage import (
     Capability,
     InnerStorage,
@@ -15,15 +24,6 @@ from strongroom.plugin_api.storage import (
     SignedUploads,
     StorageBackend,
 )
-from strongroom.scanning.inspection import ContentInspection, InspectionPolicy
-from strongroom.scanning.repository import ScanRepository
-from strongroom.scanning.scanners import Scanners
-from strongroom.storage.delivery import Delivery, Route
-from strongroom.storage.fsck import StorageCheck
-from strongroom.storage.migration import Migration
-from strongroom.storage.namespaces import Namespace
-from strongroom.storage.service import BlobService
-from strongroom.storage.stores import Inventory
 
 
 class StorageServices(ServiceGroup):

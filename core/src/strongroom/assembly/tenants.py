@@ -5,19 +5,19 @@ from functools import cached_property
 from strongroom.assembly.identity import IdentityServices
 from strongroom.assembly.infrastructure import Infrastructure, ServiceGroup
 from strongroom.clock import DAY
-from strongroom.config.files import AT_ONCE
-from strongroom.files.retention.guard import held_bytes
-from strongroom.files.trash.entries import trash_bytes
-from strongroom.files.versions.repository import version_bytes
-from strongroom.files.visibility import Visibility
-from strongroom.tenants.groups import GroupMemberships, GroupService
-from strongroom.tenants.invitation_acceptance import InvitationAcceptance
-from strongroom.tenants.invitations import InvitationPolicy, InvitationService
-from strongroom.tenants.memberships import Memberships
-from strongroom.tenants.quota import Quota
-from strongroom.tenants.quota_alerts import QuotaAlerts
-from strongroom.tenants.service import TenantService
-from strongroom.tenants.service_accounts import ServiceAccountService
+from strongroom.content.nodes.removal_guard import held_bytes
+from strongroom.content.nodes.trash import trash_bytes
+from strongroom.content.nodes.versions import version_bytes
+from strongroom.content.nodes.visibility import Visibility
+from strongroom.content.tenants.groups import GroupMemberships, GroupService
+from strongroom.content.tenants.invitation_acceptance import InvitationAcceptance
+from strongroom.content.tenants.invitations import InvitationPolicy, InvitationService
+from strongroom.content.tenants.memberships import Memberships
+from strongroom.content.tenants.quota import Quota
+from strongroom.content.tenants.quota_alerts import QuotaAlerts
+from strongroom.content.tenants.service import TenantService
+from strongroom.content.tenants.service_accounts import ServiceAccountService
+from strongroom.foundation.config.files import AT_ONCE
 
 
 class TenantServices(ServiceGroup):

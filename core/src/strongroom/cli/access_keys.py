@@ -4,14 +4,14 @@ import json
 
 import click
 
-from strongroom.access_keys.models import AccessKey
-from strongroom.access_keys.service import KeyRequest
 from strongroom.cli.context import CommandContext
 from strongroom.cli.refusals import refusal
 from strongroom.cli.users import COMMAND_LINE
 from strongroom.clock import DAY, iso_format
-from strongroom.database.paging import Paging
-from strongroom.errors import StrongroomError
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import StrongroomError
+from strongroom.identity.access_keys.models import AccessKey
+from strongroom.identity.access_keys.service import KeyRequest
 from strongroom.plugin_api.authentication import Scope
 
 _PAGE = 1000

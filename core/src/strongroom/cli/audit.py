@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from strongroom.audit.export import verify_export
-from strongroom.audit.service import Link
-from strongroom.audit.verifier import ChainBroken
+from strongroom.activity.audit.export import verify_export
+from strongroom.activity.audit.service import Link
+from strongroom.activity.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.progress import progress_bar
-from strongroom.identity import Origin
-from strongroom.sessions.checkpoints import parse_key_set, read_checkpoint
+from strongroom.foundation.caller import Origin
+from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint
 
 
 @click.group("audit")
@@ -80,7 +80,7 @@ def export_command(context: CommandContext, since: int | None, until: int | None
     The chain is verified on the way: exits with 1, and without a checkpoint, if a record was changed,
     removed or inserted. `audit verify-export` verifies the file on any machine.
     """
-    from strongroom.container.commands import assemble_audit_export
+    from strongroom.assembly.commands import assemble_audit_export
 
     with context.container() as container:
         export = assemble_audit_export(container)

@@ -13,12 +13,12 @@ from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.database_checks import open_database
 from strongroom.cli.progress import progress_bar
 from strongroom.clock import SystemClock
-from strongroom.config import Configuration
+from strongroom.foundation.config import Configuration
+from strongroom.foundation.plugins.selection import load_plugins, select
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend
-from strongroom.plugins.selection import load_plugins, select
 
 if TYPE_CHECKING:
-    from strongroom.backup.archive import Manifest
+    from strongroom.ops.backup.archive import Manifest
 
 _AFTER_RESTORE: Final = (
     "storage {name}: its files were not in the archive. For a drill, configure a copy of the store in "
@@ -46,8 +46,8 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
     storages are only counted, not included. Exits with 1 if files are missing or damaged; the archive
     contains all others.
     """
-    from strongroom.backup.archive import BackupError
-    from strongroom.container.commands import assemble_backups
+    from strongroom.assembly.commands import assemble_backups
+    from strongroom.ops.backup.archive import BackupError
 
     with context.container() as container:
         try:
@@ -76,8 +76,8 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
 
     The whole archive is verified before anything is written. All users have to log in again.
     """
-    from strongroom.backup.archive import BackupError
-    from strongroom.backup.restore import restore
+    from strongroom.ops.backup.archive import BackupError
+    from strongroom.ops.backup.restore import restore
 
     configuration = context.configuration
     with ExitStack() as resources:

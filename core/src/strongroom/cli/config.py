@@ -5,9 +5,9 @@ import sys
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
-from strongroom.config import Configuration, ConfigurationError
-from strongroom.config.describe import core_sections, show, template
-from strongroom.plugins.selection import offered_sections, select
+from strongroom.foundation.config import Configuration, ConfigurationError
+from strongroom.foundation.config.describe import core_sections, show, template
+from strongroom.foundation.plugins.selection import offered_sections, select
 
 
 @click.group("config")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from strongroom.config import Configuration, load
+from strongroom.foundation.config import Configuration, load
 from strongroom.plugin_api.storage import StorageError
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.container import Container
 
 
 def require_ownership(
@@ -58,8 +58,8 @@ class CommandContext:
         Args:
             any_secret: accept a secret key that does not match the database.
         """
+        from strongroom.assembly.container import build
         from strongroom.cli.database_checks import require_own_secret, require_served_schema
-        from strongroom.container.services import build
 
         container = build(self.configuration, patient=True)
         try:
@@ -86,10 +86,10 @@ class CommandContext:
 
     def plugin_commands(self) -> dict[str, click.Command]:
         """Return the commands of the enabled plugins; print a warning for each plugin that fails."""
+        from strongroom.assembly.plugin_host.hosts import PluginHosts
         from strongroom.cli.plugin_commands import commands_of
         from strongroom.clock import SystemClock
-        from strongroom.plugin_host.hosts import PluginHosts
-        from strongroom.plugins.selection import select
+        from strongroom.foundation.plugins.selection import select
 
         selection = select(self.configuration)
         hosts = PluginHosts(

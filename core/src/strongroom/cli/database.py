@@ -5,9 +5,14 @@ import click
 from strongroom.cli.context import CommandContext
 from strongroom.cli.database_checks import find_schema, open_database
 from strongroom.cli.progress import progress_bar
-from strongroom.database.plugin_tables import PluginTablesError, plugin_schemas
-from strongroom.database.upgrade import SCHEMA_REVISION, NewerSchema, current_revision, upgrade
-from strongroom.plugins.selection import load_plugins
+from strongroom.foundation.database.plugin_tables import PluginTablesError, plugin_schemas
+from strongroom.foundation.database.upgrade import (
+    SCHEMA_REVISION,
+    NewerSchema,
+    current_revision,
+    upgrade,
+)
+from strongroom.foundation.plugins.selection import load_plugins
 
 
 @click.group("db")

@@ -11,18 +11,18 @@ from typing import NoReturn
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.cli.database_faults import database_fault_of
-from strongroom.config import Configuration, ConfigurationError
-from strongroom.database import Database
-from strongroom.database.installation import accept_secret
-from strongroom.database.plugin_tables import (
+from strongroom.foundation.config import Configuration, ConfigurationError
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.installation import accept_secret
+from strongroom.foundation.database.plugin_tables import (
     AllTables,
     PluginSchema,
     PluginTablesError,
     plugin_schemas,
 )
-from strongroom.database.upgrade import NewerSchema, Schema, read_schema, upgrade
-from strongroom.production import refuse_unstated_database
-from strongroom.secret_keys import SecretKeys
+from strongroom.foundation.database.upgrade import NewerSchema, Schema, read_schema, upgrade
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.ops.production import refuse_unstated_database
 
 
 def open_database(configuration: Configuration) -> Database:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from strongroom.activity.events.catalogue import EVENT_TYPES
 from strongroom.cli.context import CommandContext, config_option
-from strongroom.events.catalogue import EVENT_TYPES
 from strongroom.plugin_api.events import SERVER, Event, matches
 
 if TYPE_CHECKING:

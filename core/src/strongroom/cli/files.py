@@ -8,7 +8,7 @@ from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.container import Container
 
 
 @click.group("files")

@@ -15,9 +15,9 @@ from typing import Any, Final
 import click
 
 from strongroom.clock import SystemClock
-from strongroom.samples import SECRETS_TO_FILL_IN
-from strongroom.secret_keys import create_private_file
-from strongroom.sessions.keys import create_key_file
+from strongroom.foundation.secret_keys import create_private_file
+from strongroom.identity.sessions.keys import create_key_file
+from strongroom.ops.samples import SECRETS_TO_FILL_IN
 
 _DOMAIN: Final = "files.example.com"
 _FOLDER: Final = "/etc/strongroom"

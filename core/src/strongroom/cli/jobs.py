@@ -10,11 +10,11 @@ import click
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.progress import progress_bar
 from strongroom.clock import iso_format
-from strongroom.config.sources import suggestion
+from strongroom.foundation.config.sources import suggestion
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
-    from strongroom.jobs.models import JobState
+    from strongroom.assembly.container import Container
+    from strongroom.foundation.jobs.models import JobState
     from strongroom.plugin_api.jobs import Job
 
 
@@ -52,7 +52,7 @@ def run_command(context: CommandContext, name: str) -> None:
 
     Refused while another process runs the job.
     """
-    from strongroom.jobs.runner import JobRunning
+    from strongroom.foundation.jobs.runner import JobRunning
 
     with context.container() as container:
         jobs = _jobs(context, container)
@@ -69,7 +69,7 @@ def run_command(context: CommandContext, name: str) -> None:
 
 
 def _jobs(context: CommandContext, container: "Container") -> "Mapping[str, Job]":
-    from strongroom.plugins.manager import PluginError
+    from strongroom.foundation.plugins.manager import PluginError
 
     try:
         return container.jobs()

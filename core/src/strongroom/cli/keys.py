@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from strongroom.audit.service import AuditEvent
+from strongroom.activity.audit.service import AuditEvent
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.clock import SystemClock, iso_format
-from strongroom.database.installation import adopt_secret
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database.installation import adopt_secret
+from strongroom.foundation.secret_keys import create_private_file
+from strongroom.identity.sessions.keys import Key, KeyRingError, created_at, load_keys, prune, rotate
 from strongroom.plugin_api.keys import KeyProviderError
 from strongroom.plugin_api.storage import StorageError, WrappedKeys
-from strongroom.secret_keys import create_private_file
-from strongroom.sessions.keys import Key, KeyRingError, created_at, load_keys, prune, rotate
 
 
 @click.group("keys")
@@ -85,7 +85,7 @@ def create_master_key_command(context: CommandContext) -> None:
     An existing file is never replaced.
     """
     from strongroom.builtin.key_file import KeyFileProvider, create_key_file
-    from strongroom.plugins.selection import select
+    from strongroom.foundation.plugins.selection import select
 
     choice = select(context.configuration).keys
     if choice.extension is not KeyFileProvider:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, warn
-from strongroom.config import ConfigurationError
+from strongroom.foundation.config import ConfigurationError
 from strongroom.version import __version__
 
 EXIT_CONFIGURATION: Final = 2

@@ -10,11 +10,11 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.progress import progress_bar
-from strongroom.config import ConfigurationError
-from strongroom.observability.doctor import CheckResult, CheckState, failed
+from strongroom.foundation.config import ConfigurationError
+from strongroom.ops.observability.doctor import CheckResult, CheckState, failed
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.container import Container
 
 
 @click.command("prune")
@@ -67,7 +67,7 @@ def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: boo
 
 
 def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[CheckResult]:
-    from strongroom.container.services import build
+    from strongroom.assembly.container import build
 
     try:
         container = build(context.configuration)
@@ -82,8 +82,8 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[C
 
 
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
-    from strongroom.container.commands import assemble_doctor
-    from strongroom.observability.doctor import try_senders
+    from strongroom.assembly.commands import assemble_doctor
+    from strongroom.ops.observability.doctor import try_senders
 
     yield from assemble_doctor(container).examine()
     senders = {

@@ -4,9 +4,9 @@ from typing import Final
 
 import click
 
-from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugin_host.hosts import PluginHosts
-from strongroom.plugins.manager import Plugin, PluginError
+from strongroom.assembly.plugin_host.hosts import PluginHosts
+from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.plugins.manager import Plugin, PluginError
 
 _SHIPPED: Final = {"oss": "storage_oss", "sms": "login_sms", "wechat": "login_wechat"}
 """The bundled plugins that add a command, by the name of the command."""

@@ -4,9 +4,9 @@ import os
 
 import click
 
-from strongroom.errors import StrongroomError
-from strongroom.locales import environment_locale
-from strongroom.translations import Translations
+from strongroom.foundation.errors import StrongroomError
+from strongroom.foundation.locales import environment_locale
+from strongroom.foundation.translations import Translations
 
 
 def refusal(error: StrongroomError, translations: Translations) -> click.ClickException:

@@ -15,13 +15,13 @@ import click
 from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
 from strongroom.cli.startup import application, limits_fault, raise_file_limit, require_free_ports
 from strongroom.cli.users import make_setup_link
-from strongroom.config import Configuration, Settings, load
-from strongroom.plugins.selection import select
-from strongroom.processes import PidFile, in_own_process
-from strongroom.service_manager import inherited_sockets
+from strongroom.foundation.config import Configuration, Settings, load
+from strongroom.foundation.plugins.selection import select
+from strongroom.foundation.processes import PidFile, in_own_process
+from strongroom.foundation.service_manager import inherited_sockets
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.container import Container
 
 
 @click.command()
@@ -44,17 +44,18 @@ def serve(context: CommandContext) -> None:
         _preload(configuration)
         # No other command needs the server, and importing it takes as long as the checks.
         in_own_process(
-            lambda: _prepare(configuration), meanwhile=lambda: import_module("strongroom.server")
+            lambda: _prepare(configuration),
+            meanwhile=lambda: import_module("strongroom.assembly.server"),
         )
         click.echo(f"strongroom: serving {_addresses(configuration.settings)}", err=True)
-        from strongroom.server import run
+        from strongroom.assembly.server import run
 
         run(configuration, lambda: _reread(context), metrics_folder)
 
 
 def _preload(configuration: Configuration) -> None:
     """Import the application and its plugins, so that all workers share their memory."""
-    import_module("strongroom.app")
+    import_module("strongroom.assembly.app")
     select(configuration)
 
 
@@ -92,7 +93,7 @@ def _show_setup_link(container: "Container") -> None:
     Only in development, because logs of a production server are read by more people than may
     administer it. In production, ``strongroom users invite-admin`` creates the link.
     """
-    from strongroom.accounts.first_administrator import AdministratorExists
+    from strongroom.identity.accounts.first_administrator import AdministratorExists
 
     try:
         url = make_setup_link(container).url
@@ -129,7 +130,7 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
     if not configuration.settings.management.port:
         yield None
         return
-    from strongroom.observability.shared_metrics import metrics_folder, share_metrics
+    from strongroom.ops.observability.shared_metrics import metrics_folder, share_metrics
 
     with metrics_folder() as folder:
         share_metrics(folder)
@@ -178,8 +179,8 @@ def drain(context: CommandContext, port: int | None, timeout: int) -> None:
 @click.pass_obj
 def openapi(context: CommandContext) -> None:
     """Print the OpenAPI document of the configured server, including its plugins."""
-    from strongroom.app import container_of, create_app
-    from strongroom.http.openapi import DOCUMENT_PATH
+    from strongroom.assembly.app import container_of, create_app
+    from strongroom.web.http.openapi import DOCUMENT_PATH
 
     app = create_app(context.configuration)
     base_path = context.configuration.settings.server.base_path

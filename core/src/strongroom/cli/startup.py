@@ -16,13 +16,13 @@ from strongroom.cli.context import require_ownership
 from strongroom.cli.database_checks import require_own_secret, require_served_schema
 from strongroom.cli.redis_faults import redis_fault
 from strongroom.cli.service_faults import ServiceFault
-from strongroom.config import Configuration
+from strongroom.foundation.config import Configuration
+from strongroom.foundation.plugins.selection import add_plugin_error, select
+from strongroom.foundation.service_manager import is_inherited
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
-from strongroom.plugins.selection import add_plugin_error, select
-from strongroom.service_manager import is_inherited
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.container import Container
 
 _PROBE_SECONDS: Final = 2
 _FEW_FILES: Final = 4096
@@ -37,7 +37,7 @@ def application(configuration: Configuration) -> Iterator["Container"]:
     Raises:
         ConfigurationError: a check failed.
     """
-    from strongroom.app import container_of, create_app
+    from strongroom.assembly.app import container_of, create_app
 
     container = container_of(create_app(configuration))
     try:
@@ -70,9 +70,9 @@ def require_offline(configuration: Configuration) -> None:
         ConfigurationError: a check failed.
     """
     from strongroom.assembly.infrastructure import message_texts
+    from strongroom.assembly.plugin_host.hosts import offline_hosts, registration_fault
     from strongroom.cli.plugin_commands import commands_of
-    from strongroom.plugin_host.hosts import offline_hosts, registration_fault
-    from strongroom.production import refuse_unsafe
+    from strongroom.ops.production import refuse_unsafe
 
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
@@ -133,7 +133,7 @@ def _require_usable_storages(configuration: Configuration, container: "Container
     An unavailable or full storage does not prevent the start, because logins need no storage, and a
     full one is emptied through the API.
     """
-    from strongroom.production import refuse_misplaced, refuse_unusable
+    from strongroom.ops.production import refuse_misplaced, refuse_unusable
 
     storages = container.keeping.blobs.storages.items()
     backends = {name: store.backend for name, store in storages}

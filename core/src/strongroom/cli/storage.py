@@ -10,9 +10,9 @@ import click
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.progress import progress_bar
+from strongroom.content.storage.fsck import Finding, StorageCheck
+from strongroom.content.storage.ownership import read_owner
 from strongroom.plugin_api.storage import StorageError, StorageUnavailable
-from strongroom.storage.fsck import Finding, StorageCheck
-from strongroom.storage.ownership import read_owner
 
 FAULTS_LEFT = 1
 
@@ -199,8 +199,8 @@ def migrate_command(
     Exits with 1 if files are missing or damaged in SOURCE, which are reported and left there, or if a
     storage is unavailable.
     """
-    from strongroom.storage.migration import MigrationPlan
-    from strongroom.storage.streams import BandwidthLimiter
+    from strongroom.content.storage.migration import MigrationPlan
+    from strongroom.content.storage.streams import BandwidthLimiter
 
     with context.owning_container() as container:
         keeping = container.keeping

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 from strongroom.cli.database_checks import refuse_other_secret, require_upgradable_schema
 from strongroom.cli.startup import limits_fault, require_free_ports, require_known_storages
-from strongroom.config import Configuration
-from strongroom.config.sources import Problem
-from strongroom.database.installation import is_own_secret
+from strongroom.content.storage.ownership import read_owner, reason_not_to_start_with
+from strongroom.foundation.config import Configuration
+from strongroom.foundation.config.sources import Problem
+from strongroom.foundation.database.installation import is_own_secret
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
-from strongroom.storage.ownership import read_owner, reason_not_to_start_with
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
-    from strongroom.database.upgrade import Schema
-    from strongroom.storage.stores import Store
+    from strongroom.assembly.container import Container
+    from strongroom.content.storage.stores import Store
+    from strongroom.foundation.database.upgrade import Schema
 
 
 def away_services(configuration: Configuration) -> list[Problem]:
@@ -23,7 +23,7 @@ def away_services(configuration: Configuration) -> list[Problem]:
     Raises:
         ConfigurationError: it would not start.
     """
-    from strongroom.app import container_of, create_app
+    from strongroom.assembly.app import container_of, create_app
 
     container = container_of(create_app(configuration, read_only=True))
     try:
@@ -52,7 +52,7 @@ def _schema_before_start(configuration: Configuration, container: "Container") -
 def _away_storages(
     configuration: Configuration, container: "Container", schema: "Schema | None"
 ) -> Iterator[Problem]:
-    from strongroom.production import refuse_misplaced
+    from strongroom.ops.production import refuse_misplaced
 
     storages = container.keeping.blobs.storages
     refuse_misplaced(configuration, {name: store.backend for name, store in storages.items()})

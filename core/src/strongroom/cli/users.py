@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from strongroom.accounts.first_administrator import AdministratorExists
-from strongroom.accounts.registration import Registration
 from strongroom.cli.context import CommandContext
 from strongroom.cli.refusals import refusal
 from strongroom.clock import iso_format
-from strongroom.database.paging import Paging
 from strongroom.dataclasses import dataclass
-from strongroom.errors import NotFound, StrongroomError
-from strongroom.identity import Origin
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import NotFound, StrongroomError
+from strongroom.identity.accounts.first_administrator import AdministratorExists
+from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.users.factor_policy import FactorState
+from strongroom.identity.users.models import User, UserType
 from strongroom.plugin_api.factors import kind_of
-from strongroom.users.factor_policy import FactorState
-from strongroom.users.models import User, UserType
 
 if TYPE_CHECKING:
-    from strongroom.container.services import Container
+    from strongroom.assembly.container import Container
 
 
 @dataclass(frozen=True, slots=True)

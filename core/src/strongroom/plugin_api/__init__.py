@@ -1,8 +1,8 @@
 """The public API for plugin authors.
 
 A plugin is a module named by an entry point in the group ``strongroom.plugins``. It states the API
-version it was written for and implements hooks (see :mod:`strongroom.plugins.hookspecs`). Each hook
-returns classes that implement the abstract classes of this package::
+version it was written for and implements hooks (see :mod:`strongroom.foundation.plugins.hookspecs`).
+Each hook returns classes that implement the abstract classes of this package::
 
     from strongroom.plugin_api import hookimpl
     from strongroom.plugin_api.storage import StorageBackend

@@ -84,7 +84,7 @@ class OpenedPlugin:
 
     def life_cycle(self) -> Any:
         """Return an object whose ``start()`` and ``stop()`` call the hooks."""
-        module = import_module("strongroom.plugin_host.hosts")
+        module = import_module("strongroom.assembly.plugin_host.hosts")
         return module.PluginLifeCycle(self.services.hosts)
 
 
@@ -108,7 +108,10 @@ def opened_plugin(
         settings: further tables of the configuration.
         database_url: the URL of an empty database; by default, a SQLite file in ``folder``.
     """
-    config, services = import_module("strongroom.config"), import_module("strongroom.container.services")
+    config, services = (
+        import_module("strongroom.foundation.config"),
+        import_module("strongroom.assembly.container"),
+    )
     enabled = ["storage_local"] if file else ["storage_local", plugin]
     plugins: dict[str, Any] = {"enabled": enabled, plugin: dict(options)} if options else {}
     plugins = plugins or {"enabled": enabled}
@@ -120,7 +123,7 @@ def opened_plugin(
         table["database"] = {**table.get("database", {}), "url": database_url}
     path.write_text(to_toml(table))
     with closing(services.build(config.load(path, {}), clock)) as container:
-        schema = import_module("strongroom.database.upgrade")
+        schema = import_module("strongroom.foundation.database.upgrade")
         schema.upgrade(container.database.engine, container.selection.plugins.tables)
         yield OpenedPlugin(plugin, container.hosts.of(plugin), clock, container)
 
@@ -162,7 +165,7 @@ class TablesContract:
             assert autogenerate.compare_metadata(context, opened.tables.metadata) == []
 
     def test_the_stated_revision_is_the_newest(self, opened: OpenedPlugin) -> None:
-        module = import_module("strongroom.database.plugin_tables")
+        module = import_module("strongroom.foundation.database.plugin_tables")
         tables = {opened.name: opened.tables}
         (schema,) = module.plugin_schemas(opened.services.database.engine, tables)
         assert schema.revision == opened.tables.revision

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strongroom.errors import PayloadTooLarge
-from strongroom.files.bundles.archive import Archive
-from strongroom.files.bundles.manifest import BundleManifest, Item
-from strongroom.files.bundles.zip_format import (
+from strongroom.content.bundles.archive import Archive
+from strongroom.content.bundles.manifest import BundleManifest, Item
+from strongroom.content.bundles.zip_format import (
     Entry,
     central_header,
     central_length,
     local_header,
     local_length,
 )
+from strongroom.content.storage.models import BlobLocation
+from strongroom.foundation.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import StorageError
-from strongroom.storage.models import BlobLocation
 
 GIBIBYTE = 1024**3
 ZEROS = bytes(256 * 1024)

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from strongroom.config.server import TracingSettings
-from strongroom.files.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
-from strongroom.observability.tracing import OpenTelemetryTracer
+from strongroom.content.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
+from strongroom.foundation.config.server import TracingSettings
+from strongroom.ops.observability.tracing import OpenTelemetryTracer
 from strongroom.plugin_api.tracing import attached, current_span
 
 PATIENCE = 30

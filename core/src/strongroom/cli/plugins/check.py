@@ -22,13 +22,13 @@ from pluggy import HookimplMarker
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
-from strongroom.config import plugins_settings
-from strongroom.database.plugin_tables import PluginTablesError
 from strongroom.dataclasses import dataclass
+from strongroom.foundation.config import plugins_settings
+from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
+from strongroom.foundation.database.plugin_tables import PluginTablesError
+from strongroom.foundation.plugins.manager import Plugin, PluginManager
+from strongroom.foundation.plugins.seams import KINDS, Seam, extension_kind, main_seam
 from strongroom.plugin_api import API_VERSION, Extension
-from strongroom.plugin_discovery import PluginFiles, installed_plugins, plugin_files
-from strongroom.plugins.manager import Plugin, PluginManager
-from strongroom.plugins.seams import KINDS, Seam, extension_kind, main_seam
 
 if TYPE_CHECKING:
     import pytest
@@ -229,7 +229,7 @@ def _fault(manager: PluginManager, plugin: Plugin) -> str | None:
     declared = manager.tables.get(plugin.name)
     if declared is not None:
         # Imports Alembic, which most checks do not need.
-        from strongroom.database.upgrade import try_migrations
+        from strongroom.foundation.database.upgrade import try_migrations
 
         try:
             try_migrations(plugin.name, declared)

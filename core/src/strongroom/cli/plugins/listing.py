@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn
-from strongroom.config import ConfigurationError, Problem, Settings, plugins_settings
-from strongroom.config.describe import Section, template
-from strongroom.config.server import PluginsSettings
+from strongroom.foundation.config import ConfigurationError, Problem, Settings, plugins_settings
+from strongroom.foundation.config.describe import Section, template
+from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
+from strongroom.foundation.config.server import PluginsSettings
+from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager
+from strongroom.foundation.plugins.seams import extension_kind
+from strongroom.foundation.plugins.selection import BUILTIN, Selection, offered_sections, select
 from strongroom.plugin_api import API_VERSION, Extension
-from strongroom.plugin_discovery import PluginFiles, installed_plugins, plugin_files
-from strongroom.plugins.manager import Plugin, PluginError, PluginManager
-from strongroom.plugins.seams import extension_kind
-from strongroom.plugins.selection import BUILTIN, Selection, offered_sections, select
 
 if TYPE_CHECKING:
     # Hosts import all features of the core, which the commands that create and check plugins do not use.
-    from strongroom.plugin_host.hosts import PluginHosts
+    from strongroom.assembly.plugin_host.hosts import PluginHosts
 
 _BUILTIN_NAMES: Final = tuple(module.__name__.rpartition(".")[2] for module in BUILTIN)
 _BROKEN: Final = "broken:  "
@@ -95,21 +95,21 @@ def _enabled_lines(enabled: Sequence[str], files: PluginFiles, selection: Select
 
 
 def _hosts(manager: PluginManager, options: Mapping[str, Any]) -> "PluginHosts":
-    from strongroom.plugin_host.hosts import offline_hosts
+    from strongroom.assembly.plugin_host.hosts import offline_hosts
 
     return offline_hosts(Settings(), manager, options)
 
 
 def fault_of_hooks(manager: PluginManager, options: Mapping[str, Any], plugin: Plugin) -> str | None:
     """Return the reason why a plugin cannot register what it builds for its host, or ``None``."""
-    from strongroom.plugin_host.hosts import registration_fault
+    from strongroom.assembly.plugin_host.hosts import registration_fault
 
     return registration_fault(_hosts(manager, options), plugin)
 
 
 def _line(manager: PluginManager, plugin: Plugin, hosts: "PluginHosts | None" = None) -> str:
     if hosts is not None:
-        from strongroom.plugin_host.hosts import registration_fault
+        from strongroom.assembly.plugin_host.hosts import registration_fault
 
         if fault := registration_fault(hosts, plugin):
             return _broken_line(plugin.name, plugin.version, fault)

@@ -12,12 +12,12 @@ from typing import Any, Final
 import click
 
 from strongroom.cli.plugins.one_file import joined
+from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.seams import KINDS, Kind, extension_kind, main_seam
+from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.factors import member_of
-from strongroom.plugin_discovery import installed_plugins
-from strongroom.plugins.manager import PluginManager
-from strongroom.plugins.seams import KINDS, Kind, extension_kind, main_seam
-from strongroom.plugins.selection import BUILTIN
 from strongroom.version import __version__
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -1,0 +1,1 @@
+"""What happened, and who is informed: audit, events, notifications."""

@@ -1,0 +1,53 @@
+"""The REST API of audit events, for administrators."""
+
+from dataclasses import asdict
+from typing import Any
+
+from strongroom.activity.audit.models import AuditRecord
+from strongroom.activity.audit.schemas import AuditEventSchema, AuditQuery
+from strongroom.activity.audit.service import AuditFilter, AuditListing
+from strongroom.foundation.errors import Forbidden
+from strongroom.foundation.json_text import encode_json
+from strongroom.plugin_api.authentication import Scope
+from strongroom.web.http.access import Access
+from strongroom.web.http.pages import collection_of, envelope, paging, reference
+from strongroom.web.http.request import get_service
+from strongroom.web.http.routing import Blueprint
+
+blueprint = Blueprint(
+    "audit", __name__, url_prefix="/audit-events", description="Audit events, for administrators."
+)
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.ADMIN,
+    scope=Scope.AUDIT_READ,
+    query=AuditQuery,
+    returns=collection_of(AuditEventSchema),
+    errors=(Forbidden,),
+)
+def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:
+    """List audit events, newest first; an event must match all given filters."""
+    page, included = get_service(AuditListing).page(_filter(query), paging(query))
+    return envelope(page, _present, included)
+
+
+def _filter(query: dict[str, Any]) -> AuditFilter:
+    return AuditFilter(**{name: query[name] for name in AuditFilter.__slots__ if name in query})
+
+
+def _present(record: AuditRecord) -> dict[str, Any]:
+    has_target = record.target_id is not None
+    return {
+        **asdict(record),
+        "actor": reference(record.actor_id) if record.actor_id else None,
+        "target": {"type": record.target_type, "id": record.target_id} if has_target else None,
+        "details": {name: _detail(value) for name, value in record.details.items()},
+    }
+
+
+def _detail(value: Any) -> str:
+    """Return a detail as text. Those of plugins may be any JSON values, which their events need."""
+    return value if isinstance(value, str) else encode_json(value)

@@ -1,0 +1,212 @@
+"""Renders and queues messages."""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from sqlalchemy import Column, Index, String, Table, bindparam, insert, update
+
+from strongroom.activity.notifications.templates import MessageTexts
+from strongroom.clock import DAY, Clock
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.foundation.database.pruning import prune
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.ids import new_id
+from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
+from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
+from strongroom.plugin_api.tracing import SpanKind, carry, span
+
+sent_messages: Final = Table(
+    "sent_messages",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("channel", String(16), nullable=False),
+    Column("recipient", Name, nullable=False),
+    Column("template", String(64), nullable=False),
+    Column("sender", String(64)),
+    Column("reference", String(128)),
+    Column("outcome", String(16), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("sent_at", Timestamp),
+    Index(None, "created_at"),
+)
+"""The recipient, template, sender and outcome of each message; never its text."""
+
+
+logger = logging.getLogger(__name__)
+
+CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
+"""The channel that reaches a kind of credential."""
+
+_THREADS: Final = 4
+_ATTEMPTS: Final = 3
+_FIRST_PAUSE_SECONDS: Final = 0.5
+
+_ADD: Final = Statement(insert(sent_messages))
+_CONCLUDE: Final = Statement(
+    update(sent_messages)
+    .where(sent_messages.c.id == bindparam("message_id"))
+    .values(
+        outcome=bindparam("new_outcome"),
+        sender=bindparam("by_sender"),
+        reference=bindparam("its_reference"),
+        sent_at=bindparam("now"),
+    )
+)
+
+Senders = Mapping[str, Sequence[MessageSender[Any]]]
+
+
+class MessageService:
+    """Sends messages to the contacts of users.
+
+    Senders for development are called synchronously, so that scripts find the message after the
+    request.
+
+    Args:
+        senders: the senders of each channel, in the order in which they are tried.
+        default_locale: the language of recipients whose languages have no texts.
+        sleep: waits between attempts; its argument is in seconds.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        senders: Senders,
+        texts: MessageTexts,
+        default_locale: str = DEFAULT_LOCALE,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._senders = senders
+        self._texts = texts
+        self.default_locale = default_locale
+        self._sleep = sleep
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
+
+    def send(
+        self,
+        recipient: Credential,
+        template: str,
+        parameters: Mapping[str, str],
+        languages: Sequence[str] = (),
+        *,
+        suppressed: bool = False,
+    ) -> None:
+        """Queue a message for sending, without waiting for its delivery.
+
+        Its language is the first one with a text, or the default language. A suppressed message is
+        recorded but not sent, so that the response time does not reveal the difference.
+        """
+        channel = CHANNELS[recipient.kind]
+        locale = locale_of(languages, self.default_locale)
+        subject, text = self._texts.text_of(template, locale).fill(parameters)
+        message = Message(
+            id=new_id(),
+            channel=channel,
+            recipient=recipient.value,
+            template=template,
+            text=text,
+            parameters=parameters,
+            subject=subject,
+            locale=locale,
+        )
+        # Recorded first: after a crash, the row stays "pending".
+        self._record(message)
+        senders = self._senders.get(channel, ())
+        work = self._suppress if suppressed else self._deliver
+        # Also true without senders: the failure is then recorded immediately.
+        if all(sender.development_only for sender in senders):
+            work(message, senders)
+        else:
+            self._pool.submit(carry(work), message, senders)
+
+    def can_send(self, template: str, recipient: Credential) -> bool:
+        """Return whether any sender can send a template to a recipient."""
+        senders = self._senders.get(CHANNELS[recipient.kind], ())
+        return any(sender.can_send(template, recipient.value) for sender in senders)
+
+    def prune(self, days: int) -> int:
+        """Delete the records of messages older than ``days``; return the count. 0 keeps all."""
+        if days == 0:
+            return 0
+        before = self._clock.now() - days * DAY
+        return prune(self._database, sent_messages.c.id, sent_messages.c.created_at <= before)
+
+    def close(self) -> None:
+        """Wait for queued messages."""
+        self._pool.shutdown()
+
+    def _suppress(self, message: Message, _senders: Sequence[MessageSender[Any]]) -> None:
+        self._conclude(message, "suppressed")
+
+    def _deliver(self, message: Message, senders: Sequence[MessageSender[Any]]) -> None:
+        for sender in senders:
+            try:
+                reference = self._attempt(sender, message)
+            except DeliveryUncertain as error:
+                # No fail-over: another sender might deliver the message a second time.
+                logger.warning("Message %s by %s: %s", message.id, sender.name, error)
+                self._conclude(message, "uncertain", sender.name)
+                return
+            except MessageNotSent as error:
+                logger.warning("Message %s by %s: %s", message.id, sender.name, error)
+            except Exception:
+                # A bug in one sender must not prevent the fail-over to the next.
+                logger.exception("Message %s: sender %s failed", message.id, sender.name)
+            else:
+                self._conclude(message, "sent", sender.name, reference)
+                return
+        self._conclude(message, "failed")
+
+    def _attempt(self, sender: MessageSender[Any], message: Message) -> str | None:
+        facts = {"strongroom.sender": sender.name, "strongroom.template": message.template}
+        with span(f"message {message.channel}", facts, kind=SpanKind.CLIENT):
+            return self._send(sender, message)
+
+    def _send(self, sender: MessageSender[Any], message: Message) -> str | None:
+        # Exponential backoff with jitter. The error of the last attempt, after the loop, is final.
+        for attempt in range(_ATTEMPTS - 1):
+            try:
+                return sender.send(message)
+            except MessageNotSent as error:
+                if not error.retryable:
+                    raise
+            pause = _FIRST_PAUSE_SECONDS * 2**attempt
+            self._sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  jitter is no secret
+        return sender.send(message)
+
+    def _record(self, message: Message) -> None:
+        row = {
+            "id": message.id,
+            "channel": message.channel,
+            "recipient": message.recipient,
+            "template": message.template,
+            "outcome": "pending",
+            "sender": None,
+            "reference": None,
+            "created_at": self._clock.now(),
+            "sent_at": None,
+        }
+        with self._database.write() as connection:
+            _ADD.execute(connection, row)
+
+    def _conclude(
+        self, message: Message, outcome: str, sender: str | None = None, reference: str | None = None
+    ) -> None:
+        conclusion = {
+            "message_id": message.id,
+            "new_outcome": outcome,
+            "by_sender": sender,
+            "its_reference": reference,
+            "now": self._clock.now(),
+        }
+        with self._database.write() as connection:
+            _CONCLUDE.execute(connection, conclusion)

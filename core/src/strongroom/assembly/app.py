@@ -1,0 +1,256 @@
+"""The composition root: creates the Flask application from the services and their routes."""
+
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from flask import Flask
+
+from strongroom.activity.audit.views import blueprint as audit_blueprint
+from strongroom.assembly.container import Container, build
+from strongroom.clock import Clock
+from strongroom.content.bundles.views import blueprint as bundles_blueprint
+from strongroom.content.business_files.views import blueprint as business_files_blueprint
+from strongroom.content.files.batches.views import blueprint as files_batches_blueprint
+from strongroom.content.files.change_views import blueprint as file_changes_blueprint
+from strongroom.content.files.changes.views import blueprint as changes_blueprint
+from strongroom.content.files.events.views import blueprint as file_events_blueprint
+from strongroom.content.files.grant_views import blueprint as permissions_blueprint
+from strongroom.content.files.retention.views import blueprint as retention_blueprint
+from strongroom.content.files.search_views import blueprint as search_blueprint
+from strongroom.content.files.transfer_views import blueprint as transfers_blueprint
+from strongroom.content.files.trash.views import blueprint as trash_blueprint
+from strongroom.content.files.versions.views import blueprint as versions_blueprint
+from strongroom.content.files.views import blueprint as files_blueprint
+from strongroom.content.scanning.views import blueprint as quarantine_blueprint
+from strongroom.content.tenants.group_views import blueprint as groups_blueprint
+from strongroom.content.tenants.invitation_views import blueprint as invitations_blueprint
+from strongroom.content.tenants.service_account_views import blueprint as service_accounts_blueprint
+from strongroom.content.tenants.views import blueprint as tenants_blueprint
+from strongroom.content.uploads.direct_views import blueprint as direct_uploads_blueprint
+from strongroom.content.uploads.views import blueprint as uploads_blueprint
+from strongroom.foundation.addresses import parse_network
+from strongroom.foundation.config import Configuration, Settings
+from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.selection import add_plugin_error
+from strongroom.foundation.translations import Translations
+from strongroom.identity.access_keys.views import blueprint as access_keys_blueprint
+from strongroom.identity.accounts.credential_views import blueprint as credentials_blueprint
+from strongroom.identity.accounts.factor_views import blueprint as factors_blueprint
+from strongroom.identity.accounts.start_views import StartPages
+from strongroom.identity.accounts.start_views import blueprint as start_blueprint
+from strongroom.identity.accounts.views import blueprint as users_blueprint
+from strongroom.identity.accounts.views import setup_blueprint
+from strongroom.identity.sessions.views import blueprint as authorizations_blueprint
+from strongroom.identity.verification.views import blueprint as verification_blueprint
+from strongroom.ops.observability.views import blueprint as health_blueprint
+from strongroom.plugin_api.authentication import Authenticator
+from strongroom.plugin_api.tracing import process_tracer
+from strongroom.plugin_api.web import StartPage
+from strongroom.version import __version__
+from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
+from strongroom.web.http.app import Application
+from strongroom.web.http.authenticators import Authenticators
+from strongroom.web.http.languages import LocaleLookup
+from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
+from strongroom.web.http.mounts import Mount, mount_fault
+from strongroom.web.http.openapi import Description, serve_description
+from strongroom.web.http.plugin_routes import PluginRoutes
+from strongroom.web.http.rate_limits import RequestLimits
+from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
+from strongroom.web.http.routing import Operation, reserved_blueprint
+from strongroom.web.http.tracing import TracingMiddleware
+
+T = TypeVar("T")
+
+BLUEPRINTS = (
+    start_blueprint,
+    setup_blueprint,
+    users_blueprint,
+    credentials_blueprint,
+    factors_blueprint,
+    authorizations_blueprint,
+    access_keys_blueprint,
+    verification_blueprint,
+    tenants_blueprint,
+    service_accounts_blueprint,
+    groups_blueprint,
+    invitations_blueprint,
+    files_blueprint,
+    bundles_blueprint,
+    file_events_blueprint,
+    changes_blueprint,
+    file_changes_blueprint,
+    files_batches_blueprint,
+    trash_blueprint,
+    retention_blueprint,
+    versions_blueprint,
+    permissions_blueprint,
+    transfers_blueprint,
+    search_blueprint,
+    business_files_blueprint,
+    uploads_blueprint,
+    direct_uploads_blueprint,
+    quarantine_blueprint,
+    audit_blueprint,
+    health_blueprint,
+)
+
+
+def create_app(
+    configuration: Configuration, clock: Clock | None = None, *, read_only: bool = False
+) -> Flask:
+    """Create the application of one process.
+
+    Args:
+        configuration: the parsed configuration.
+        clock: the source of timestamps; the system clock by default.
+        read_only: write nothing, to check whether the application can be created.
+
+    Raises:
+        ConfigurationError: the configuration is invalid.
+    """
+    container = build(configuration, clock, read_only=read_only)
+    app = Application("strongroom")
+    _register_services(app, container)
+    try:
+        _register_routes(app, container)
+        container.register_event_sinks()
+        container.register_metrics()
+    except PluginError as error:
+        container.close()
+        add_plugin_error(configuration, error)
+        configuration.raise_if_invalid()
+    _wrap(app, container)
+    return app
+
+
+def _wrap(app: Flask, container: Container) -> None:
+    """Add the middlewares.
+
+    Metrics are outside of CORS, so that they count every request, and within traces, so that the access
+    log has their ids; the connection header is outermost, so that no response lacks it.
+    """
+    origins = container.settings.server.cors_origins
+    if origins:
+        operations = [view for view in app.view_functions.values() if isinstance(view, Operation)]
+        app.wsgi_app = CorsMiddleware(  # type: ignore[method-assign]
+            app.wsgi_app,
+            origins,
+            allowed=frozenset().union(*(operation.request_headers for operation in operations)),
+            exposed=frozenset().union(*(operation.response_headers for operation in operations)),
+        )
+    if container.base.metrics or container.settings.logging.requests:
+        app.wsgi_app = RequestMetricsMiddleware(app.wsgi_app, container.base.metrics)  # type: ignore[method-assign]
+    if tracer := process_tracer():
+        proxies = _service(app, TrustedProxies)
+        app.wsgi_app = TracingMiddleware(app.wsgi_app, tracer, proxies.is_trusted)  # type: ignore[method-assign]
+    app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
+
+
+def container_of(app: Flask) -> Container:
+    """Return the services of an application. The caller of :func:`create_app` must close them."""
+    return _service(app, Container)
+
+
+def _service(app: Flask, kind: type[T]) -> T:
+    with app.app_context():
+        return get_service(kind)
+
+
+def _register_services(app: Flask, container: Container) -> None:
+    settings = container.settings
+    networks = tuple(parse_network(text) for text in settings.server.trusted_proxies)
+    services: dict[type[Any], object] = {
+        Application: app,
+        Container: container,
+        PublicUrl: PublicUrl(settings.public_root),
+        TrustedProxies: TrustedProxies(networks),
+        TokenAuthenticator: container.identity.authorizations,
+        KeyAuthenticator: container.identity.key_authenticator,
+        FactorGuard: container.identity.reauthentication,
+        RequestLimits: _request_limits(container),
+        Settings: settings,
+        Translations: container.base.translations,
+        LocaleLookup: container.identity.user_locales,
+        **{type(service): service for service in container.services()},
+    }
+    for kind, service in services.items():
+        register_service(app, kind, service)
+
+
+def _request_limits(container: Container) -> RequestLimits:
+    base, settings = container.base, container.settings.limits
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
+    return RequestLimits(base.limit_backend, by_name, base.keys, base.clock, base.on_refusal)
+
+
+def _authenticators(container: Container) -> Authenticators:
+    authenticators: dict[str, Authenticator] = {}
+    for plugin, item in container.hosts.call("register_authenticators"):
+        if not isinstance(item, Authenticator):
+            raise PluginError(f"{plugin}: {item!r} is not an Authenticator")
+        if item.name in authenticators:
+            raise PluginError(f"{plugin}: another authenticator has the name {item.name!r}")
+        authenticators[item.name] = item
+    return Authenticators(authenticators)
+
+
+def _start_pages(container: Container) -> StartPages:
+    pages = []
+    for plugin, item in container.hosts.call("register_start_pages"):
+        if not isinstance(item, StartPage) or "en" not in item.labels:
+            raise PluginError(f"{plugin}: {item!r} is no StartPage with an English label")
+        pages.append(item)
+    return StartPages(container.settings.server.base_path, tuple(pages))
+
+
+def _require_known(authenticators: Authenticators, app: Flask) -> None:
+    """Refuse routes that admit an authenticator that no plugin has registered."""
+    for endpoint, view in app.view_functions.items():
+        unknown = set(getattr(view, "admits", ())) - authenticators.names
+        if unknown:
+            raise PluginError(f"{endpoint} admits the unknown authenticator {min(unknown)!r}")
+
+
+def _register_routes(app: Application, container: Container) -> None:
+    base_path = container.settings.server.base_path
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
+    hosts = container.hosts
+    routes = PluginRoutes(app, hosts.plugins.slow_hooks, base_path)
+    blueprints = (*BLUEPRINTS, *routes.register(hosts.call("register_blueprints")))
+    authenticators = _authenticators(container)
+    register_service(app, Authenticators, authenticators)
+    register_service(app, StartPages, _start_pages(container))
+    _require_known(authenticators, app)
+    reserved = reserved_blueprint(app, base_path)
+    app.register_blueprint(reserved, url_prefix=base_path or None)
+    settings = container.settings
+    description = Description(
+        (*blueprints, reserved),
+        version=__version__,
+        server_url=settings.public_root,
+        base_path=base_path,
+        errors=(kind for _, kind in container.hosts.call("register_errors")),
+    )
+    serve_description(app, description, base_path, with_page=settings.serves_api_docs)
+    routes.require_distinct()
+    _mount_applications(app, container)
+
+
+def _mount_applications(app: Application, container: Container) -> None:
+    """Mount the WSGI applications of plugins.
+
+    Raises:
+        PluginError: a prefix is invalid, or collides with a route or another application.
+    """
+    settings, base_path = container.settings, container.settings.server.base_path
+    routes = [rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()]
+    mounts: list[Mount] = []
+    for plugin, item in container.hosts.call("register_wsgi_applications"):
+        if fault := mount_fault(item, routes, mounts):
+            raise PluginError(f"{plugin}: {fault}")
+        prefix, application = item
+        mounts.append(Mount(prefix, application, str(plugin), settings.files.max_file_bytes))
+    app.mounts = [replace(mount, prefix=base_path + mount.prefix) for mount in mounts]

@@ -1,0 +1,165 @@
+"""The container: all services of one process."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Final
+
+from strongroom.assembly.infrastructure import Infrastructure, PruneJob
+from strongroom.assembly.plugin_host.hosts import PluginHosts, PluginLifeCycle, report_threads
+from strongroom.assembly.plugin_host.registrations import (
+    registered_jobs,
+    registered_metrics,
+    registered_sinks,
+)
+from strongroom.assembly.services import Services, assemble
+from strongroom.clock import Clock, SystemClock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.config import Configuration
+from strongroom.foundation.jobs.leases import JobLeases
+from strongroom.foundation.jobs.runner import JobRunner
+from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.selection import select
+from strongroom.ops.production import refuse_unsafe
+from strongroom.plugin_api.jobs import Job, JobRun
+from strongroom.plugin_api.metrics import Metric
+
+PREFIX: Final = "core"
+"""What the names of the core's jobs begin with, as those of a plugin begin with its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Container(Services):
+    """The services of one process, with the hosts of its plugins; starts and closes both."""
+
+    hosts: PluginHosts
+
+    def register_event_sinks(self) -> None:
+        """Add the event sinks and subscribers of plugins.
+
+        Raises:
+            PluginError: a plugin failed, or its sink is invalid.
+        """
+        for sink in registered_sinks(self.hosts):
+            self.events.delivery.add(sink)
+
+    def register_metrics(self) -> Mapping[str, Metric]:
+        """Record the metrics of plugins from now on, and return them by name.
+
+        Raises:
+            PluginError: a plugin failed, or its metric is invalid.
+        """
+        found = registered_metrics(self.hosts)
+        if self.base.metrics is not None:
+            # Imported here to save time when there are no metrics.
+            from strongroom.ops.observability.plugin_metrics import record_in, taken_name
+
+            if taken := taken_name(self.base.metrics, found):
+                raise PluginError(f"the core has a metric of the name {taken}; rename the plugin's")
+            record_in(self.base.metrics.registry, found)
+        return found
+
+    @property
+    def job_leases(self) -> JobLeases:
+        """The rows of all jobs."""
+        return JobLeases(self.database, self.base.clock)
+
+    def jobs(self) -> Mapping[str, Job]:
+        """Return the recurring jobs of the core and of plugins by name.
+
+        Raises:
+            PluginError: a plugin cannot register its jobs.
+        """
+        return registered_jobs(self.hosts, core_jobs(self))
+
+    def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
+        """Return a runner of jobs in this process."""
+        observe = self.base.metrics.job_run if self.base.metrics else None
+        return JobRunner(self.job_leases, jobs, self.base.clock, observe)
+
+    def on_queue_wait(self, queue: str, seconds: float) -> None:
+        """Record how long a request waited for a thread."""
+        if self.base.metrics is not None:
+            self.base.metrics.queue_wait(queue, seconds)
+
+    def start(self) -> None:
+        """Start what runs in serving processes only; :meth:`close` stops it first.
+
+        Raises:
+            PluginError: a plugin cannot start, or cannot register its jobs.
+        """
+        # Before requests: the retention that is configured applies from now on.
+        self.keeping.retention_clock.tick()
+        plugins, jobs = PluginLifeCycle(self.hosts), self.job_runner(self.jobs())
+        plugins.start()
+        self.base.resources.callback(plugins.stop)
+        # Stopped before the plugins, whose sinks it calls.
+        self.events.delivery.start()
+        self.base.resources.callback(self.events.delivery.close)
+        jobs.start()
+        self.base.resources.callback(jobs.stop)
+        self.keeping.scan_worker.start()
+
+    def close(self) -> None:
+        """Close connections and extensions, and report what plugins leave running."""
+        self.base.resources.close()
+        report_threads(self.hosts.plugins)
+
+
+def core_jobs(services: Services) -> dict[str, Job]:
+    """Return the recurring jobs of the core by their names, such as ``core.prune``."""
+    identity, keeping = services.identity, services.keeping
+    jobs = (
+        Job("prune", timedelta(days=1), lambda run: _prune(identity.prune_job, run)),
+        Job("advance_retention_clock", timedelta(minutes=1), lambda _: keeping.retention_clock.tick()),
+        Job("warn_of_ending_keys", timedelta(hours=1), lambda _: identity.access_keys.warn()),
+    )
+    return {f"{PREFIX}.{job.name}": job for job in jobs}
+
+
+def _prune(steps: PruneJob, run: JobRun) -> None:
+    for _ in steps.run():
+        if run.should_stop:
+            return
+
+
+def build(
+    configuration: Configuration,
+    clock: Clock | None = None,
+    *,
+    patient: bool = False,
+    read_only: bool = False,
+) -> Container:
+    """Create the services of a process.
+
+    Args:
+        configuration: the parsed configuration.
+        clock: the source of timestamps; the system clock by default.
+        patient: disable the time limit of database statements, for long-running commands.
+        read_only: write nothing: neither files nor rows.
+
+    Raises:
+        ConfigurationError: the configuration is invalid or unsafe.
+    """
+    selection = select(configuration)
+    refuse_unsafe(configuration, selection)
+    # If the assembly fails, the stack closes everything opened so far. On success, pop_all moves the
+    # resources to the container, which closes them later.
+    with ExitStack() as resources:
+        base = Infrastructure(
+            configuration,
+            selection,
+            clock or SystemClock(),
+            resources,
+            patient=patient,
+            read_only=read_only,
+        )
+        services = assemble(base)
+        hosts = PluginHosts(
+            base.settings, selection.plugins, selection.options, base.clock, lambda: services
+        )
+        container = Container(
+            base, services.identity, services.keeping, services.events, services.readiness, hosts
+        )
+        base.resources = resources.pop_all()
+        return container

@@ -1,0 +1,131 @@
+"""The user that a plugin acts as: the caller of the request, or one that the plugin has named."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from strongroom.activity.audit.service import AuditEvent
+from strongroom.content.nodes.models import Permission
+from strongroom.foundation.caller import DelegatedLimits, Identity, Origin
+from strongroom.foundation.errors import NotFound, TokenRequired, UserSuspended
+from strongroom.identity.users.models import UserStatus, UserType
+from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.files import Delegation
+from strongroom.web.http.access import optional_identity
+from strongroom.web.http.parsing import is_unstorable
+from strongroom.web.http.request import current_request_id, origin
+
+if TYPE_CHECKING:
+    from strongroom.assembly.services import Services
+
+PERMISSIONS: Final[Mapping[str, Permission]] = {
+    level.name.lower(): level for level in Permission if level is not Permission.NONE
+}
+"""The permissions by their names in the plugin API."""
+
+_ORDER: Final = tuple(PERMISSIONS)
+_SCOPES: Final = (Scope.FILES_READ, Scope.FILES_WRITE, Scope.FILES_SHARE)
+
+_acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
+
+
+class ActingUser:
+    """Finds the user that a plugin acts as.
+
+    Args:
+        plugin: the name of the plugin, for audit records.
+        services: returns the services of the process.
+    """
+
+    def __init__(self, plugin: str, services: Callable[[], "Services"]) -> None:
+        self._plugin = plugin
+        self.services = services
+
+    def identity(self, scope: Scope, *ids: str | None) -> Identity:
+        """Return the user that the plugin acts as.
+
+        Args:
+            scope: the scope that an access key needs: the one of the operation of REST.
+            ids: the ids that the plugin has passed, which may be from a URL.
+
+        Raises:
+            TokenRequired: there is no request, or it has no caller.
+            InsufficientScope: the caller's access key lacks the scope.
+            NotFound: the database cannot have such an id.
+        """
+        found = self._found()
+        if found is None:
+            raise TokenRequired
+        found.require_scope(scope)
+        if any(is_unstorable(text) for text in ids if text is not None):
+            raise NotFound
+        return found
+
+    @property
+    def id(self) -> str | None:
+        """The id of the user that the plugin acts as; ``None`` without one."""
+        found = self._found()
+        return found.user_id if found else None
+
+    def _found(self) -> Identity | None:
+        found = _acting.get()
+        if found is None and current_request_id() is not None:
+            found = optional_identity()
+        return found
+
+    def origin(self) -> Origin:
+        """Return the origin for audit records."""
+        return (
+            origin() if current_request_id() is not None else Origin(user_agent=f"plugin {self._plugin}")
+        )
+
+    @contextmanager
+    def act_for(self, delegation: Delegation) -> Iterator[None]:
+        """Use a user's rights within limits until the block ends. Each query checks them."""
+        level = PERMISSIONS[delegation.permission]
+        limits = DelegatedLimits(
+            key_id="",
+            scopes=frozenset(_SCOPES[: _ORDER.index(delegation.permission) + 1]),
+            tenant_id=delegation.tenant_id,
+            folder_id=delegation.file_id,
+            max_permission=int(level),
+            required_permission=int(PERMISSIONS[delegation.required]),
+            content_types=tuple(delegation.content_types),
+            through_key=delegation.key_id or "",
+        )
+        # The type is that of a user without rights over the server, whatever the user's own is.
+        identity = Identity(delegation.user_id, UserType.USER, "", self.origin().address, key=limits)
+        token = _acting.set(identity)
+        try:
+            yield
+        finally:
+            _acting.reset(token)
+
+    @contextmanager
+    def act_as(self, user_id: str) -> Iterator[None]:
+        """Act as a user until the block ends, and record it in the audit log.
+
+        Raises:
+            NotFound: there is no such user, or the user was deleted.
+            UserSuspended: the user is suspended.
+        """
+        services = self.services()
+        with services.database.write() as connection:
+            user = services.base.users.get(connection, user_id)
+            if user.status != UserStatus.ACTIVE:
+                raise UserSuspended
+            event = AuditEvent(
+                "plugin.act-as",
+                actor_id=None,
+                target_type="user",
+                target_id=user_id,
+                origin=self.origin(),
+                details={"plugin": self._plugin},
+            )
+            services.base.audit.record(connection, event)
+        token = _acting.set(Identity(user_id, user.type, ""))
+        try:
+            yield
+        finally:
+            _acting.reset(token)

@@ -1,0 +1,46 @@
+"""Calls of services as the user that a plugin acts as."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from strongroom.assembly.plugin_host.acting import ActingUser
+from strongroom.foundation.caller import Identity
+from strongroom.foundation.database.paging import Page, Paging
+from strongroom.foundation.errors import ValidationFailed
+from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.paging import ResultPage
+from strongroom.web.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
+
+if TYPE_CHECKING:
+    from strongroom.assembly.files import FileServices
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class AsCaller:
+    """The services of the process, and the user that the plugin calls them as."""
+
+    def __init__(self, user: ActingUser) -> None:
+        self._user = user
+
+    @property
+    def _keeping(self) -> "FileServices":
+        return self._user.services().keeping
+
+    def _caller(self, scope: Scope, *ids: str | None) -> Identity:
+        return self._user.identity(scope, *ids)
+
+
+def paging_of(number: int, size: int) -> Paging:
+    """Return the paging, within the limits of REST."""
+    if not (1 <= number <= MAX_PAGE_NUMBER and 1 <= size <= MAX_PAGE_SIZE):
+        message = f"Must be at least 1; a page has at most {MAX_PAGE_SIZE} records."
+        raise ValidationFailed.of_field("page", "invalid", message)
+    return Paging(number, size)
+
+
+def result_page(page: Page[A], convert: Callable[[A], B]) -> ResultPage[B]:
+    """Return a page of the core as one of the plugin API."""
+    items = [convert(item) for item in page.items]
+    return ResultPage(items, page.total, page.paging.number, page.paging.size)

@@ -1,0 +1,119 @@
+"""Implements ``host.factors`` by the services of the REST API."""
+
+import builtins
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from strongroom.foundation import errors as core_errors
+from strongroom.identity.accounts.credential_views import PROOF_ERRORS
+from strongroom.identity.accounts.schemas import FactorSchema
+from strongroom.identity.accounts.second_factors import FactorService, info_of
+from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.identity.sessions.login import LoginService
+from strongroom.plugin_api.authentication import Sensitive
+from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
+from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.rate_limits import RequestLimits
+from strongroom.web.http.request import client, get_service, origin
+
+
+class HostFactors(FactorsAPI):
+    """Implements ``host.factors`` for the caller of the current request."""
+
+    errors: ClassVar[Sequence[Any]] = (
+        core_errors.Forbidden,
+        core_errors.NotFound,
+        core_errors.LastContact,
+        core_errors.FactorNeeded,
+        core_errors.ChallengeInvalid,
+        core_errors.FactorInvalid,
+        *PROOF_ERRORS,
+    )
+    schema: ClassVar[type[Any]] = FactorSchema
+    change: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "access": Access.USER,
+            "sensitive": Sensitive.FACTORS,
+            "errors": errors,
+            "document": {"parameters": PROOF_PARAMETERS},
+        }
+    )
+
+    def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
+        begun = _service().begin(
+            current_identity(),
+            own_id(user_id),
+            kind_of(factor),
+            name,
+            proof_of_headers(),
+            PROOF_HEADERS,
+        )
+        return OpenEnrolment(begun.id, begun.expires_at, begun.shown)
+
+    def confirm(
+        self,
+        user_id: str,
+        enrolment_id: str,
+        answer: Any,
+        *,
+        member: str,
+        name: str | None = None,
+        with_recovery_codes: bool = False,
+    ) -> tuple[FactorInfo, Json]:
+        row, shown = _service().confirm(
+            current_identity(),
+            own_id(user_id),
+            enrolment_id,
+            answer,
+            origin(),
+            member=member,
+            name=name,
+            with_recovery_codes=with_recovery_codes,
+        )
+        return info_of(row), shown
+
+    def list(self, user_id: str, factor: str) -> builtins.list[FactorInfo]:
+        rows = _service().of_kind(current_identity(), own_id(user_id), factor)
+        return [info_of(row) for row in rows]
+
+    def get(self, user_id: str, factor: str, factor_id: str) -> FactorInfo:
+        found = next((each for each in self.list(user_id, factor) if each.id == factor_id), None)
+        if found is None:
+            raise core_errors.NotFound
+        return found
+
+    def rename(self, user_id: str, factor: str, factor_id: str, name: str) -> FactorInfo:
+        self.get(user_id, factor, factor_id)
+        row, _ = _service().rename(
+            current_identity(),
+            own_id(user_id),
+            factor_id,
+            name,
+            proof_of_headers(),
+            PROOF_HEADERS,
+            origin(),
+        )
+        return info_of(row)
+
+    def remove(self, user_id: str, factor: str, factor_id: str) -> None:
+        self.get(user_id, factor, factor_id)
+        _service().remove(
+            current_identity(),
+            own_id(user_id),
+            factor_id,
+            proof_of_headers(),
+            PROOF_HEADERS,
+            origin(),
+        )
+
+    def begin_login(self, factor: str) -> OpenEnrolment:
+        get_service(RequestLimits).spend("challenge_per_address")
+        challenge = get_service(LoginService).challenge(None, client())
+        if kind_of(factor) not in challenge.methods:
+            raise core_errors.NotImplementedHere
+        return OpenEnrolment(challenge.id, challenge.expires_at, challenge.shown)
+
+
+def _service() -> FactorService:
+    return get_service(FactorService)

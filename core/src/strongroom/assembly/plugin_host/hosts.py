@@ -1,0 +1,181 @@
+"""The hosts of all plugins of a process, the calls of hooks that receive them, and the life cycle."""
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from strongroom.assembly.plugin_host.host import PluginHost
+from strongroom.clock import Clock, SystemClock
+from strongroom.foundation.config import Settings
+from strongroom.foundation.plugins.hook_calls import is_code_of, named_if_stuck
+from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
+from strongroom.plugin_api import NoOptions
+from strongroom.plugin_api.host import FactorT, MethodT, ScannerT
+
+if TYPE_CHECKING:
+    from strongroom.assembly.services import Services
+
+logger = logging.getLogger(__name__)
+
+_THREAD_PATIENCE: Final = 1.0
+"""Seconds in which threads may end after their plugins have stopped."""
+
+
+class PluginHosts:
+    """The host of each enabled plugin.
+
+    Args:
+        settings: the settings of the core.
+        plugins: the enabled plugins.
+        options: the options of each plugin that has any, by its name.
+        clock: the source of timestamps.
+        services: returns the services of the process; see :class:`PluginHost`.
+        kind: the class of the hosts.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        plugins: PluginManager,
+        options: Mapping[str, Any],
+        clock: Clock,
+        services: Callable[[], "Services"],
+        kind: type[PluginHost] = PluginHost,
+    ) -> None:
+        self.plugins = plugins
+        self._hosts = {
+            plugin.name: kind(
+                plugin.name,
+                options.get(plugin.name, NoOptions()),
+                settings,
+                clock,
+                services,
+            )
+            for plugin in plugins.plugins
+        }
+
+    def of(self, plugin: str) -> PluginHost:
+        """Return the host of an enabled plugin."""
+        return self._hosts[plugin]
+
+    def call(self, hook: str) -> Iterator[tuple[Plugin, Any]]:
+        """Call a hook of each plugin with its host, and yield the items that each returned.
+
+        Raises:
+            PluginError: a plugin raised, or returned something that cannot be iterated.
+        """
+        for plugin in self.plugins.plugins:
+            yield from ((plugin, item) for item in self.call_one(plugin, hook))
+
+    def call_one(self, plugin: Plugin, hook: str) -> list[Any]:
+        """Call a hook of one plugin with its host, and return the items that it returned.
+
+        Raises:
+            PluginError: the plugin raised, or returned something that cannot be iterated.
+        """
+        return self.plugins.call_with_host(plugin, hook, self.of(plugin.name))
+
+    def run(self, plugin: Plugin, hook: str) -> None:
+        """Call a hook of one plugin with its host, and ignore what it returned.
+
+        Raises:
+            PluginError: the plugin raised.
+        """
+        self.plugins.run_with_host(plugin, hook, self.of(plugin.name))
+
+
+class PluginLifeCycle:
+    """Runs the hooks ``start`` and ``stop`` of all plugins, once each.
+
+    Plugins start in the order of ``plugins.enabled`` and stop in the reverse order. Only a plugin that
+    has started is stopped.
+    """
+
+    def __init__(self, hosts: PluginHosts) -> None:
+        self._hosts = hosts
+        self._started: list[Plugin] = []
+
+    def start(self) -> None:
+        """Start all plugins.
+
+        Raises:
+            PluginError: a plugin raised; those before it have been stopped again.
+        """
+        for plugin in self._hosts.plugins.plugins:
+            try:
+                self._hosts.run(plugin, "start")
+            except PluginError:
+                self.stop()
+                raise
+            self._started.append(plugin)
+
+    def stop(self) -> None:
+        """Stop the plugins that have started; failures are logged and do not propagate."""
+        while self._started:
+            plugin = self._started.pop()
+            remedy = "its hook stop must end what start began"
+            with named_if_stuck(f"{plugin} has not stopped", remedy):
+                try:
+                    self._hosts.run(plugin, "stop")
+                except PluginError as error:
+                    logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
+
+
+def report_threads(plugins: PluginManager) -> None:
+    """Log the threads that keep this process from ending after its plugins have stopped."""
+    owners = {thread: _owner_of(thread, plugins) for thread in threading.enumerate()}
+    deadline = time.monotonic() + _THREAD_PATIENCE
+    for thread, owner in owners.items():
+        if owner is None:
+            continue
+        # Code that stop() has told to end may still be ending.
+        thread.join(max(0.0, deadline - time.monotonic()))
+        if thread.is_alive():
+            remedy = "end it in stop() or close(), or make it a daemon"
+            logger.warning("%s leaves the thread %s running; %s", owner, thread.name, remedy)
+
+
+def _owner_of(thread: threading.Thread, plugins: PluginManager) -> Plugin | None:
+    """Return the plugin whose code a thread runs, unless the process ends without the thread."""
+    if thread.daemon or thread is threading.current_thread():
+        return None
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001  the documented way
+    while frame is not None:
+        for plugin in plugins.plugins:
+            if is_code_of(plugin.module, frame.f_code.co_filename):
+                return plugin
+        frame = frame.f_back
+    return None
+
+
+class _OfflineHost(PluginHost):
+    def login_method(self, kind: type[MethodT]) -> MethodT | None:
+        """Return ``None``, as if the configuration did not enable it."""
+
+    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
+        """Return ``None``, as if the configuration did not enable it."""
+
+    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
+        """Return ``None``, as if the configuration did not enable it."""
+
+
+def offline_hosts(settings: Settings, plugins: PluginManager, options: Mapping[str, Any]) -> PluginHosts:
+    """Return hosts without services, to check what the hooks of plugins register."""
+    return PluginHosts(settings, plugins, options, SystemClock(), _refuse_services, _OfflineHost)
+
+
+def _refuse_services() -> NoReturn:
+    raise RuntimeError("a hook may keep its host, but must not use the server's data")
+
+
+def registration_fault(hosts: PluginHosts, plugin: Plugin) -> str | None:
+    """Return the reason why a plugin cannot register what it builds for its host, or ``None``."""
+    try:
+        for hook in hooks_with_host():
+            hosts.call_one(plugin, hook)
+    except PluginError as error:
+        return str(error)
+    return None

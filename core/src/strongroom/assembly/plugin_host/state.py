@@ -1,0 +1,106 @@
+"""What plugins store: the transactions of their tables, and their values for users."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, func
+
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import AdvisoryLock
+from strongroom.foundation.database.statements import dynamic
+from strongroom.identity.users.plugin_values import PluginValues
+from strongroom.plugin_api.state import (
+    MAX_KEY_LENGTH,
+    NO_PARAMETERS,
+    Parameters,
+    PluginDatabase,
+    Transaction,
+    UserStore,
+)
+
+# The namespace of the advisory locks on PostgreSQL: "PLUG" in ASCII. Two names with the same hash only
+# wait for each other.
+_LOCK: Final = AdvisoryLock(0x504C5547, func.hashtext(bindparam("name")))
+
+
+class HostTransaction(Transaction):
+    """Implements :class:`strongroom.plugin_api.state.Transaction`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @property
+    def dialect(self) -> str:
+        return self._connection.dialect.name
+
+    def all(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> list[Any]:
+        return dynamic(statement).all(self._connection, parameters)
+
+    def first(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> Any:
+        return dynamic(statement).first(self._connection, parameters)
+
+    def scalar(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> Any:
+        return dynamic(statement).scalar(self._connection, parameters)
+
+    def scalars(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> list[Any]:
+        return dynamic(statement).scalars(self._connection, parameters)
+
+    def execute(
+        self, statement: Any, parameters: Parameters | Sequence[Parameters] = NO_PARAMETERS
+    ) -> int:
+        # Without the option, PostgreSQL's count of an INSERT with a generated key would be lost.
+        counted = statement.execution_options(preserve_rowcount=True)
+        return dynamic(counted).execute(self._connection, parameters)
+
+
+class HostDatabase(PluginDatabase):
+    """Implements :class:`strongroom.plugin_api.state.PluginDatabase`."""
+
+    def __init__(self, plugin: str, database: Callable[[], Database]) -> None:
+        self._plugin = plugin
+        self._database = database
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        with self._database().read() as connection:
+            yield HostTransaction(connection)
+
+    @contextmanager
+    def write(self, *, lock: str | None = None) -> Iterator[Transaction]:
+        with self._database().write() as connection:
+            if lock is not None:
+                # Before the first read: at READ COMMITTED, later statements see what the former holder
+                # of the lock committed.
+                _LOCK.acquire(connection, name=f"{self._plugin}:{lock}")
+            yield HostTransaction(connection)
+
+
+class HostStore(UserStore):
+    """Implements :class:`strongroom.plugin_api.state.UserStore`."""
+
+    def __init__(self, plugin: str, values: Callable[[], PluginValues]) -> None:
+        self._plugin = plugin
+        self._values = values
+
+    def get(self, user_id: str, key: str) -> Any:
+        return self._values().get(self._plugin, user_id, key)
+
+    def keys(self, user_id: str) -> Sequence[str]:
+        return self._values().keys(self._plugin, user_id)
+
+    def put(self, user_id: str, key: str, value: Any) -> None:
+        self._values().put(self._plugin, user_id, _checked(key), value)
+
+    def delete(self, user_id: str, key: str) -> bool:
+        return self._values().delete(self._plugin, user_id, key)
+
+    def compare_and_set(self, user_id: str, key: str, expected: Any, value: Any) -> bool:
+        return self._values().compare_and_set(self._plugin, user_id, _checked(key), expected, value)
+
+
+def _checked(key: str) -> str:
+    # PostgreSQL has no null character.
+    if not 1 <= len(key) <= MAX_KEY_LENGTH or "\0" in key:
+        raise ValueError(f"a key has 1 to {MAX_KEY_LENGTH} characters")
+    return key

@@ -1,0 +1,93 @@
+"""Implements ``host.uploads`` by the service of resumable uploads."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from strongroom.assembly.plugin_host.caller import AsCaller
+from strongroom.content.nodes.file_writer import OnConflict, Target
+from strongroom.content.nodes.names import normalize_name
+from strongroom.content.uploads import protocol
+from strongroom.content.uploads.repository import Upload
+from strongroom.content.uploads.service import UploadService
+from strongroom.content.uploads.views import (
+    RECEIVE_ERRORS,
+    add_version,
+    description,
+    progress_headers,
+    state_headers,
+)
+from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.files import OnConflict as Rule
+from strongroom.plugin_api.uploads import UploadInfo, UploadsAPI
+from strongroom.web.http.response import Response, no_content
+
+
+class HostUploads(AsCaller, UploadsAPI):
+    """Implements :class:`~strongroom.plugin_api.uploads.UploadsAPI`."""
+
+    errors = RECEIVE_ERRORS
+
+    @property
+    def _uploads(self) -> UploadService:
+        return self._keeping.uploads
+
+    def finish(self, response: Any) -> Any:
+        return add_version(response)
+
+    def describe(self) -> Any:
+        return description()
+
+    def announced(self) -> tuple[str, int]:
+        protocol.require_version()
+        return protocol.read_metadata().target("").name, protocol.read_number("Upload-Length")
+
+    def create(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        name: str | None = None,
+        on_conflict: Rule = "fail",
+        location: Callable[[str], str],
+        creates_folders: bool = False,
+        folders: Sequence[str] = (),
+    ) -> tuple[Any, UploadInfo]:
+        protocol.require_version()
+        protocol.refuse_other_extensions()
+        size, metadata = protocol.read_number("Upload-Length"), protocol.read_metadata()
+        named = metadata.target(tenant_id)
+        path = (*map(normalize_name, folders), *(named.folders if creates_folders else ()))
+        target = Target(tenant_id, parent_id, name or named.name, OnConflict(on_conflict), path)
+        piece = protocol.read_piece() if protocol.has_piece() else None
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
+        upload = self._uploads.create(caller, target, size, metadata.text, piece)
+        headers = {"Location": location(upload.id), **progress_headers(upload)}
+        return Response(b"", 201, headers), _info(upload)
+
+    def state(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
+        protocol.require_version()
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        upload = self._uploads.get(caller, tenant_id, upload_id)
+        headers = {**progress_headers(upload), **state_headers(upload)}
+        return Response(b"", 200, headers), _info(upload)
+
+    def info(self, tenant_id: str, upload_id: str) -> UploadInfo:
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        return _info(self._uploads.get(caller, tenant_id, upload_id))
+
+    def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
+        protocol.require_version()
+        offset, piece = protocol.read_number("Upload-Offset"), protocol.read_piece()
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        upload = self._uploads.append(caller, tenant_id, upload_id, offset, piece)
+        return no_content(progress_headers(upload)), _info(upload)
+
+    def terminate(self, tenant_id: str, upload_id: str) -> Any:
+        protocol.require_version()
+        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        self._uploads.terminate(caller, tenant_id, upload_id)
+        return no_content()
+
+
+def _info(upload: Upload) -> UploadInfo:
+    return UploadInfo(upload.id, upload.name, upload.size, upload.received, upload.file_id)

@@ -1,7 +1,0 @@
-"""The configuration: one TOML file and environment variables, validated strictly."""
-
-from strongroom.config.loader import Configuration, load, plugins_settings
-from strongroom.config.settings import Settings
-from strongroom.config.sources import ConfigurationError, Problem
-
-__all__ = ["Configuration", "ConfigurationError", "Problem", "Settings", "load", "plugins_settings"]

@@ -1,1 +1,0 @@
-"""All services of one process with its plugins: started and closed together."""

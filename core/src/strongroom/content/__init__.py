@@ -1,0 +1,1 @@
+"""What is stored: tenants, blobs, nodes, files, bundles, uploads, business files."""

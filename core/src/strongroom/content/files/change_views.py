@@ -1,0 +1,155 @@
+"""Endpoints that rename, move and copy files and folders, and replace the content of files."""
+
+from strongroom.content.files.copying import Copy, CopyingService
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.node_responses import (
+    CONDITIONAL_ERRORS,
+    NODE_LOCATION,
+    Tagged,
+    tagged,
+    wanted_revision,
+)
+from strongroom.content.files.replacing import ReplacingService
+from strongroom.content.files.schemas import (
+    CopySchema,
+    DirectorySchema,
+    FileConflictQuery,
+    NodeSchema,
+    RenameSchema,
+)
+from strongroom.content.files.serializers import Json, serialize_node
+from strongroom.content.files.service import FileService
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.scanning.states import INSPECTION_ERRORS
+from strongroom.foundation import errors
+from strongroom.plugin_api.authentication import Scope
+from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.headers import UPLOAD_REQUEST
+from strongroom.web.http.request import get_service
+from strongroom.web.http.routing import Blueprint
+from strongroom.web.http.uploads import UPLOAD_BODY, receive_upload
+
+blueprint = Blueprint(
+    "file changes",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
+    description="Rename, move, copy and replace files and folders.",
+)
+
+
+@blueprint.operation(
+    "PATCH",
+    "",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    body=RenameSchema,
+    query=FileConflictQuery,
+    returns=NodeSchema,
+    errors=(*CONDITIONAL_ERRORS, errors.NameConflict, errors.FileHeld),
+    request_headers=("If-Match",),
+    response_headers=("ETag",),
+)
+def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
+    """Rename a file or folder."""
+    revision = wanted_revision(tenant_id, file_id, body["revision"])
+    view = get_service(MovingService).rename(
+        current_identity(), tenant_id, file_id, body["name"], revision, OnConflict(query["onConflict"])
+    )
+    return tagged(view)
+
+
+@blueprint.operation(
+    "PUT",
+    "/directory",
+    access=Access.USER,
+    scope=Scope.FILES_SHARE,
+    body=DirectorySchema,
+    query=FileConflictQuery,
+    returns=NodeSchema,
+    errors=(
+        *CONDITIONAL_ERRORS,
+        errors.NameConflict,
+        errors.NotAFolder,
+        errors.MoveIntoItself,
+        errors.FileHeld,
+    ),
+    request_headers=("If-Match",),
+    response_headers=("ETag",),
+)
+def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
+    """Move a file, or a folder with its content, into another folder or to the top level.
+
+    Grants on the folders it leaves no longer apply to it; grants on the node and on its content remain.
+    The response's `permission` is the caller's permission after the move: `none` if the caller can no
+    longer see the node.
+    """
+    revision = wanted_revision(tenant_id, file_id, body["revision"])
+    move = Move(body["parentId"], body["name"], OnConflict(query["onConflict"]))
+    return tagged(
+        get_service(MovingService).move(current_identity(), tenant_id, file_id, move, revision)
+    )
+
+
+@blueprint.operation(
+    "POST",
+    "/copies",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    body=CopySchema,
+    query=FileConflictQuery,
+    returns=NodeSchema,
+    status=201,
+    location=NODE_LOCATION,
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NameConflict,
+        errors.NotAFolder,
+        errors.MoveIntoItself,
+        errors.TooManyNodes,
+        errors.FileHeld,
+        errors.UnsupportedMediaType,
+        errors.StorageFull,
+    ),
+)
+def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
+    """Copy a file, or a folder with up to 1,000 files and folders, into a folder or to the top level.
+
+    The caller owns the copies. Grants are not copied. No bytes are copied, but the copies count in the
+    quota of the tenant.
+    """
+    wanted = Copy(body["parentId"], body["name"], OnConflict(query["onConflict"]))
+    view = get_service(CopyingService).copy(current_identity(), tenant_id, file_id, wanted)
+    return serialize_node(view)
+
+
+@blueprint.operation(
+    "PUT",
+    "/content",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    returns=NodeSchema,
+    errors=(
+        *CONDITIONAL_ERRORS,
+        errors.NotAFile,
+        errors.ValidationFailed,
+        errors.LengthRequired,
+        errors.UnsupportedMediaType,
+        errors.UploadIncomplete,
+        errors.DigestMismatch,
+        *INSPECTION_ERRORS,
+        errors.PayloadTooLarge,
+        errors.StorageFull,
+    ),
+    document={"requestBody": UPLOAD_BODY},
+    request_headers=("If-Match", *UPLOAD_REQUEST),
+    response_headers=("ETag",),
+)
+def replace_content(tenant_id: str, file_id: str) -> Tagged:
+    """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
+    files = get_service(FileService)
+    revision = wanted_revision(tenant_id, file_id)
+    # The default only satisfies the parser, because the file keeps its own name.
+    incoming = receive_upload(files.max_file_bytes, default_name="content")
+    replacing = get_service(ReplacingService)
+    return tagged(replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision))

@@ -1,0 +1,201 @@
+"""Copies files and folders without copying bytes: the copy of a file refers to the same blob.
+
+A blob never changes, and is discarded with its last reference, so copies are independent of each other.
+Both ends are in one tenant, because storages may encrypt each tenant's objects by a key of its own, and
+the tenant lock orders copies and deletions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, bindparam, literal, literal_column, select
+
+from strongroom.content.nodes.access import AccessControl, NodeView, ceiling_of
+from strongroom.content.nodes.events import FileAction
+from strongroom.content.nodes.file_writer import FileWriter, OnConflict, require_admitted_type
+from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, nodes
+from strongroom.content.nodes.names import normalize_name
+from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
+from strongroom.content.tenants.quota import Quota
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.caller import AnyCaller
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import MoveIntoItself, NameConflict, TooManyNodes
+
+MAX_NODES: Final = 1000
+"""Number of files and folders that are copied at once: a copy is one transaction."""
+
+
+@dataclass(slots=True)
+class NodeBudget:
+    """The number of nodes that a transaction may still copy."""
+
+    remaining: int = field(default_factory=lambda: MAX_NODES)
+
+    def spend(self, count: int) -> None:
+        """Subtract copied nodes.
+
+        Raises:
+            TooManyNodes: so many may not be copied.
+        """
+        if count > self.remaining:
+            raise TooManyNodes
+        self.remaining -= count
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Destination of a copy.
+
+    Args:
+        parent_id: the folder; ``None`` is the top level.
+        name: the name; ``None`` is that of the original.
+        on_conflict: the rule for a taken name: fail, append a number, or replace a file by a file.
+    """
+
+    parent_id: str | None
+    name: str | None = None
+    on_conflict: OnConflict = OnConflict.FAIL
+
+
+def _subtree() -> Select[Any]:
+    start = select(nodes.c.id, literal(0).label("depth")).where(nodes.c.id == bindparam("node_id"))
+    below = start.cte("below", recursive=True)
+    child = nodes.alias()
+    step = select(child.c.id, below.c.depth + 1).join(below, child.c.parent_id == below.c.id)
+    below = below.union_all(step)
+    # Folders come before their content.
+    rows = select(nodes).join(below, below.c.id == nodes.c.id).order_by(below.c.depth, nodes.c.id)
+    return rows.limit(literal_column(str(MAX_NODES + 1)))
+
+
+_SUBTREE: Final = Statement(lambda _: _subtree(), NODE)
+
+
+class CopyingService:
+    """Copies files and folders within a tenant."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: AccessControl,
+        tree: Tree,
+        file_writer: FileWriter,
+        space: Quota,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._tree = tree
+        self._file_writer = file_writer
+        self._space = space
+
+    def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Copy) -> NodeView:
+        """Copy a file, or a folder with its content, into a folder or to the top level.
+
+        The caller owns the copies. Grants are not copied; scan states are, because the content is the
+        same.
+
+        Raises:
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, may not read the node, or may not write
+                to the folder.
+            NotFound: the tenant has no such node, or no such folder.
+            NotAFolder: the new parent is a file.
+            MoveIntoItself: the new parent is the folder itself, or lies within it.
+            NameConflict: the name is taken.
+            TooManyNodes: the folder contains too many nodes.
+            UnsupportedMediaType: the caller may not create files of a type.
+            StorageFull: the tenant's quota would be exceeded.
+        """
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            return self.copy_within(connection, caller, tenant_id, node_id, wanted, NodeBudget())
+
+    def copy_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        wanted: Copy,
+        budget: NodeBudget,
+    ) -> NodeView:
+        """Do the same as :meth:`copy` in the caller's transaction, which holds the tenant lock."""
+        source = self._access.require(connection, caller, tenant_id, node_id, Permission.READ).node
+        name = source.name if wanted.name is None else normalize_name(wanted.name)
+        place = self._file_writer.parent_ref(connection, caller, tenant_id, wanted.parent_id)
+        if self._is_inside(connection, source, wanted.parent_id):
+            raise MoveIntoItself("A folder cannot be copied into itself or a descendant.")
+        hidden, target = self._file_writer.hidden_names, (tenant_id, place.parent_id)
+        if wanted.on_conflict is OnConflict.RENAME or hidden.has(connection, caller, target, name):
+            name = self._tree.free_name(connection, place.parent_id, name)
+        elif wanted.on_conflict is OnConflict.REPLACE:
+            taken = self._tree.find_child(connection, place.parent_id, name)
+            if taken is not None:
+                return self._replace(connection, caller, source, taken)
+        # Read before the first insertion, so that copies are not copied again.
+        originals = _subtree_of(connection, source)
+        budget.spend(len(originals))
+        return NodeView(self._copy(connection, caller, originals, place, name), ceiling_of(caller))
+
+    def _is_inside(self, connection: Connection, source: Node, parent_id: str | None) -> bool:
+        if parent_id is None or source.type != NodeType.FOLDER:
+            return False
+        return self._tree.is_within(connection, parent_id, source.id)
+
+    def _replace(self, connection: Connection, caller: AnyCaller, source: Node, taken: Node) -> NodeView:
+        content = _content_of(caller, source)
+        # Folders neither replace nor are replaced.
+        if content is None:
+            raise NameConflict.of_taken_name()
+        return self._file_writer.replace(connection, caller, taken, content)
+
+    def _copy(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        originals: Sequence[Node],
+        place: ParentRef,
+        name: str,
+    ) -> Node:
+        top, *below = originals
+        # Copies share the stored bytes, but count in full: each may outlive the other.
+        self._space.use(connection, top.tenant_id, sum(node.size for node in originals))
+        copied = self._add(connection, caller, top, place, name)
+        ids = {top.id: copied.id}
+        # The owner of the copy holds a grant on it, so the nodes below it are visible through it.
+        until = max(place.visible_until, place.writable_until)
+        for node in below:
+            parent = ParentRef(node.tenant_id, ids[node.parent_id or ""], until, place.writable_until)
+            ids[node.id] = self._add(connection, caller, node, parent, node.name).id
+        return copied
+
+    def _add(
+        self, connection: Connection, caller: AnyCaller, original: Node, place: ParentRef, name: str
+    ) -> Node:
+        content = _content_of(caller, original)
+        node = self._tree.add(connection, place, name, caller.user_id, content)
+        action = FileAction.CREATED if content else FileAction.FOLDER_CREATED
+        self._file_writer.events.record(connection, action, caller, node)
+        return node
+
+
+def _subtree_of(connection: Connection, source: Node) -> list[Node]:
+    """Return a node and everything below it, folders before their content; one more than is copied."""
+    if source.type == NodeType.FILE:
+        return [source]
+    return _SUBTREE.all(connection, {"node_id": source.id})
+
+
+def _content_of(caller: AnyCaller, node: Node) -> FileContent | None:
+    """Return the content of a file, ``None`` for a folder.
+
+    Raises:
+        UnsupportedMediaType: the caller may not create files of this type.
+    """
+    if node.blob_key is None or node.content_type is None or node.checksum is None:
+        return None
+    require_admitted_type(caller, node.content_type)
+    return FileContent(node.blob_key, node.size, node.content_type, node.checksum, node.scan)

@@ -1,0 +1,100 @@
+"""Endpoint that lists file events."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.content.files.events.listing import FileEventFilter, FileEventListing
+from strongroom.content.nodes.events import FileAction, FileEvent
+from strongroom.foundation.errors import Forbidden
+from strongroom.plugin_api.authentication import Scope
+from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.pages import (
+    PagingQuery,
+    ReferenceSchema,
+    collection_of,
+    envelope,
+    paging,
+    reference,
+)
+from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.request import get_service
+from strongroom.web.http.routing import Blueprint
+
+_ACTIONS = [action.value for action in FileAction]
+
+
+class FileEventQuery(PagingQuery):
+    """Filters of file events; events must match all given filters."""
+
+    nodeId = text(36, attribute="node_id", metadata={"description": "The file or folder"})
+    actorId = text(36, attribute="actor_id", metadata={"description": "The user who acted"})
+    action = fields.String(validate=validate.OneOf(_ACTIONS))
+    since = Timestamp(
+        data_key="from", metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"}
+    )
+    until = Timestamp(
+        data_key="to", metadata={"description": "Before this time, as `2026-06-22T00:00:00Z`"}
+    )
+
+
+class FileEventSchema(Schema):
+    """An action on a file or folder; name, folder and size are those after the action."""
+
+    id = fields.String(required=True)
+    at = Timestamp(required=True)
+    tenantId = fields.String(required=True)
+    nodeId = fields.String(required=True)
+    action = fields.String(required=True, validate=validate.OneOf(_ACTIONS))
+    actor = fields.Nested(ReferenceSchema, required=True)
+    address = fields.String(
+        required=True, allow_none=True, metadata={"description": "The client's address"}
+    )
+    name = fields.String(required=True)
+    parentId = fields.String(required=True, allow_none=True)
+    size = fields.Integer(required=True, metadata={"description": "In bytes; 0 for folders"})
+
+
+blueprint = Blueprint(
+    "file events",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/file-events",
+    description="History of actions on tenants' files.",
+)
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.USER,
+    scope=Scope.FILES_READ,
+    query=FileEventQuery,
+    returns=collection_of(FileEventSchema),
+    errors=(Forbidden,),
+)
+def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:
+    """List the actions on a tenant's files, newest first, for its administrators.
+
+    Downloads appear about a second after they start.
+    """
+    wanted = FileEventFilter(
+        **{name: query[name] for name in FileEventFilter.__slots__ if name in query}
+    )
+    listing = get_service(FileEventListing)
+    page, included = listing.page(current_identity(), tenant_id, wanted, paging(query))
+    return envelope(page, _present, included)
+
+
+def _present(event: FileEvent) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "at": event.at,
+        "tenantId": event.tenant_id,
+        "nodeId": event.node_id,
+        "action": event.action,
+        "actor": reference(event.actor_id),
+        "address": event.address,
+        "name": event.name,
+        "parentId": event.parent_id,
+        "size": event.size,
+    }

@@ -1,0 +1,198 @@
+"""Moves and renames files and folders."""
+
+from sqlalchemy import Connection
+
+from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes.events import FileAction
+from strongroom.content.nodes.expiry import ExpiryRules
+from strongroom.content.nodes.file_writer import FileWriter, OnConflict
+from strongroom.content.nodes.models import Node, NodeType, Permission
+from strongroom.content.nodes.names import normalize_name
+from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.tree import Tree, require_revision
+from strongroom.content.tenants.models import Role
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.caller import AnyCaller
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import MoveIntoItself
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Destination of a move.
+
+    Args:
+        parent_id: the new parent folder; ``None`` is the top level.
+        name: the new name; ``None`` keeps the old one.
+        on_conflict: the rule for a taken name: fail, append a number, or replace a file by a file, for
+            which the caller must manage the replaced file.
+    """
+
+    parent_id: str | None
+    name: str | None
+    on_conflict: OnConflict = OnConflict.FAIL
+
+
+class MovingService:
+    """Moves and renames files and folders."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: AccessControl,
+        expiry: ExpiryRules,
+        tree: Tree,
+        file_writer: FileWriter,
+        guard: RemovalGuard,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._expiry = expiry
+        self._tree = tree
+        self._file_writer = file_writer
+        self._guard = guard
+
+    def rename(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        name: str,
+        revision: int | None,
+        on_conflict: OnConflict = OnConflict.FAIL,
+    ) -> NodeView:
+        """Rename a node.
+
+        Raises:
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, or may not write to the node.
+            NotFound: the tenant has no such node.
+            NameConflict: the name is taken.
+            RevisionConflict: the node has changed since the given revision.
+        """
+        name = normalize_name(name)
+        with self._database.write() as connection:
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            # Renaming needs only write permission, because it does not change who has access.
+            view = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE)
+            require_revision(view.node, revision)
+            parent_id = view.node.parent_id or tenant_id
+            renamed = self._move(connection, caller, view.node, parent_id, name, on_conflict)
+            return NodeView(renamed, view.permission)
+
+    def move(
+        self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Move, revision: int | None
+    ) -> NodeView:
+        """Move a node with its subtree into another folder or to the top level.
+
+        Grants on the node and below it remain. Grants on the folders it leaves no longer apply to it, so
+        the caller may lose access as well.
+
+        Raises:
+            ValidationFailed: the name is invalid.
+            Forbidden: the caller is not a member of the tenant, does not manage the node, may not write
+                to the folder, or a permission gained by the move would outlast the caller's own.
+            NotFound: the tenant has no such node, or no such folder.
+            NotAFolder: the new parent is a file.
+            MoveIntoItself: the new parent lies within the moved folder.
+            NameConflict: the name is taken.
+            RevisionConflict: the node has changed since the given revision.
+            FileHeld: a hold on a folder would cease to cover the node.
+        """
+        with self._database.write() as connection:
+            # All changes of the shape of a tenant's tree take this lock, so the checks below hold
+            # until the commit.
+            self._access.memberships.lock_tenant(connection, tenant_id)
+            return self.move_within(connection, caller, tenant_id, node_id, wanted, revision)
+
+    def move_within(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        wanted: Move,
+        revision: int | None,
+    ) -> NodeView:
+        """Do the same as :meth:`move` in the caller's transaction, which holds the tenant lock."""
+        name = None if wanted.name is None else normalize_name(wanted.name)
+        access = self._access.find(connection, caller, tenant_id, node_id)
+        node = access.require(Permission.MANAGE).node
+        require_revision(node, revision)
+        if wanted.parent_id is None:
+            access.require_top_level()
+        parent_id = self._folder(connection, caller, node, wanted.parent_id)
+        # A rename leaves the node under the same grants, so no permission can be gained by it.
+        if parent_id != node.parent_id:
+            self._guard.require_movable(connection, node, parent_id)
+            # That of administrators does not expire, so no permission can outlast it.
+            if access.role is not Role.ADMIN:
+                self._expiry.require_movable(connection, caller, node, parent_id)
+        moved = self._move(connection, caller, node, parent_id, name or node.name, wanted.on_conflict)
+        # The move may have changed the caller's permission, unless it comes from the role alone.
+        if access.role is Role.ADMIN and caller.key is None:
+            return NodeView(moved, access.permission)
+        after = self._access.find(connection, caller, tenant_id, node_id)
+        return NodeView(moved, after.permission)
+
+    def _folder(
+        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str | None
+    ) -> str:
+        if parent_id is None:
+            return node.tenant_id
+        self._access.require_parent(connection, caller, node.tenant_id, parent_id)
+        # Checked under the tenant lock, so that two concurrent moves cannot create a cycle.
+        if node.type == NodeType.FOLDER and self._tree.is_within(connection, parent_id, node.id):
+            raise MoveIntoItself
+        return parent_id
+
+    def _move(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        parent_id: str,
+        name: str,
+        on_conflict: OnConflict,
+    ) -> Node:
+        if (parent_id, name) == (node.parent_id, node.name):
+            return node
+        name = self.resolve_conflict(connection, caller, node, parent_id, name, on_conflict)
+        moved = self._tree.move(connection, node, parent_id, name)
+        if parent_id == node.parent_id:
+            self._file_writer.events.record(connection, FileAction.RENAMED, caller, moved)
+        else:
+            self._file_writer.events.record(
+                connection, FileAction.MOVED, caller, moved, previous_parent_id=node.parent_id
+            )
+        return moved
+
+    def resolve_conflict(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        parent_id: str,
+        name: str,
+        on_conflict: OnConflict,
+    ) -> str:
+        """Return the name that a node gets in a folder, and discard the file that it replaces.
+
+        Folders neither replace nor are replaced. The name may still be taken.
+
+        Raises:
+            Forbidden: the caller does not manage the replaced file.
+        """
+        hidden, place = self._file_writer.hidden_names, (node.tenant_id, parent_id)
+        if on_conflict is OnConflict.RENAME or hidden.has(connection, caller, place, name):
+            return self._tree.free_name(connection, parent_id, name)
+        if on_conflict is OnConflict.FAIL:
+            return name
+        # The replaced file goes to the trash like a deleted one, so replacing needs the same
+        # permission as deleting.
+        taken = self._tree.find_child(connection, parent_id, name)
+        replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
+        if taken is not None and replaces:
+            self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
+            self._file_writer.discard(connection, caller, taken)
+        return name

@@ -1,0 +1,134 @@
+"""Finds the node that the names of a path lead to."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    CTE,
+    JSON,
+    ColumnElement,
+    FromClause,
+    Select,
+    String,
+    bindparam,
+    cast,
+    column,
+    func,
+    literal,
+    select,
+    union_all,
+)
+
+from strongroom.clock import Clock
+from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes.group_visibility import through_groups
+from strongroom.content.nodes.models import Permission, grants, nodes
+from strongroom.content.nodes.names import normalize_name
+from strongroom.content.nodes.permissions import is_at_top
+from strongroom.content.tenants.memberships import membership
+from strongroom.content.tenants.models import Role
+from strongroom.foundation.caller import AnyCaller
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.metadata import Id
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import Forbidden, NotFound
+
+
+def _names(dialect: str) -> FromClause:
+    """Return the rows (number, name) of the parameter ``names``, a JSON array; numbers start at 0."""
+    names = bindparam("names", type_=String)
+    if dialect == "sqlite":
+        return func.json_each(names).table_valued(column("key"), column("value")).alias("names")
+    found = func.json_array_elements_text(cast(names, JSON))
+    rows = found.table_valued(column("value"), with_ordinality="ordinality").render_derived("elements")
+    return select((rows.c.ordinality - 1).label("key"), rows.c.value).subquery("names")
+
+
+def _first() -> ColumnElement[Any]:
+    """Return the id of the caller's top-level node with the first name.
+
+    A member may have several of one name, from different folders; the one with the lowest id counts.
+    """
+    named, of_key = bindparam("first_name", type_=String), bindparam("key_folder", type_=Id)
+    role = select(membership().c.role).scalar_subquery()
+    managed = select(nodes.c.id).where(
+        nodes.c.parent_id == bindparam("tenant_id"), nodes.c.name == named, role == Role.ADMIN.value
+    )
+    granted = select(grants.c.node_id).where(
+        grants.c.user_id == bindparam("user_id"),
+        grants.c.tenant_id == bindparam("tenant_id"),
+        grants.c.node_name == named,
+        is_at_top(bindparam("now")),
+        role != Role.ADMIN.value,
+    )
+    groups = through_groups().subquery("through_groups")
+    shared = select(groups.c.node_id).where(groups.c.node_name == named, role != Role.ADMIN.value)
+    # The top level of an access key that reaches only a folder is that folder.
+    reached = select(nodes.c.id).where(
+        nodes.c.id == of_key, nodes.c.tenant_id == bindparam("tenant_id"), nodes.c.name == named
+    )
+    found = [query.where(of_key.is_(None)) for query in (managed, granted, shared)]
+    tops = union_all(*found, reached).subquery("tops")
+    # PostgreSQL: min() returns text, and both parts of a recursive query must have the same type.
+    return cast(select(func.min(tops.c[0])).scalar_subquery(), Id)
+
+
+def _node_of_path(dialect: str) -> Select[Any]:
+    names = _names(dialect)
+    start = select(_first().label("id"), literal(0).label("depth"))
+    found: CTE = start.cte("found", recursive=True)
+    step = (
+        select(nodes.c.id, found.c.depth + 1)
+        .join(names, names.c.key == found.c.depth + 1)
+        .join(nodes, (nodes.c.parent_id == found.c.id) & (nodes.c.name == names.c.value))
+        .select_from(found)
+    )
+    found = found.union_all(step)
+    return select(found.c.id).where(found.c.depth == bindparam("last"))
+
+
+_NODE_OF_PATH: Final = Statement(_node_of_path)
+
+
+class PathLookup:
+    """Finds nodes by the names of their paths, as a user sees them.
+
+    A path begins at the user's top level, so that it never contains a folder that the user cannot see.
+    """
+
+    def __init__(self, database: Database, clock: Clock, access: AccessControl) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+
+    def resolve(self, caller: AnyCaller, tenant_id: str, path: Sequence[str]) -> NodeView:
+        """Return the node of a path with the caller's permission: two queries for any length.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, whether or not it exists.
+            NotFound: no node that the caller can see has this path.
+            ValidationFailed: a name is invalid.
+        """
+        names = [normalize_name(name) for name in path]
+        key = caller.identity.key if caller.identity else None
+        with self._database.read() as connection:
+            parameters = {
+                "tenant_id": tenant_id,
+                "user_id": caller.user_id,
+                "now": self._clock.now(),
+                "key_folder": key.folder_id if key else None,
+                "first_name": names[0] if names else "",
+                "names": json.dumps(names),
+                "last": len(names) - 1,
+            }
+            node_id = _NODE_OF_PATH.scalar(connection, parameters)
+            access = self._access.find(connection, caller, tenant_id, node_id)
+            access.require_member()
+            if node_id is None:
+                raise NotFound
+            try:
+                return access.require(Permission.READ)
+            except Forbidden as error:
+                # The names of nodes outside of the folder of an access key must not be found out.
+                raise NotFound from error

@@ -1,0 +1,95 @@
+"""Replaces the content of files."""
+
+from sqlalchemy import Connection
+
+from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
+from strongroom.content.nodes.models import Node, NodeType, Permission
+from strongroom.content.nodes.tree import require_revision
+from strongroom.content.storage.service import BlobService, ReceivedBlob
+from strongroom.foundation.caller import AnyCaller
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import NotAFile
+
+
+class ReplacingService:
+    """Replaces the content of files; id, name and grants remain.
+
+    Args:
+        file_writer: checks size and media type, and updates the node.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        access: AccessControl,
+        file_writer: FileWriter,
+        blobs: BlobService,
+    ) -> None:
+        self._database = database
+        self._access = access
+        self._file_writer = file_writer
+        self._blobs = blobs
+
+    def replace_content(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        incoming: IncomingFile,
+        revision: int | None,
+    ) -> NodeView:
+        """Replace the content of a file; its id, name and grants remain.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or may not write to the file.
+            NotFound: the tenant has no such node.
+            NotAFile: the node is a folder.
+            RevisionConflict: the file has changed since the given revision.
+            PayloadTooLarge: the content is larger than allowed.
+            UnsupportedMediaType: files of its type are not accepted.
+            DigestMismatch: the content does not match the declared digest.
+            ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
+            StorageFull: the tenant's quota or the storage is exhausted.
+        """
+        with self._database.read() as connection:
+            node = self._require_file(connection, caller, tenant_id, node_id, revision)
+            self._file_writer.require_space(connection, node, incoming.size or 0)
+        received = self._blobs.receive(
+            incoming.source,
+            size=incoming.size,
+            max_bytes=self._file_writer.max_file_bytes,
+            inspect=lambda head: self._file_writer.detect_type(head, node.name),
+            scope=tenant_id,
+        )
+        try:
+            incoming.check(received.blob.checksum)
+            received = self._file_writer.inspect(caller, received, node.name)
+            with self._database.write() as connection:
+                # Permission and revision may have changed while the content was received.
+                self._access.memberships.lock_tenant(connection, tenant_id)
+                node = self._require_file(connection, caller, tenant_id, node_id, revision)
+                return self._replace(connection, caller, node, received)
+        except BaseException:
+            self._blobs.discard(received.blob.key)
+            raise
+
+    def _require_file(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        revision: int | None,
+    ) -> Node:
+        node = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE).node
+        if node.type != NodeType.FILE:
+            raise NotAFile
+        require_revision(node, revision)
+        return node
+
+    def _replace(
+        self, connection: Connection, caller: AnyCaller, node: Node, received: ReceivedBlob
+    ) -> NodeView:
+        content = self._file_writer.commit_content(connection, received, node.name)
+        return self._file_writer.replace(connection, caller, node, content)

@@ -1,0 +1,284 @@
+"""Request and response schemas of files, folders and grants."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import NodeType, Permission
+from strongroom.content.nodes.names import MAX_PATH_LENGTH
+from strongroom.content.nodes.node_filters import SORTS
+from strongroom.content.scanning.states import STATES
+from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.schemas import MAX_BYTES, OverrideQuery
+from strongroom.web.http.pages import PagingQuery, ReferenceSchema
+from strongroom.web.http.parsing import Timestamp, text
+
+_LEVELS = [item.name.lower() for item in Permission]
+_PERMISSIONS = _LEVELS[1:]
+
+
+def node_name(**options: Any) -> fields.String:
+    """Return the field of a node name; :mod:`strongroom.content.nodes.names` checks the characters."""
+    return fields.String(validate=validate.Length(max=1024), **options)
+
+
+class NewFolderSchema(Schema):
+    """A folder to be created."""
+
+    name = node_name(required=True)
+
+
+class RenameSchema(Schema):
+    """A new name. A revision, here or in If-Match, rejects the change if the node has changed since."""
+
+    name = node_name(required=True)
+    revision = fields.Integer(strict=True, load_default=None)
+
+
+class DirectorySchema(Schema):
+    """A new parent folder, and optionally a new name."""
+
+    parentId = text(
+        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
+    )
+    name = node_name(load_default=None)
+    revision = fields.Integer(strict=True, load_default=None)
+
+
+class CopySchema(Schema):
+    """The folder of a copy, and optionally its name."""
+
+    parentId = text(
+        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
+    )
+    name = node_name(load_default=None)
+
+
+class NewGrantSchema(Schema):
+    """A grant to a member of the tenant."""
+
+    ownerId = text(64, required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "As `2026-06-21T00:00:00Z`; null for a permanent grant"},
+    )
+
+
+class GrantSchema(Schema):
+    """A user's permission on a file or folder."""
+
+    fileId = fields.String(required=True)
+    ownerId = fields.String(required=True)
+    owner = fields.Nested(ReferenceSchema, required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(required=True, allow_none=True)
+    grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
+    createdAt = Timestamp(required=True)
+
+
+class NewGroupGrantSchema(Schema):
+    """A grant to a group of the tenant."""
+
+    groupId = text(64, required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "As `2026-06-21T00:00:00Z`; null for a permanent grant"},
+    )
+
+
+class GroupGrantSchema(Schema):
+    """A group's permission on a file or folder."""
+
+    fileId = fields.String(required=True)
+    groupId = fields.String(required=True)
+    groupName = fields.String(required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(required=True, allow_none=True)
+    grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
+    createdAt = Timestamp(required=True)
+
+
+class AccessQuery(Schema):
+    """The user of an access report."""
+
+    userId = text(64, load_default=None, metadata={"description": "The user; the caller by default"})
+
+
+class AccessReasonSchema(Schema):
+    """A grant on the file or folder, or on one of its parent folders, to the user or to a group."""
+
+    fileId = fields.String(required=True)
+    fileName = fields.String(
+        required=True, allow_none=True, metadata={"description": "Null if the caller cannot see it"}
+    )
+    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    expiresAt = Timestamp(required=True, allow_none=True)
+    inForce = fields.Boolean(required=True)
+    groupId = fields.String(
+        required=True, allow_none=True, metadata={"description": "Null for the user's own grant"}
+    )
+    groupName = fields.String(required=True, allow_none=True)
+
+
+class AccessSchema(Schema):
+    """A user's permission on a file or folder, and its sources: the role in the tenant and grants."""
+
+    userId = fields.String(required=True)
+    role = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf([role.value for role in Role]),
+        metadata={"description": "Role in the tenant; null for a non-member"},
+    )
+    permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
+    grants = fields.List(
+        fields.Nested(AccessReasonSchema), required=True, metadata={"description": "The nearest first"}
+    )
+
+
+class FolderConflictQuery(Schema):
+    """Conflict rule for a taken name; folders cannot be replaced."""
+
+    onConflict = fields.String(
+        load_default=OnConflict.FAIL.value,
+        validate=validate.OneOf([OnConflict.FAIL.value, OnConflict.RENAME.value]),
+    )
+
+
+class FileConflictQuery(Schema):
+    """Conflict rule for a taken name."""
+
+    onConflict = fields.String(
+        load_default=OnConflict.FAIL.value,
+        validate=validate.OneOf([choice.value for choice in OnConflict]),
+    )
+
+
+def relative_path(**options: Any) -> fields.String:
+    """Return the field of the path of an uploaded file; see :mod:`strongroom.content.nodes.names`."""
+    return fields.String(
+        load_default=None,
+        validate=validate.Length(max=4 * MAX_PATH_LENGTH),
+        metadata={
+            "description": "Path of the file from the folder, such as `photos/2026/a.jpg`; missing "
+            "folders are created"
+        },
+        **options,
+    )
+
+
+class UploadQuery(FileConflictQuery):
+    """Path of the file, and conflict rule for a taken name."""
+
+    relativePath = relative_path()
+
+
+class DeletionQuery(OverrideQuery):
+    """Parameters of a deletion."""
+
+    permanently = fields.Boolean(
+        load_default=False, metadata={"description": "Remove it at once, instead of to the trash"}
+    )
+
+
+def _content_type() -> fields.String:
+    return text(
+        255,
+        load_default=None,
+        metadata={"description": "A media type without parameters, or a kind, such as `image/*`"},
+    )
+
+
+def _node_type() -> fields.String:
+    return fields.String(load_default=None, validate=validate.OneOf([item.value for item in NodeType]))
+
+
+def _sort() -> fields.String:
+    return fields.String(
+        load_default="name",
+        validate=validate.OneOf(SORTS),
+        metadata={"description": "`-` reverses the order"},
+    )
+
+
+def _include() -> fields.String:
+    return fields.String(
+        load_default=None,
+        validate=validate.OneOf(["path"]),
+        metadata={"description": "`path` adds the names on the path of each node"},
+    )
+
+
+class NodeQuery(Schema):
+    """Additional members of the details of a file or folder."""
+
+    include = _include()
+
+
+class ListQuery(PagingQuery):
+    """The filter and the order of a list."""
+
+    q = text(255, load_default=None, metadata={"description": "Text that names contain"})
+    type = _node_type()
+    contentType = _content_type()
+    sort = _sort()
+    include = _include()
+
+
+class SearchQuery(PagingQuery):
+    """The criteria of a search."""
+
+    query = text(255, required=True, metadata={"description": "Text that names contain"})
+    type = _node_type()
+    parentId = text(
+        64, load_default=None, metadata={"description": "The folder that contains them at any depth"}
+    )
+    owner = text(64, load_default=None, metadata={"description": "Id of the owner, or `me`"})
+    contentType = _content_type()
+    modifiedAfter = Timestamp(load_default=None)
+    minSize = fields.Integer(
+        load_default=None, validate=validate.Range(0, MAX_BYTES), metadata={"description": "In bytes"}
+    )
+    sort = _sort()
+    include = _include()
+
+
+class NodeSchema(Schema):
+    """A file or folder, with the caller's permission on it."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True, validate=validate.OneOf([item.value for item in NodeType]))
+    name = fields.String(required=True)
+    parentId = fields.String(required=True, allow_none=True)
+    tenantId = fields.String(required=True)
+    size = fields.Integer(required=True, metadata={"description": "In bytes; 0 for folders"})
+    contentType = fields.String(required=True, allow_none=True)
+    checksum = fields.String(
+        required=True, allow_none=True, metadata={"description": "`sha256:` and hexadecimal digits"}
+    )
+    owner = fields.Nested(ReferenceSchema, required=True)
+    permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
+    revision = fields.Integer(required=True)
+    createdAt = Timestamp(required=True)
+    updatedAt = Timestamp(required=True)
+    scan = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(STATES),
+        metadata={
+            "description": "Scan state of the content; null for folders. Content that is `pending`, "
+            "`infected` or `rejected` cannot be read"
+        },
+    )
+    path = fields.List(
+        fields.String(),
+        metadata={
+            "description": "With `include=path`: the names from the topmost folder that the caller can "
+            "see down to the node's own"
+        },
+    )

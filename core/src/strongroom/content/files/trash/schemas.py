@@ -1,0 +1,48 @@
+"""Request and response schemas of the trash."""
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import NodeType
+from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.parsing import Timestamp, text
+
+
+class RestorationSchema(Schema):
+    """Where to restore a file or folder."""
+
+    parentId = text(
+        64,
+        allow_none=True,
+        metadata={
+            "description": "The folder; null is the top level. By default, the folder that it was in"
+        },
+    )
+    onConflict = fields.String(
+        load_default=OnConflict.FAIL.value,
+        validate=validate.OneOf([choice.value for choice in OnConflict]),
+    )
+
+
+class TrashedFileSchema(Schema):
+    """A file or folder in the trash."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True, validate=validate.OneOf([item.value for item in NodeType]))
+    name = fields.String(required=True)
+    parentId = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The folder that it was in, which may be gone; null: the top level"},
+    )
+    tenantId = fields.String(required=True)
+    size = fields.Integer(
+        required=True, metadata={"description": "In bytes, with everything in a folder"}
+    )
+    contentType = fields.String(required=True, allow_none=True)
+    owner = fields.Nested(ReferenceSchema, required=True)
+    trashedBy = fields.Nested(ReferenceSchema, required=True)
+    trashedAt = Timestamp(required=True)
+    purgeAt = Timestamp(
+        required=True, metadata={"description": "When it is due to be removed permanently"}
+    )

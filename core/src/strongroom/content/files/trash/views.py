@@ -1,0 +1,144 @@
+"""Endpoints of the trash."""
+
+from functools import partial
+
+from strongroom.content.files.node_responses import Tagged, tagged
+from strongroom.content.files.schemas import NodeSchema
+from strongroom.content.files.serializers import Json
+from strongroom.content.files.trash.schemas import RestorationSchema, TrashedFileSchema
+from strongroom.content.files.trash.service import RestoreRequest, TrashService
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.retention_models import RetentionSettings
+from strongroom.content.nodes.trash import TrashedNode
+from strongroom.content.tenants.schemas import OverrideQuery
+from strongroom.content.tenants.views import requested_override
+from strongroom.foundation import errors
+from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.plugin_api.authentication import Scope, Sensitive
+from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.request import get_service
+from strongroom.web.http.routing import Blueprint
+
+blueprint = Blueprint(
+    "trash",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/trash",
+    description="Deleted files and folders.",
+)
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.USER,
+    scope=Scope.FILES_READ,
+    query=PagingQuery,
+    returns=collection_of(TrashedFileSchema),
+    errors=(errors.Forbidden,),
+)
+def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
+    """List the files and folders that the caller deleted, newest first.
+
+    An administrator of the tenant sees those of all users.
+    """
+    service = get_service(TrashService)
+    page, included, settings = service.page(current_identity(), tenant_id, paging(query))
+    return envelope(page, partial(_present, settings), included)
+
+
+@blueprint.operation(
+    "POST",
+    "/<file_id>/restore",
+    access=Access.USER,
+    scope=Scope.FILES_SHARE,
+    body=RestorationSchema,
+    returns=NodeSchema,
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.ParentGone,
+        errors.NotAFolder,
+        errors.NameConflict,
+        errors.RevisionConflict,
+        errors.FileHeld,
+    ),
+    response_headers=("ETag",),
+)
+def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
+    """Restore a file, or a folder with its content, with its id and its grants.
+
+    It returns to the folder that it was in, or to the one that is named.
+    """
+    wanted = RestoreRequest(
+        OnConflict(body["onConflict"]),
+        to_former_parent="parentId" not in body,
+        parent_id=body.get("parentId"),
+    )
+    service = get_service(TrashService)
+    return tagged(service.restore(current_identity(), tenant_id, file_id, wanted))
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<file_id>",
+    access=Access.USER,
+    sensitive=Sensitive.FILES,
+    query=OverrideQuery,
+    returns=DoneSchema,
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.FileHeld,
+        errors.FileRetained,
+        *PROOF_ERRORS,
+    ),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def delete_from_trash(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
+    """Remove a file or folder permanently.
+
+    Requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
+    minutes.
+    """
+    require_fresh_proof()
+    override = requested_override(query)
+    get_service(TrashService).delete(current_identity(), tenant_id, file_id, override)
+    return DONE
+
+
+@blueprint.operation(
+    "DELETE",
+    "",
+    access=Access.USER,
+    sensitive=Sensitive.FILES,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def empty_trash(tenant_id: str) -> dict[str, bool]:
+    """Permanently remove all entries of the trash that the caller sees, except held and retained ones.
+
+    Requires a fresh proof, as the removal of a single file.
+    """
+    require_fresh_proof()
+    get_service(TrashService).empty(current_identity(), tenant_id)
+    return DONE
+
+
+def _present(settings: RetentionSettings, trashed: TrashedNode) -> Json:
+    entry, node = trashed
+    return {
+        "id": node.id,
+        "type": node.type,
+        "name": node.name,
+        "parentId": None if entry.parent_id == entry.tenant_id else entry.parent_id,
+        "tenantId": entry.tenant_id,
+        "size": entry.size,
+        "contentType": node.content_type,
+        "owner": reference(node.owner_id),
+        "trashedBy": reference(entry.trashed_by),
+        "trashedAt": entry.trashed_at,
+        "purgeAt": settings.purge_at(entry.trashed_at),
+    }

@@ -1,0 +1,149 @@
+"""Endpoints of the versions of a file."""
+
+from typing import Final
+
+from strongroom.content.files.node_responses import CONDITIONAL_ERRORS, Tagged, tagged, wanted_revision
+from strongroom.content.files.schemas import NodeSchema
+from strongroom.content.files.serializers import Json
+from strongroom.content.files.versions.schemas import VersionChangesSchema, VersionSchema
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.files.views import DOWNLOAD_DOCUMENT, send_node
+from strongroom.content.nodes.versions import Version
+from strongroom.content.scanning.states import SKIPPED, UNREADABLE_ERRORS
+from strongroom.content.tenants.schemas import OverrideQuery
+from strongroom.content.tenants.views import requested_override
+from strongroom.foundation import errors
+from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.plugin_api.authentication import Scope, Sensitive
+from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.request import get_service
+from strongroom.web.http.response import Response
+from strongroom.web.http.routing import Blueprint
+
+blueprint = Blueprint(
+    "versions",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>/versions",
+    description="Earlier contents of files.",
+)
+
+_MAX_DIGITS: Final = 9
+"""A number fits into the column of every database."""
+
+_ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFile)
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.USER,
+    scope=Scope.FILES_READ,
+    query=PagingQuery,
+    returns=collection_of(VersionSchema),
+    errors=_ERRORS,
+)
+def list_versions(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
+    """List the earlier contents of a file, newest first. The current content is not among them."""
+    service = get_service(VersionService)
+    page, included = service.page(current_identity(), tenant_id, file_id, paging(query))
+    return envelope(page, _present, included)
+
+
+@blueprint.operation(
+    "GET",
+    "/<number>/download",
+    access=Access.USER,
+    scope=Scope.FILES_READ,
+    errors=(
+        *_ERRORS,
+        *UNREADABLE_ERRORS,
+        errors.PreconditionFailed,
+        errors.RangeNotSatisfiable,
+    ),
+    document=DOWNLOAD_DOCUMENT,
+    request_headers=DOWNLOAD_REQUEST,
+    response_headers=(*DOWNLOAD_RESPONSE, "Location"),
+)
+def download_version(tenant_id: str, file_id: str, number: str) -> Response:
+    """Download an earlier content of a file, or ranges of it, as the file itself."""
+    caller = current_identity()
+    node, location = get_service(VersionService).locate(caller, tenant_id, file_id, _number(number))
+    return send_node(caller, node, location)
+
+
+@blueprint.operation(
+    "POST",
+    "/<number>/restore",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    returns=NodeSchema,
+    errors=(*CONDITIONAL_ERRORS, errors.NotAFile, *UNREADABLE_ERRORS, errors.StorageFull),
+    request_headers=("If-Match",),
+    response_headers=("ETag",),
+)
+def restore_version(tenant_id: str, file_id: str, number: str) -> Tagged:
+    """Give a file an earlier content again. The current content becomes a version."""
+    revision = wanted_revision(tenant_id, file_id)
+    service = get_service(VersionService)
+    return tagged(service.restore(current_identity(), tenant_id, file_id, _number(number), revision))
+
+
+@blueprint.operation(
+    "PATCH",
+    "/<number>",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    body=VersionChangesSchema,
+    returns=VersionSchema,
+    errors=_ERRORS,
+)
+def change_version(tenant_id: str, file_id: str, number: str, body: Json) -> Json:
+    """Label an earlier content, or keep it whatever its age."""
+    service = get_service(VersionService)
+    return _present(service.mark(current_identity(), tenant_id, file_id, _number(number), body))
+
+
+@blueprint.operation(
+    "DELETE",
+    "/<number>",
+    access=Access.USER,
+    sensitive=Sensitive.FILES,
+    query=OverrideQuery,
+    returns=DoneSchema,
+    errors=(*_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def delete_version(tenant_id: str, file_id: str, number: str, query: Json) -> dict[str, bool]:
+    """Remove an earlier content permanently.
+
+    Requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
+    minutes.
+    """
+    require_fresh_proof()
+    override = requested_override(query)
+    service = get_service(VersionService)
+    service.delete(current_identity(), tenant_id, file_id, _number(number), override)
+    return DONE
+
+
+def _number(text: str) -> int:
+    """Return the number of a version in a path.
+
+    Raises:
+        NotFound: it is no number that a version can have.
+    """
+    if not text.isascii() or not text.isdecimal() or len(text) > _MAX_DIGITS:
+        raise errors.NotFound
+    return int(text)
+
+
+def _present(version: Version) -> Json:
+    return {
+        **version._asdict(),
+        "checksum": f"sha256:{version.checksum}",
+        "scan": version.scan or SKIPPED,
+        "archivedBy": reference(version.archived_by),
+    }

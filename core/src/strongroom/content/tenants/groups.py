@@ -1,0 +1,373 @@
+"""Groups of a tenant's members, which hold grants on files; groups do not contain groups.
+
+Administrators of a tenant manage its groups. Every member sees their names, because every member may
+create files at the top level and grant groups a permission on them. Who is in a group is visible to its
+members and to administrators.
+"""
+
+from typing import Any, Final, Protocol
+
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.clock import Clock, next_revision
+from strongroom.content.tenants.memberships import Memberships
+from strongroom.content.tenants.models import (
+    GROUP,
+    GROUP_MEMBER,
+    Group,
+    GroupMember,
+    Role,
+    group_members,
+    groups,
+)
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.statements import Statement, for_each_dialect
+from strongroom.foundation.errors import (
+    Forbidden,
+    GroupNameTaken,
+    NotAMember,
+    NotFound,
+    RevisionConflict,
+    TooManyGroups,
+)
+from strongroom.foundation.ids import new_id
+from strongroom.identity.users.service import UserService
+
+_IS_ONE: Final = (groups.c.id == bindparam("group_id")) & (groups.c.tenant_id == bindparam("tenant_id"))
+_IN_GROUP: Final = group_members.c.group_id == bindparam("group_id")
+_IS_MEMBER: Final = _IN_GROUP & (group_members.c.user_id == bindparam("user_id"))
+_FIND: Final = Statement(select(groups).where(_IS_ONE), GROUP)
+_ADD: Final = Statement(insert(groups))
+_REMOVE: Final = Statement(delete(groups).where(_IS_ONE))
+_RENAME: Final = Statement(
+    update(groups)
+    .where(_IS_ONE)
+    .values(name=bindparam("new_name"), updated_at=bindparam("now"), revision=bindparam("next"))
+)
+_COUNT: Final = Statement(
+    select(func.count()).select_from(groups).where(groups.c.tenant_id == bindparam("tenant_id"))
+)
+_COUNT_OF_USER: Final = Statement(
+    select(func.count())
+    .select_from(group_members)
+    .where(
+        group_members.c.user_id == bindparam("user_id"),
+        group_members.c.tenant_id == bindparam("tenant_id"),
+    )
+)
+_FIND_MEMBER: Final = Statement(select(group_members).where(_IS_MEMBER), GROUP_MEMBER)
+# Two administrators may add the same member at the same time; the second one changes nothing.
+_ADD_MEMBER: Final = Statement(
+    for_each_dialect(group_members, lambda insert: insert.on_conflict_do_nothing())
+)
+_REMOVE_MEMBER: Final = Statement(delete(group_members).where(_IS_MEMBER))
+_MEMBERS: Final = Statement(select(group_members.c.user_id).where(_IN_GROUP))
+_REMOVE_MEMBERS: Final = Statement(delete(group_members).where(_IN_GROUP))
+
+
+class GroupObserver(Protocol):
+    """Updates data that depends on the members of groups, in the transaction that changes them."""
+
+    def joined(self, connection: Connection, tenant_id: str, group_id: str, user_ids: list[str]) -> None:
+        """Handle new members."""
+
+    def left(self, connection: Connection, tenant_id: str, group_id: str, user_ids: list[str]) -> None:
+        """Handle former members; the group's grants still exist."""
+
+
+class GroupMemberships:
+    """Changes the members of groups within the caller's transaction; checks no permission.
+
+    Args:
+        max_per_user: maximum number of groups of a user in a tenant.
+    """
+
+    def __init__(
+        self, clock: Clock, memberships: Memberships, observer: GroupObserver, *, max_per_user: int
+    ) -> None:
+        self._clock = clock
+        self._memberships = memberships
+        self._observer = observer
+        self._max_per_user = max_per_user
+
+    def find(self, connection: Connection, tenant_id: str, group_id: str) -> Group | None:
+        """Return a group of a tenant."""
+        return _FIND.first(connection, {"tenant_id": tenant_id, "group_id": group_id})
+
+    def get(self, connection: Connection, tenant_id: str, group_id: str) -> Group:
+        """Return a group of a tenant.
+
+        Raises:
+            NotFound: the tenant has no such group.
+        """
+        group = self.find(connection, tenant_id, group_id)
+        if group is None:
+            raise NotFound
+        return group
+
+    def find_member(self, connection: Connection, group_id: str, user_id: str) -> GroupMember | None:
+        """Return a membership of a group."""
+        return _FIND_MEMBER.first(connection, {"group_id": group_id, "user_id": user_id})
+
+    def add(
+        self, connection: Connection, group: Group, user_id: str, added_by: str | None
+    ) -> tuple[GroupMember, bool]:
+        """Add a member of the tenant to a group; return the membership, and whether it is new.
+
+        Raises:
+            NotAMember: the user is not a member of the tenant, whether or not the user exists.
+            TooManyGroups: the user is in as many groups as allowed.
+        """
+        self._memberships.lock_tenant(connection, group.tenant_id)
+        if self._memberships.role(connection, group.tenant_id, user_id) is None:
+            raise NotAMember.of_field("userId", "not-a-member", "Must be a member of the tenant.")
+        found = self.find_member(connection, group.id, user_id)
+        if found is not None:
+            return found, False
+        # Counted under the lock, so that parallel requests cannot exceed the limit together.
+        of_user = {"tenant_id": group.tenant_id, "user_id": user_id}
+        if _COUNT_OF_USER.scalar(connection, of_user) >= self._max_per_user:
+            raise TooManyGroups("The user is in as many groups as allowed.")
+        member = GroupMember(group.id, user_id, group.tenant_id, added_by, self._clock.now())
+        _ADD_MEMBER.execute(connection, GROUP_MEMBER.values(member))
+        self._observer.joined(connection, group.tenant_id, group.id, [user_id])
+        return member, True
+
+    def remove(self, connection: Connection, group: Group, user_id: str) -> bool:
+        """Remove a member from a group, and return whether the membership existed."""
+        self._memberships.lock_tenant(connection, group.tenant_id)
+        removed = _REMOVE_MEMBER.execute(connection, {"group_id": group.id, "user_id": user_id}) == 1
+        if removed:
+            self._observer.left(connection, group.tenant_id, group.id, [user_id])
+        return removed
+
+    def remove_all(self, connection: Connection, group: Group) -> None:
+        """Remove all members from a group."""
+        self._memberships.lock_tenant(connection, group.tenant_id)
+        of_group = {"group_id": group.id}
+        # Read before the rows are gone, because the observer updates the lists of these users.
+        user_ids = list(_MEMBERS.scalars(connection, of_group))
+        _REMOVE_MEMBERS.execute(connection, of_group)
+        self._observer.left(connection, group.tenant_id, group.id, user_ids)
+
+
+class GroupService:
+    """Groups, for the members of a tenant and its administrators.
+
+    Args:
+        max_groups: maximum number of groups of a tenant.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        memberships: Memberships,
+        members: GroupMemberships,
+        users: UserService,
+        audit: AuditService,
+        *,
+        max_groups: int,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._memberships = memberships
+        self._members = members
+        self._users = users
+        self._audit = audit
+        self._max_groups = max_groups
+
+    def create(self, identity: Identity, tenant_id: str, name: str, origin: Origin) -> Group:
+        """Create an empty group.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            GroupNameTaken: the tenant has a group of this name.
+            TooManyGroups: the tenant has as many groups as allowed.
+        """
+        now = self._clock.now()
+        group = Group(new_id(), tenant_id, name, now, now, now)
+        with self._database.write() as connection:
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
+            if _COUNT.scalar(connection, {"tenant_id": tenant_id}) >= self._max_groups:
+                raise TooManyGroups
+            try:
+                _ADD.execute(connection, GROUP.values(group))
+            except IntegrityError as error:
+                raise GroupNameTaken.of_taken_name() from error
+            self._record(connection, "group.create", identity, group, origin, {"name": name})
+        return group
+
+    def page(
+        self, identity: Identity, tenant_id: str, user_id: str | None, paging: Paging
+    ) -> Page[Group]:
+        """Return a page of a tenant's groups, sorted by name.
+
+        Args:
+            identity: the caller.
+            tenant_id: the tenant.
+            user_id: only the groups of this user; ``None`` returns all groups.
+            paging: the page.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, or requests the groups of another user
+                without being an administrator.
+        """
+        ours = groups.c.tenant_id == tenant_id
+        query = select(groups).where(ours)
+        if user_id is not None:
+            query = query.join(group_members).where(group_members.c.user_id == user_id)
+        count = select(func.count()).select_from(query.subquery())
+        with self._database.read() as connection:
+            role = self._memberships.require_member(connection, tenant_id, identity)
+            if user_id not in (None, identity.user_id) and role is not Role.ADMIN:
+                raise Forbidden
+            ordered = query.order_by(groups.c.name)
+            return select_page(connection, ordered, count, paging, GROUP)
+
+    def get(self, identity: Identity, tenant_id: str, group_id: str) -> Group:
+        """Return a group.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant.
+            NotFound: the tenant has no such group.
+        """
+        with self._database.read() as connection:
+            self._memberships.require_member(connection, tenant_id, identity)
+            return self._members.get(connection, tenant_id, group_id)
+
+    def rename(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        group_id: str,
+        name: str,
+        revision: int | None,
+        origin: Origin,
+    ) -> Group:
+        """Rename a group.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            NotFound: the tenant has no such group.
+            RevisionConflict: the group has changed since the given revision.
+            GroupNameTaken: the tenant has another group of this name.
+        """
+        with self._database.write() as connection:
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
+            group = self._members.get(connection, tenant_id, group_id)
+            if revision not in (None, group.revision):
+                raise RevisionConflict
+            now = self._clock.now()
+            values = {"new_name": name, "now": now, "next": next_revision(group.revision, now)}
+            try:
+                _RENAME.execute(connection, {"tenant_id": tenant_id, "group_id": group_id, **values})
+            except IntegrityError as error:
+                raise GroupNameTaken.of_taken_name() from error
+            self._record(connection, "group.update", identity, group, origin, {"name": name})
+            return self._members.get(connection, tenant_id, group_id)
+
+    def delete(self, identity: Identity, tenant_id: str, group_id: str, origin: Origin) -> None:
+        """Delete a group with its memberships and grants.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            NotFound: the tenant has no such group.
+        """
+        with self._database.write() as connection:
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
+            group = self._members.get(connection, tenant_id, group_id)
+            # The members go first, while the grants exist that their lists depend on.
+            self._members.remove_all(connection, group)
+            # The foreign key deletes the group's grants.
+            _REMOVE.execute(connection, {"tenant_id": tenant_id, "group_id": group_id})
+            self._record(connection, "group.delete", identity, group, origin, {"name": group.name})
+
+    def members(
+        self, identity: Identity, tenant_id: str, group_id: str, paging: Paging
+    ) -> tuple[Page[GroupMember], list[dict[str, str]]]:
+        """Return a page of a group's members, oldest first, and summaries of the users in it.
+
+        Raises:
+            Forbidden: the caller neither administers the tenant nor is in the group.
+            NotFound: the tenant has no such group.
+        """
+        with self._database.read() as connection:
+            role = self._memberships.require_member(connection, tenant_id, identity)
+            self._members.get(connection, tenant_id, group_id)
+            own = self._members.find_member(connection, group_id, identity.user_id)
+            if role is not Role.ADMIN and own is None:
+                raise Forbidden
+            page = select_page(connection, *_page_of_members(group_id), paging, GROUP_MEMBER)
+            users = {member.user_id for member in page.items}
+            users |= {member.added_by for member in page.items if member.added_by}
+            return page, self._users.summaries(connection, users)
+
+    def add_member(
+        self, identity: Identity, tenant_id: str, group_id: str, user_id: str, origin: Origin
+    ) -> GroupMember:
+        """Add a member of the tenant to a group, and return the membership, which may exist already.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            NotFound: the tenant has no such group.
+            NotAMember: the user is not a member of the tenant, whether or not the user exists.
+            TooManyGroups: the user is in as many groups as allowed.
+        """
+        with self._database.write() as connection:
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
+            group = self._members.get(connection, tenant_id, group_id)
+            member, is_new = self._members.add(connection, group, user_id, identity.user_id)
+            if is_new:
+                self._record(connection, "group-member.add", identity, group, origin, {"user": user_id})
+        return member
+
+    def remove_member(
+        self, identity: Identity, tenant_id: str, group_id: str, user_id: str, origin: Origin
+    ) -> None:
+        """Remove a member from a group; a missing one is not an error. Users may remove themselves.
+
+        Raises:
+            Forbidden: the caller neither administers the tenant nor is the member to be removed.
+            NotFound: the tenant has no such group.
+        """
+        with self._database.write() as connection:
+            self._memberships.lock_tenant(connection, tenant_id)
+            role = self._memberships.require_member(connection, tenant_id, identity)
+            if role is not Role.ADMIN and user_id != identity.user_id:
+                raise Forbidden
+            group = self._members.get(connection, tenant_id, group_id)
+            if self._members.remove(connection, group, user_id):
+                details = {"user": user_id}
+                self._record(connection, "group-member.remove", identity, group, origin, details)
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        identity: Identity,
+        group: Group,
+        origin: Origin,
+        details: dict[str, str],
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=identity.user_id,
+            target_type="group",
+            target_id=group.id,
+            origin=origin,
+            details={"tenant": group.tenant_id, **details},
+        )
+        self._audit.record(connection, event)
+
+
+def _page_of_members(group_id: str) -> tuple[Select[Any], Select[Any]]:
+    """Return the queries for the members of a group, oldest first, and for their number."""
+    ours = group_members.c.group_id == group_id
+    query = select(group_members).where(ours)
+    ordered = query.order_by(group_members.c.created_at, group_members.c.user_id)
+    return ordered, select(func.count()).select_from(group_members).where(ours)

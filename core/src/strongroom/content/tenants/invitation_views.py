@@ -1,0 +1,200 @@
+"""Endpoints for invitations to tenants."""
+
+from typing import Any
+
+from strongroom.content.tenants.invitations import InvitationRequest, InvitationService, SentInvitation
+from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.schemas import (
+    AcceptedInvitationSchema,
+    InvitationSchema,
+    InvitationSecretSchema,
+    NewInvitationSchema,
+    ReceivedInvitationSchema,
+)
+from strongroom.foundation import errors
+from strongroom.foundation.database.paging import Page
+from strongroom.plugin_api.authentication import Sensitive
+from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.request import get_service, origin
+from strongroom.web.http.routing import Blueprint, Location
+
+Json = dict[str, Any]
+
+_OF_TENANT = "/api/v1/tenants/<tenant_id>/invitations"
+_ONE = f"{_OF_TENANT}/<invitation_id>"
+_OF_USER = "/users/<user_id>/invitations"
+_PRIVILEGED = "the role is `admin` or `records`"
+
+blueprint = Blueprint(
+    "invitations",
+    __name__,
+    description="Invitations to tenants by e-mail or mobile.",
+)
+
+
+@blueprint.operation(
+    "POST",
+    _OF_TENANT,
+    access=Access.USER,
+    sensitive=Sensitive.TENANTS,
+    sensitive_if=_PRIVILEGED,
+    body=NewInvitationSchema,
+    returns=InvitationSchema,
+    status=201,
+    location=Location("invitations.get_invitation", {"tenant_id": "tenantId", "invitation_id": "id"}),
+    errors=(
+        errors.Forbidden,
+        errors.NotImplementedHere,
+        errors.TooManyRequests,
+        errors.TooManyInvitations,
+    ),
+)
+def create_invitation(tenant_id: str, body: Json) -> Json:
+    """Invite an e-mail address or a mobile number, as an administrator of the tenant.
+
+    It replaces an open invitation of the same contact. The response is the same whether or not a user
+    holds the contact.
+    """
+    requested = InvitationRequest(body["email"], body["mobile"], Role(body["role"]), body["groups"])
+    service = get_service(InvitationService)
+    return _present(service.create(current_identity(), tenant_id, requested, origin()))
+
+
+@blueprint.operation(
+    "GET",
+    _OF_TENANT,
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(InvitationSchema),
+    errors=(errors.Forbidden,),
+)
+def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
+    """List the open invitations of a tenant, newest first, for its administrators."""
+    service = get_service(InvitationService)
+    page, included = service.page(current_identity(), tenant_id, paging(query))
+    return envelope(page, _present, included)
+
+
+@blueprint.operation(
+    "GET",
+    _ONE,
+    access=Access.USER,
+    returns=InvitationSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def get_invitation(tenant_id: str, invitation_id: str) -> Json:
+    """Get an open invitation, as an administrator of the tenant."""
+    service = get_service(InvitationService)
+    return _present(service.get(current_identity(), tenant_id, invitation_id))
+
+
+@blueprint.operation(
+    "POST",
+    f"{_ONE}/resend",
+    access=Access.USER,
+    sensitive=Sensitive.TENANTS,
+    sensitive_if=_PRIVILEGED,
+    returns=InvitationSchema,
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NotImplementedHere,
+        errors.TooManyRequests,
+    ),
+)
+def resend_invitation(tenant_id: str, invitation_id: str) -> Json:
+    """Send an invitation again, with a new secret and a new end; the former secret is void."""
+    service = get_service(InvitationService)
+    return _present(service.resend(current_identity(), tenant_id, invitation_id, origin()))
+
+
+@blueprint.operation(
+    "DELETE",
+    _ONE,
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def delete_invitation(tenant_id: str, invitation_id: str) -> dict[str, bool]:
+    """Withdraw an open invitation, as an administrator of the tenant."""
+    get_service(InvitationService).delete(current_identity(), tenant_id, invitation_id, origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST",
+    "/api/v1/invitation-acceptances",
+    access=Access.USER,
+    body=InvitationSecretSchema,
+    returns=AcceptedInvitationSchema,
+    errors=(errors.NotFound,),
+)
+def accept_invitation_secret(body: Json) -> Json:
+    """Accept an invitation by the secret of its message, whatever contacts the caller has."""
+    service = get_service(InvitationService)
+    tenant_id, role = service.accept_secret(current_identity(), body["secret"], origin())
+    return {"tenantId": tenant_id, "role": role.value}
+
+
+@blueprint.operation(
+    "GET",
+    _OF_USER,
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(ReceivedInvitationSchema),
+    errors=(errors.Forbidden,),
+)
+def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
+    """List the open invitations to the caller's e-mail address and mobile number."""
+    invitations, senders = get_service(InvitationService).received(current_identity(), own_id(user_id))
+    asked = paging(query)
+    items = invitations[asked.offset : asked.offset + asked.size]
+    return envelope(Page(items, len(invitations), asked), _present_received, senders)
+
+
+@blueprint.operation(
+    "POST",
+    f"{_OF_USER}/<invitation_id>/acceptance",
+    access=Access.USER,
+    returns=AcceptedInvitationSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def accept_invitation(user_id: str, invitation_id: str) -> Json:
+    """Accept an invitation to a contact of the caller."""
+    service = get_service(InvitationService)
+    tenant_id, role = service.accept(current_identity(), own_id(user_id), invitation_id, origin())
+    return {"tenantId": tenant_id, "role": role.value}
+
+
+@blueprint.operation(
+    "DELETE",
+    f"{_OF_USER}/<invitation_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def decline_invitation(user_id: str, invitation_id: str) -> dict[str, bool]:
+    """Decline an invitation to a contact of the caller."""
+    get_service(InvitationService).decline(current_identity(), own_id(user_id), invitation_id, origin())
+    return DONE
+
+
+def _present(sent: SentInvitation) -> Json:
+    invitation = sent.invitation
+    return {
+        "id": invitation.id,
+        "tenantId": invitation.tenant_id,
+        "email": invitation.recipient if invitation.kind == "email" else None,
+        "mobile": invitation.recipient if invitation.kind == "mobile" else None,
+        "role": invitation.role,
+        "groups": list(sent.group_ids),
+        "invitedBy": reference(invitation.invited_by),
+        "createdAt": invitation.created_at,
+        "expiresAt": invitation.expires_at,
+    }
+
+
+def _present_received(sent: SentInvitation) -> Json:
+    return {**_present(sent), "tenantName": sent.tenant_name}

@@ -1,0 +1,319 @@
+"""Creates and changes tenants and their memberships."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.clock import Clock, next_revision
+from strongroom.content.tenants.memberships import Memberships
+from strongroom.content.tenants.models import (
+    TENANT,
+    Member,
+    Role,
+    Tenant,
+    Usage,
+    tenant_members,
+    tenants,
+)
+from strongroom.content.tenants.quota import Quota
+from strongroom.foundation.assurance import demand_of
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.installation import require_code
+from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.statements import Statement, dynamic
+from strongroom.foundation.errors import (
+    Forbidden,
+    NotAMember,
+    NotFound,
+    RevisionConflict,
+    ValidationFailed,
+)
+from strongroom.foundation.ids import new_id
+from strongroom.identity.users.service import UserService
+
+_DEMANDS: Final = frozenset({"required_acr", "max_proof_age"})
+_DEMANDS_OBEYED_SINCE: Final = "0016"
+"""The schema revision of the oldest code that refuses logins which do not meet a demand."""
+
+_ADD: Final = Statement(insert(tenants))
+# The row lock serializes changes, so a concurrent one is detected by its revision.
+_LOCK_REVISION: Final = Statement(
+    select(tenants.c.revision)
+    .where(tenants.c.id == bindparam("tenant_id"), tenants.c.deleted_at.is_(None))
+    .with_for_update()
+)
+
+
+class TenantService:
+    """Creates and changes tenants and their members.
+
+    Args:
+        users: checks that users exist, and returns their summaries.
+        any_user_creates: whether any user may create a tenant, or only server administrators.
+        adds_uninvited: whether administrators of a tenant add users by their ids.
+        trash_bytes: returns the size of a tenant's trash.
+        version_bytes: returns the size of the versions of a tenant's files.
+        held_bytes: returns the size of a tenant's files under a hold, with their versions.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        memberships: Memberships,
+        space: Quota,
+        users: UserService,
+        audit: AuditService,
+        *,
+        any_user_creates: bool,
+        adds_uninvited: bool,
+        trash_bytes: Callable[[Connection, str], int],
+        version_bytes: Callable[[Connection, str], int],
+        held_bytes: Callable[[Connection, str], int],
+    ) -> None:
+        self._trash_bytes = trash_bytes
+        self._version_bytes = version_bytes
+        self._held_bytes = held_bytes
+        self._database = database
+        self._clock = clock
+        self._memberships = memberships
+        self.space = space
+        self._users = users
+        self._audit = audit
+        self._any_user_creates = any_user_creates
+        self._adds_uninvited = adds_uninvited
+
+    def create(self, identity: Identity, name: str, origin: Origin) -> Tenant:
+        """Create a tenant; its creator becomes its administrator.
+
+        Raises:
+            Forbidden: only server administrators may create tenants, and the caller is not one.
+        """
+        if not (self._any_user_creates or identity.is_admin):
+            raise Forbidden
+        now = self._clock.now()
+        tenant = Tenant(new_id(), name, None, 0, 0, now, now, now)
+        with self._database.write() as connection:
+            _ADD.execute(connection, TENANT.values(tenant))
+            self._memberships.put(connection, tenant.id, identity.user_id, Role.ADMIN)
+            self._record(connection, "tenant.create", identity, tenant.id, origin)
+        return self.space.with_default(tenant)
+
+    def get(self, identity: Identity, tenant_id: str) -> Tenant:
+        """Return a tenant.
+
+        Raises:
+            Forbidden: the caller is not a member, whether or not the tenant exists.
+        """
+        with self._database.read() as connection:
+            self._memberships.require_member(connection, tenant_id, identity)
+            return self.space.find(connection, tenant_id)
+
+    def role(self, identity: Identity, tenant_id: str) -> Role | None:
+        """Return the caller's role; ``None`` for a non-member, whether or not the tenant exists.
+
+        It is also ``None`` if the caller's access key does not reach the tenant itself.
+        """
+        with self._database.read() as connection:
+            return self._memberships.role_of(connection, tenant_id, identity)
+
+    def administers(self, user_id: str, tenant_id: str | None) -> bool:
+        """Return whether a user is active, and administers the tenant or the server."""
+        with self._database.read() as connection:
+            return self._memberships.administers(connection, tenant_id, user_id)
+
+    def usage(self, identity: Identity, tenant_id: str) -> Usage:
+        """Return the usage of a tenant, for members and server administrators.
+
+        Raises:
+            Forbidden: the caller is neither, whether or not the tenant exists.
+            NotFound: the tenant does not exist; only for server administrators.
+        """
+        with self._database.read() as connection:
+            if not identity.is_admin:
+                self._memberships.require_member(connection, tenant_id, identity)
+            tenant = self.space.find(connection, tenant_id)
+            trashed = self._trash_bytes(connection, tenant_id)
+            versions = self._version_bytes(connection, tenant_id)
+            held = self._held_bytes(connection, tenant_id)
+            return Usage(
+                tenant.used_bytes,
+                trashed,
+                versions,
+                held,
+                tenant.reserved_bytes,
+                tenant.quota_bytes,
+            )
+
+    def update(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        changes: dict[str, Any],
+        revision: int | None,
+        origin: Origin,
+    ) -> Tenant:
+        """Change a tenant's ``name``, ``quota_bytes``, or ``required_acr`` and ``max_proof_age``.
+
+        A quota below the current usage is accepted: uploads fail until enough is deleted.
+
+        Raises:
+            Forbidden: the caller administers neither the tenant nor the server, or the change includes
+                the quota, which only server administrators may set.
+            StepUpRequired: the caller's login does not meet what the tenant demands, now or afterwards.
+            NotFound: the tenant does not exist.
+            RevisionConflict: the tenant has changed since the given revision.
+        """
+        with self._database.write() as connection:
+            if not identity.is_admin:
+                self._memberships.require_admin(connection, tenant_id, identity)
+            if "quota_bytes" in changes and not identity.is_admin:
+                raise Forbidden("Only server administrators may set a quota.")
+            self._require_met(identity, changes)
+            if _DEMANDS & changes.keys():
+                require_code(connection, _DEMANDS_OBEYED_SINCE)
+            self._change(connection, tenant_id, changes, revision)
+            details = {field: str(value) for field, value in changes.items()}
+            self._record(connection, "tenant.update", identity, tenant_id, origin, details)
+            return self.space.find(connection, tenant_id)
+
+    def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
+        """Return a page of the caller's tenants, sorted by name."""
+        mine = (tenant_members.c.user_id == identity.user_id) & tenants.c.deleted_at.is_(None)
+        if identity.key is not None and identity.key.tenant_id is not None:
+            mine &= tenants.c.id == identity.key.tenant_id
+        belongs = tenant_members.c.tenant_id == tenants.c.id
+        query = select(tenants).join(tenant_members, belongs).where(mine)
+        query = query.order_by(tenants.c.name, tenants.c.id)
+        count = select(func.count()).select_from(tenants.join(tenant_members, belongs)).where(mine)
+        with self._database.read() as connection:
+            return select_page(connection, query, count, paging, self.space.tenant)
+
+    def members(
+        self, identity: Identity, tenant_id: str, paging: Paging
+    ) -> tuple[Page[Member], list[dict[str, str]]]:
+        """Return a page of members, and summaries of these users.
+
+        Raises:
+            Forbidden: the caller is not a member, whether or not the tenant exists.
+        """
+        with self._database.read() as connection:
+            self._memberships.require_member(connection, tenant_id, identity)
+            page = self._memberships.page(connection, tenant_id, paging)
+            return page, self._users.summaries(connection, [member.user_id for member in page.items])
+
+    def put_member(
+        self, identity: Identity, tenant_id: str, user_id: str, role: Role, origin: Origin
+    ) -> Member:
+        """Add a member, or change a member's role.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            NotFound: the user does not exist, or is no member and the configuration requires an
+                invitation.
+            LastAdministrator: the tenant would have no administrator left.
+        """
+        with self._database.write() as connection:
+            self._memberships.require_admin(connection, tenant_id, identity)
+            self._require_consent(connection, identity, tenant_id, user_id)
+            self._users.get(connection, user_id)
+            member = self._memberships.put(connection, tenant_id, user_id, role)
+            details = {"user": user_id, "role": role.value}
+            self._record(connection, "member.put", identity, tenant_id, origin, details)
+        return member
+
+    def _require_consent(
+        self, connection: Connection, identity: Identity, tenant_id: str, user_id: str
+    ) -> None:
+        """Refuse to add a user who was not invited, as if there were none; see ``add_members``."""
+        if self._adds_uninvited or identity.is_admin:
+            return
+        if self._memberships.role(connection, tenant_id, user_id) is None:
+            raise NotFound("There is no such member; invite the user.")
+
+    def remove_member(self, identity: Identity, tenant_id: str, user_id: str, origin: Origin) -> None:
+        """Remove a member; a missing membership is not an error. Users may remove themselves.
+
+        Raises:
+            Forbidden: the caller neither administers the tenant nor is the member to be removed.
+            StepUpRequired: the tenant demands a stronger login.
+            LastAdministrator: the tenant would have no administrator left.
+        """
+        with self._database.write() as connection:
+            # Removing oneself succeeds for any tenant, so that it does not reveal whether it exists.
+            if user_id != identity.user_id:
+                self._memberships.require_admin(connection, tenant_id, identity)
+            elif self._memberships.role_of(connection, tenant_id, identity) is None:
+                return
+            if self._memberships.remove(connection, tenant_id, user_id):
+                details = {"user": user_id}
+                self._record(connection, "member.remove", identity, tenant_id, origin, details)
+
+    def _require_met(self, identity: Identity, changes: dict[str, Any]) -> None:
+        """Require that the caller meets a new demand, so that administrators cannot lock themselves out.
+
+        Server administrators need not, because they restore the access of others.
+        """
+        demand = demand_of(changes.get("required_acr"), changes.get("max_proof_age"))
+        if demand and not identity.is_admin and not demand.is_met(identity, self._clock.now()):
+            raise demand.refusal(identity)
+
+    def hand_over(self, identity: Identity, tenant_id: str, to_user_id: str, origin: Origin) -> Member:
+        """Make a member the administrator of the tenant in the caller's place.
+
+        An administrator of the server who does not administer the tenant only adds the administrator,
+        so that a tenant whose administrators are gone gets one.
+
+        Raises:
+            Forbidden: the caller administers neither the tenant nor the server.
+            ValidationFailed: the caller is that member already.
+            NotAMember: the user is not a member of the tenant.
+        """
+        if to_user_id == identity.user_id:
+            raise ValidationFailed.of_field("toUserId", "same-user", "Must be another member.")
+        with self._database.write() as connection:
+            self._memberships.lock_tenant(connection, tenant_id)
+            if not identity.is_admin:
+                self._memberships.require_admin(connection, tenant_id, identity)
+            if self._memberships.role(connection, tenant_id, to_user_id) is None:
+                raise NotAMember.of_field("toUserId", "not-a-member", "Must be a member of the tenant.")
+            member = self._memberships.put(connection, tenant_id, to_user_id, Role.ADMIN)
+            if self._memberships.role(connection, tenant_id, identity.user_id) is Role.ADMIN:
+                self._memberships.put(connection, tenant_id, identity.user_id, Role.MEMBER)
+            details = {"user": identity.user_id, "toUser": to_user_id}
+            self._record(connection, "tenant.transfer", identity, tenant_id, origin, details)
+        return member
+
+    def _change(
+        self, connection: Connection, tenant_id: str, changes: dict[str, Any], revision: int | None
+    ) -> None:
+        current = _LOCK_REVISION.scalar(connection, {"tenant_id": tenant_id})
+        if current is None:
+            raise NotFound
+        if revision is not None and revision != current:
+            raise RevisionConflict
+        now = self._clock.now()
+        values = {**changes, "updated_at": now, "revision": next_revision(current, now)}
+        dynamic(update(tenants).where(tenants.c.id == tenant_id).values(values)).execute(connection)
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        identity: Identity,
+        tenant_id: str,
+        origin: Origin,
+        details: dict[str, str] | None = None,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=identity.user_id,
+            target_type="tenant",
+            target_id=tenant_id,
+            origin=origin,
+            details=details or {},
+        )
+        self._audit.record(connection, event)

@@ -1,0 +1,178 @@
+"""Endpoints for the service accounts of tenants, and for their access keys."""
+
+from typing import Any
+
+from strongroom.content.tenants.schemas import NewServiceAccountSchema, ServiceAccountSchema
+from strongroom.content.tenants.service_accounts import ServiceAccount, ServiceAccountService
+from strongroom.foundation import errors
+from strongroom.identity.access_keys.schemas import (
+    AccessKeySchema,
+    CreatedKeySchema,
+    NewServiceKeySchema,
+    RotationSchema,
+)
+from strongroom.identity.access_keys.views import (
+    PROOF_ERRORS,
+    present,
+    present_new,
+    proof_of_body,
+    request_of_body,
+)
+from strongroom.plugin_api.authentication import Sensitive
+from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.request import get_service, origin
+from strongroom.web.http.routing import Blueprint, Location
+
+Json = dict[str, Any]
+
+_ACCOUNT = "/<account_id>"
+_KEYS = f"{_ACCOUNT}/access-keys"
+
+blueprint = Blueprint(
+    "service accounts",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/service-accounts",
+    description="Accounts of machines, for administrators of a tenant.",
+)
+
+
+@blueprint.operation(
+    "POST",
+    "",
+    access=Access.USER,
+    sensitive=Sensitive.TENANTS,
+    body=NewServiceAccountSchema,
+    returns=ServiceAccountSchema,
+    status=201,
+    location=Location(
+        "service accounts.get_service_account", {"tenant_id": "tenantId", "account_id": "id"}
+    ),
+    errors=(errors.Forbidden,),
+)
+def create_service_account(tenant_id: str, body: Json) -> Json:
+    """Create a service account, which becomes a member of the tenant. It can never log in."""
+    service = get_service(ServiceAccountService)
+    account = service.create(current_identity(), tenant_id, body["name"], origin())
+    return {**_present(account), "tenantId": tenant_id}
+
+
+@blueprint.operation(
+    "GET",
+    "",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(ServiceAccountSchema),
+    errors=(errors.Forbidden,),
+)
+def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
+    """List the service accounts of a tenant, oldest first."""
+    service = get_service(ServiceAccountService)
+    page, creators = service.page(current_identity(), tenant_id, paging(query))
+    return envelope(page, _present, creators)
+
+
+@blueprint.operation(
+    "GET",
+    _ACCOUNT,
+    access=Access.USER,
+    returns=ServiceAccountSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def get_service_account(tenant_id: str, account_id: str) -> Json:
+    """Get a service account."""
+    return _present(get_service(ServiceAccountService).get(current_identity(), tenant_id, account_id))
+
+
+@blueprint.operation(
+    "DELETE",
+    _ACCOUNT,
+    access=Access.USER,
+    sensitive=Sensitive.TENANTS,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def delete_service_account(tenant_id: str, account_id: str) -> dict[str, bool]:
+    """Delete a service account with its access keys. Its files stay with the tenant."""
+    service = get_service(ServiceAccountService)
+    service.delete(current_identity(), tenant_id, account_id, origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST",
+    _KEYS,
+    access=Access.USER,
+    sensitive=Sensitive.KEYS,
+    body=NewServiceKeySchema,
+    returns=CreatedKeySchema,
+    status=201,
+    location=Location("service accounts.revoke_service_account_key", {"key_id": "id"}),
+    errors=(errors.Forbidden, errors.NotFound, errors.TooManyKeys, *PROOF_ERRORS),
+)
+def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> Json:
+    """Create an access key of a service account, limited to the tenant.
+
+    Requires a proof of the calling administrator, as for a key of the caller.
+    """
+    requested, proof = request_of_body(body), proof_of_body(body)
+    service = get_service(ServiceAccountService)
+    created = service.create_key(current_identity(), tenant_id, account_id, requested, proof, origin())
+    return present_new(created)
+
+
+@blueprint.operation(
+    "GET",
+    _KEYS,
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_of(AccessKeySchema),
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def list_service_account_keys(tenant_id: str, account_id: str, query: dict[str, int]) -> Json:
+    """List the access keys of a service account, newest first."""
+    service = get_service(ServiceAccountService)
+    return envelope(service.keys(current_identity(), tenant_id, account_id, paging(query)), present)
+
+
+@blueprint.operation(
+    "DELETE",
+    f"{_KEYS}/<key_id>",
+    access=Access.USER,
+    returns=DoneSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def revoke_service_account_key(tenant_id: str, account_id: str, key_id: str) -> dict[str, bool]:
+    """Revoke an access key of a service account. It is refused from the next request on."""
+    service = get_service(ServiceAccountService)
+    service.revoke_key(current_identity(), tenant_id, account_id, key_id, origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST",
+    f"{_KEYS}/<key_id>/rotate",
+    access=Access.USER,
+    sensitive=Sensitive.KEYS,
+    body=RotationSchema,
+    returns=CreatedKeySchema,
+    errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
+)
+def rotate_service_account_key(tenant_id: str, account_id: str, key_id: str, body: Json) -> Json:
+    """Give an access key of a service account a new secret and a new end."""
+    proof, overlap = proof_of_body(body), body["overlapSeconds"] * 1000
+    service = get_service(ServiceAccountService)
+    rotated = service.rotate_key(
+        current_identity(), tenant_id, account_id, key_id, overlap, proof, origin()
+    )
+    return present_new(rotated)
+
+
+def _present(account: ServiceAccount) -> Json:
+    return {
+        "id": account.id,
+        "name": account.name,
+        "created_by": reference(account.created_by),
+        "created_at": account.created_at,
+    }

@@ -1,0 +1,123 @@
+"""Endpoints to start and complete direct uploads."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.content.files.node_responses import NODE_LOCATION
+from strongroom.content.files.schemas import FileConflictQuery, NodeSchema, node_name, relative_path
+from strongroom.content.files.serializers import serialize_node
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.names import chosen_name, parse_path
+from strongroom.content.scanning.states import INSPECTION_ERRORS
+from strongroom.content.uploads.direct import DirectUploads, DirectUploadToken
+from strongroom.foundation import errors
+from strongroom.plugin_api.authentication import Scope
+from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.request import get_service
+from strongroom.web.http.routing import Blueprint, Location
+
+
+class NewDirectUploadSchema(Schema):
+    """A file to be uploaded directly to the store."""
+
+    name = node_name(required=True)
+    size = fields.Integer(required=True, strict=True, validate=validate.Range(min=0))
+    checksum = fields.String(
+        required=True,
+        validate=validate.Regexp(r"sha256:[0-9a-f]{64}\Z"),
+        metadata={"description": "sha256: and 64 hexadecimal digits"},
+    )
+    parentId = text(64, load_default=None, allow_none=True)
+    relativePath = relative_path(allow_none=True)
+
+
+class DirectUploadSchema(Schema):
+    """The presigned request to the store, to be sent with exactly these headers and then completed."""
+
+    uploadId = fields.String(required=True)
+    method = fields.String(required=True)
+    url = fields.String(required=True)
+    headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    expiresAt = Timestamp(required=True)
+
+
+blueprint = Blueprint(
+    "direct_uploads",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>/direct-uploads",
+    description="Uploads that clients send directly to the store.",
+)
+
+Json = dict[str, Any]
+
+
+@blueprint.operation(
+    "POST",
+    "",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    body=NewDirectUploadSchema,
+    query=FileConflictQuery,
+    returns=DirectUploadSchema,
+    status=201,
+    location=Location("direct_uploads.complete_direct_upload", {"upload_id": "uploadId"}),
+    errors=(
+        errors.ValidationFailed,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NotAFolder,
+        errors.NameConflict,
+        errors.PayloadTooLarge,
+        errors.StorageFull,
+        errors.TooManyRequests,
+        errors.NotImplementedHere,
+    ),
+)
+def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
+    """Get a presigned request that stores a file. Complete the upload after sending it."""
+    path = body["relativePath"]
+    folders, last = parse_path(path) if path else ((), None)
+    parameters = DirectUploadToken(
+        tenant_id,
+        body["parentId"],
+        chosen_name(folders, last, body["name"]),
+        body["size"],
+        body["checksum"].removeprefix("sha256:"),
+        OnConflict(query["onConflict"]),
+        folders,
+    )
+    upload = get_service(DirectUploads).begin(current_identity(), parameters)
+    return {
+        "uploadId": upload.upload_id,
+        "method": upload.request.method,
+        "url": upload.request.url,
+        "headers": dict(upload.request.headers),
+        "expiresAt": upload.expires_at,
+    }
+
+
+@blueprint.operation(
+    "POST",
+    "/<upload_id>/complete",
+    access=Access.USER,
+    scope=Scope.FILES_WRITE,
+    returns=NodeSchema,
+    status=201,
+    location=NODE_LOCATION,
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.NotAFolder,
+        errors.NameConflict,
+        errors.UploadIncomplete,
+        errors.DigestMismatch,
+        errors.UnsupportedMediaType,
+        *INSPECTION_ERRORS,
+        errors.StorageFull,
+    ),
+)
+def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
+    """Create the file if the stored content matches the declared size and checksum. Idempotent."""
+    return serialize_node(get_service(DirectUploads).complete(current_identity(), tenant_id, upload_id))

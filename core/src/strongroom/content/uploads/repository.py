@@ -1,0 +1,308 @@
+"""Stores uploads, their parts and their leases, within the caller's transaction.
+
+A request that writes to an upload holds its lease, which expires unless it is renewed. So a crashed
+writer, or one that hangs on a dead connection, blocks other requests only until the lease expires. A
+writer without the lease cannot change the upload.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    String,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
+
+from strongroom.clock import Clock
+from strongroom.content.storage.models import Blob
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.foundation.database.rows import RowMapper, columns_of
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import NotFound, UploadLocked
+from strongroom.foundation.ids import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A row of :data:`uploads`.
+
+    Args:
+        id: id of the upload.
+        tenant_id: the tenant whose quota is reserved.
+        user_id: the user who created it; only this user may continue it.
+        parent_id: the folder of the file; ``None`` at the top level.
+        name: name of the file.
+        folders: names of the folders below ``parent_id``, separated by ``/``; missing ones are created
+            with the file. ``None``: there are none.
+        on_conflict: rule for a taken name.
+        metadata: the client's ``Upload-Metadata``, unchanged.
+        size: total size in bytes.
+        received: number of bytes that are durably stored.
+        file_id: the file that was created from it; ``None`` until it is complete.
+        lease: id of the lease that a request holds while it writes.
+        lease_until: when the lease expires.
+        expires_at: when the upload expires.
+    """
+
+    id: str
+    tenant_id: str
+    user_id: str
+    parent_id: str | None
+    name: str
+    on_conflict: str
+    metadata: str
+    size: int
+    received: int
+    file_id: str | None
+    lease: str | None
+    lease_until: int
+    expires_at: int
+    folders: str | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the file was created."""
+        return self.file_id is not None
+
+
+uploads: Final = Table(
+    "uploads",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("tenant_id", Id, ForeignKey("tenants.id"), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id"), nullable=False),
+    Column("parent_id", Id),
+    Column("name", Name, nullable=False),
+    Column("on_conflict", String(16), nullable=False),
+    Column("metadata", Text, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("received", BigInteger, nullable=False),
+    Column("file_id", Id),
+    Column("lease", Id),
+    Column("lease_until", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("folders", Text),
+    Index(None, "expires_at"),
+    Index(None, "tenant_id"),
+    Index(None, "user_id"),
+)
+"""Neither folder nor file is a foreign key, because both may be deleted before the upload expires."""
+
+upload_parts: Final = Table(
+    "upload_parts",
+    metadata,
+    Column("upload_id", Id, ForeignKey("uploads.id"), primary_key=True),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("blob_key", String(64), ForeignKey("blobs.key"), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Index(None, "blob_key"),
+)
+"""Each part is a committed blob: it is acknowledged to the client, and removed only with the upload."""
+
+
+LEASE: Final = 20_000
+"""Lifetime of a lease in milliseconds, unless it is renewed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A contiguous part of an upload, stored as one blob. ``size`` is in bytes."""
+
+    blob_key: str
+    size: int
+
+
+_UPLOAD: Final = RowMapper(Upload, uploads)
+_OF_ID: Final = uploads.c.id == bindparam("of_id")
+_OF_TENANT: Final = uploads.c.tenant_id == bindparam("of_tenant")
+# Comparing the lease in the UPDATE makes a writer that has lost it fail.
+_HELD: Final = and_(_OF_ID, uploads.c.lease == bindparam("of_lease"))
+_SELECT: Final = select(uploads).where(_OF_ID, _OF_TENANT, uploads.c.expires_at > bindparam("now"))
+
+_ADD: Final = Statement(insert(uploads))
+_FIND: Final = Statement(_SELECT, _UPLOAD)
+_FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), _UPLOAD)
+_ACQUIRE: Final = Statement(
+    update(uploads).where(_OF_ID).values(lease=bindparam("new_lease"), lease_until=bindparam("until"))
+)
+_RENEW: Final = Statement(update(uploads).where(_HELD).values(lease_until=bindparam("until")))
+_RELEASE: Final = Statement(update(uploads).where(_HELD).values(lease=None))
+_ADVANCE: Final = Statement(
+    update(uploads)
+    .where(_HELD)
+    .values(
+        received=bindparam("new_received"),
+        lease_until=bindparam("until"),
+        expires_at=bindparam("expiry"),
+    )
+)
+_FINISH: Final = Statement(
+    update(uploads)
+    .where(_HELD)
+    .values(
+        received=bindparam("new_received"),
+        file_id=bindparam("new_file"),
+        lease=None,
+        expires_at=bindparam("expiry"),
+    )
+)
+_REMOVE: Final = Statement(delete(uploads).where(_OF_ID))
+# An active lease means that a request is still writing, so its upload is not removed.
+_NEXT_EXPIRED: Final = Statement(
+    select(uploads)
+    .where(
+        uploads.c.expires_at <= bindparam("now"),
+        uploads.c.lease.is_(None) | (uploads.c.lease_until <= bindparam("now")),
+    )
+    .limit(1)
+    .with_for_update(skip_locked=True),
+    _UPLOAD,
+)
+_NEXT_OF_TENANT: Final = Statement(select(uploads).where(_OF_TENANT).limit(1).with_for_update(), _UPLOAD)
+_OF_UPLOAD: Final = upload_parts.c.upload_id == bindparam("of_id")
+_ADD_PART: Final = Statement(insert(upload_parts))
+_PARTS: Final = Statement(
+    select(*columns_of(Part, upload_parts)).where(_OF_UPLOAD).order_by(upload_parts.c.start), Part
+)
+_FORGET_PARTS: Final = Statement(delete(upload_parts).where(_OF_UPLOAD))
+
+
+class UploadRepository:
+    """Repository of uploads and their parts.
+
+    Args:
+        lifetime: milliseconds after which an upload without progress expires.
+    """
+
+    def __init__(self, clock: Clock, lifetime: int) -> None:
+        self._clock = clock
+        self.lifetime = lifetime
+
+    def add(self, connection: Connection, upload: Upload) -> None:
+        """Store a new upload."""
+        _ADD.execute(connection, _UPLOAD.values(upload))
+
+    def find(
+        self, connection: Connection, tenant_id: str, upload_id: str, *, lock: bool = True
+    ) -> Upload:
+        """Return an upload; ``lock`` blocks changes by other transactions until this one ends.
+
+        Raises:
+            NotFound: the tenant has no such upload, or it has expired.
+        """
+        wanted = {"of_id": upload_id, "of_tenant": tenant_id, "now": self._clock.now()}
+        upload = (_FIND_LOCKED if lock else _FIND).first(connection, wanted)
+        if upload is None:
+            raise NotFound
+        return upload
+
+    def acquire_lease(self, connection: Connection, upload: Upload) -> str:
+        """Acquire the lease of an upload, and return its id. The upload must be locked.
+
+        Raises:
+            UploadLocked: another request holds the lease.
+        """
+        now = self._clock.now()
+        # The row is locked, so no other transaction can acquire the lease between this check and the
+        # update.
+        if upload.lease is not None and upload.lease_until > now:
+            raise UploadLocked(retry_after=1)
+        lease = new_id()
+        _ACQUIRE.execute(connection, {"of_id": upload.id, "new_lease": lease, "until": now + LEASE})
+        return lease
+
+    def renew(self, connection: Connection, upload_id: str, lease: str) -> None:
+        """Renew a lease. An expired lease can be renewed unless another request has acquired it.
+
+        Raises:
+            UploadLocked: another request holds the lease, or the upload was removed.
+        """
+        self._change(connection, _RENEW, upload_id, lease, {"until": self._clock.now() + LEASE})
+
+    def release_lease(self, connection: Connection, upload_id: str, lease: str) -> None:
+        """Release a lease, unless another request has acquired it."""
+        _RELEASE.execute(connection, {"of_id": upload_id, "of_lease": lease})
+
+    def advance(self, connection: Connection, upload: Upload, lease: str, blob: Blob) -> None:
+        """Store the next part of an upload, and renew the lease and the upload's expiry.
+
+        Raises:
+            UploadLocked: another request holds the lease, or the upload was removed.
+        """
+        now = self._clock.now()
+        changes = {
+            "new_received": upload.received + blob.size,
+            "until": now + LEASE,
+            "expiry": now + self.lifetime,
+        }
+        self._change(connection, _ADVANCE, upload.id, lease, changes)
+        part = {"start": upload.received, "blob_key": blob.key, "size": blob.size}
+        _ADD_PART.execute(connection, {"upload_id": upload.id, **part})
+
+    def parts(self, connection: Connection, upload_id: str) -> list[Part]:
+        """Return the parts of an upload, in order."""
+        return _PARTS.all(connection, {"of_id": upload_id})
+
+    def finish(self, connection: Connection, upload: Upload, lease: str, file_id: str) -> Upload:
+        """Store the file of a complete upload, delete the rows of its parts, and return the upload.
+
+        Raises:
+            UploadLocked: another request holds the lease, or the upload was removed.
+        """
+        finished = replace(
+            upload,
+            received=upload.size,
+            file_id=file_id,
+            lease=None,
+            expires_at=self._clock.now() + self.lifetime,
+        )
+        changes = {
+            "new_received": finished.received,
+            "new_file": finished.file_id,
+            "expiry": finished.expires_at,
+        }
+        self._change(connection, _FINISH, upload.id, lease, changes)
+        _FORGET_PARTS.execute(connection, {"of_id": upload.id})
+        return finished
+
+    def remove(self, connection: Connection, upload_id: str) -> None:
+        """Delete an upload and the rows of its parts."""
+        # The parts first, because they refer to the upload.
+        _FORGET_PARTS.execute(connection, {"of_id": upload_id})
+        _REMOVE.execute(connection, {"of_id": upload_id})
+
+    def next_expired(self, connection: Connection) -> Upload | None:
+        """Return and lock an expired upload without an active lease, or return ``None``.
+
+        Uploads that another transaction has locked are skipped, so servers can prune concurrently.
+        """
+        return _NEXT_EXPIRED.first(connection, {"now": self._clock.now()})
+
+    def next_of_tenant(self, connection: Connection, tenant_id: str) -> Upload | None:
+        """Return and lock an upload of a tenant, even one with an active lease, or return ``None``."""
+        # The tenant is being purged, so active writers are not spared.
+        return _NEXT_OF_TENANT.first(connection, {"of_tenant": tenant_id})
+
+    def _change(
+        self,
+        connection: Connection,
+        statement: Statement[Any],
+        upload_id: str,
+        lease: str,
+        changes: dict[str, Any],
+    ) -> None:
+        if statement.execute(connection, {"of_id": upload_id, "of_lease": lease, **changes}) != 1:
+            raise UploadLocked(retry_after=1)

@@ -1,6 +1,0 @@
-"""The database: connections, explicit transactions and migrations."""
-
-from strongroom.database.engine import Database, long_statements
-from strongroom.database.metadata import Name, Timestamp, metadata
-
-__all__ = ["Database", "Name", "Timestamp", "long_statements", "metadata"]

@@ -1,1 +1,0 @@
-"""Direct uploads: clients send content to the store by presigned requests."""

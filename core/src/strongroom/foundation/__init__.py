@@ -1,0 +1,1 @@
+"""What every wing uses: errors, database, configuration, limits, jobs, plugins and small helpers."""

@@ -1,0 +1,215 @@
+"""The identity of a caller, and the origin of a request."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any, Final, Protocol
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.errors import Forbidden, InsufficientScope
+
+ADMIN = "ADMIN"
+
+ANY_TENANT: Final = "*"
+"""The tenant of operations that name none and filter by the tenant of an access key themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The origin of a request, for audit records, and the languages of its sender.
+
+    ``languages`` are BCP 47 tags, the preferred one first. They are not recorded.
+    """
+
+    address: str | None = None
+    user_agent: str | None = None
+    request_id: str | None = None
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """The use of an access key in a request: the scope of the operation, and the tenant in its path."""
+
+    scope: str
+    tenant_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """The limits of an access key: the rights of its caller are the user's, within these limits.
+
+    Args:
+        key_id: the key.
+        scopes: the scopes, with those that they include.
+        tenant_id: the only tenant that it reaches; ``None``: all tenants of the user.
+        folder_id: the only folder that it reaches, with its subtree; ``None``: all folders.
+        max_permission: the highest permission on files that its scopes allow.
+        ends_at: when the key ends, in milliseconds since the Unix epoch. 0 for delegated rights, which
+            end with the request, so nothing that they give to others can last.
+    """
+
+    key_id: str
+    scopes: frozenset[str]
+    tenant_id: str | None
+    folder_id: str | None
+    max_permission: int
+    ends_at: int = 0
+
+    def covers_tenant(self, tenant_id: str) -> bool:
+        """Return whether the key reaches a tenant itself, not only files in it."""
+        return self.folder_id is None and self.tenant_id in (None, tenant_id)
+
+
+@dataclass(frozen=True, slots=True)
+class DelegatedLimits(KeyLimits):
+    """The limits of a user's rights that a plugin uses for a person without any, such as a visitor.
+
+    They are those of an access key with a folder, without a key: ``folder_id`` is a file or a folder.
+
+    Args:
+        required_permission: what the user must hold on the node ``folder_id`` itself, at each request.
+        content_types: glob patterns of the media types of files that may be created; empty: all.
+        through_key: the access key that the rights end with, and whose limits they are within; empty:
+            none.
+    """
+
+    required_permission: int = 0
+    content_types: tuple[str, ...] = ()
+    through_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """An administrator's removal of retained content, which governance mode permits with a reason."""
+
+    identity: "Identity"
+    reason: str
+    origin: Origin
+
+
+class KeyProof(Protocol):
+    """An access key that a request presents, to be decided by the key's row."""
+
+    key_id: str
+
+    def check(self, row: Sequence[Any]) -> tuple[int | None, str, KeyLimits]:
+        """Return the time of the last use, the type of the user and the limits of the key.
+
+        Raises:
+            TokenInvalid: the key is wrong, has ended or was revoked.
+            Forbidden: the key may not be used for this request.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The user of a verified access token or access key.
+
+    Args:
+        user_id: the user.
+        user_type: ``USER``, ``ADMIN`` or ``SERVICE``.
+        authorization_id: the login that issued the token, or the access key.
+        address: the client's address, for audit records, if there is one.
+        key: the limits of the access key; ``None`` for a token.
+        acr: how strongly the login is proven; ``None`` without a login.
+        auth_time: the last proof of the login, in milliseconds since the Unix epoch.
+    """
+
+    user_id: str
+    user_type: str
+    authorization_id: str
+    address: str | None = None
+    key: KeyLimits | None = None
+    acr: str | None = None
+    auth_time: int | None = None
+
+    @property
+    def identity(self) -> "Identity":
+        """The identity itself, so that an identity can be passed where a :class:`Caller` is."""
+        return self
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the user administers the whole server, which no key of a single tenant does."""
+        return self.user_type == ADMIN and (self.key is None or self.key.tenant_id is None)
+
+    @property
+    def amr(self) -> tuple[str, ...]:
+        """The authentication methods (RFC 8176) that are known: ``key`` for an access key."""
+        return () if self.key is None else ("key",)
+
+    def require_scope(self, scope: str) -> None:
+        """Require that the access key, if there is one, has a scope.
+
+        Raises:
+            InsufficientScope: the key lacks the scope.
+        """
+        if self.key is not None and scope not in self.key.scopes:
+            raise InsufficientScope(scope)
+
+    def require_self(self, user_id: str) -> None:
+        """Require that the caller is the given user; an administrator who is another one does not do.
+
+        Raises:
+            Forbidden: the caller is another user.
+        """
+        if user_id != self.user_id:
+            raise Forbidden
+
+    def require_self_or_admin(self, user_id: str) -> None:
+        """Require that the caller is the given user or an administrator.
+
+        Raises:
+            Forbidden: the caller is neither.
+        """
+        if user_id != self.user_id and not self.is_admin:
+            raise Forbidden
+
+
+@dataclass(slots=True)
+class Caller:
+    """The user of an access token whose signature and expiry are verified, or of an access key.
+
+    The login that issued the token may be revoked. The first query of the request verifies the login or
+    the key as well, so that a request needs one query instead of two.
+
+    Args:
+        user_id: the user.
+        authorization_id: the login that issued the token, or the access key.
+        address: the client's address, for audit records, if there is one.
+        key: the presented access key, not yet verified; ``None`` for a token.
+    """
+
+    user_id: str
+    authorization_id: str
+    address: str | None = None
+    key: KeyProof | None = None
+    identity: Identity | None = field(default=None, init=False)
+    """The verified identity; ``None`` until a query has verified the login."""
+    last_seen_at: int | None = field(default=None, init=False)
+    """When the login was last used, in milliseconds since the Unix epoch; known once it is verified."""
+
+    def confirm(self, last_seen_at: int, user_type: str, acr: str, auth_time: int) -> Identity:
+        """Record that the login is not revoked, and return the verified identity."""
+        self.last_seen_at = last_seen_at
+        self.identity = Identity(
+            self.user_id, user_type, self.authorization_id, self.address, None, acr, auth_time
+        )
+        return self.identity
+
+    def confirm_key(self, row: Sequence[Any]) -> Identity:
+        """Verify the access key by its row, and return the verified identity.
+
+        Raises:
+            TokenInvalid: the key is wrong, has ended or was revoked.
+            Forbidden: the key may not be used for this request.
+        """
+        if self.key is None:
+            raise RuntimeError("the caller has no access key")
+        self.last_seen_at, user_type, limits = self.key.check(row)
+        self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address, limits)
+        return self.identity
+
+
+AnyCaller = Caller | Identity
+"""A caller whose login is verified, or will be by the next query."""

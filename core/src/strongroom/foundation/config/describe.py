@@ -1,0 +1,124 @@
+"""Prints a configuration, or a template of one, from the dataclasses that declare its keys."""
+
+import json
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.config.settings import Settings
+from strongroom.foundation.config.sources import KeyPath, RawConfiguration
+
+_HIDDEN: Final = '"..."'
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the configuration file: its path, the type that declares its keys, and its values.
+
+    ``chosen_by`` is the key and value that select the extension, such as ``backend = "s3"``.
+    """
+
+    path: KeyPath
+    options_type: type[Any]
+    options: Any = None
+    chosen_by: tuple[str, str] | None = None
+
+
+def core_sections(settings: Settings | None = None) -> list[Section]:
+    """Return the tables of the core, with the values of ``settings`` if given."""
+    return list(_tables_within(Settings, (), settings))
+
+
+def _tables_within(options_type: type[Any], path: KeyPath, values: Any) -> Iterator[Section]:
+    hints = typing.get_type_hints(options_type)
+    for item in fields(options_type):
+        if _is_table(hints[item.name]):
+            inner, inner_path = getattr(values, item.name, None), (*path, item.name)
+            yield Section(inner_path, hints[item.name], inner)
+            yield from _tables_within(hints[item.name], inner_path, inner)
+
+
+def _is_table(annotation: Any) -> bool:
+    return is_dataclass(annotation) and annotation is not Rate
+
+
+def _plain_fields(options_type: type[Any]) -> "list[Field[Any]]":
+    """Return the keys of a table, without its subtables."""
+    hints = typing.get_type_hints(options_type)
+    return [item for item in fields(options_type) if not _is_table(hints[item.name])]
+
+
+def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: bool) -> Iterator[str]:
+    """Yield one line per key: its value and, optionally, its origin. Secrets are masked."""
+    for section in sections:
+        for item in _plain_fields(section.options_type):
+            path = (*section.path, item.name)
+            value = getattr(section.options, item.name)
+            shown = _HIDDEN if item.metadata["secret"] and value else spell(value)
+            origin = f"  # {raw.origins.get(path, 'default')}" if with_origin else ""
+            yield f"{'.'.join(path)} = {shown}{origin}"
+
+
+def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the path and value of each secret that is set; a URL counts only if it has a password."""
+    for section in sections:
+        for item in _plain_fields(section.options_type):
+            value = getattr(section.options, item.name)
+            if not item.metadata["secret"] or not isinstance(value, str) or not value:
+                continue
+            if "://" not in value or urlsplit(value).password:
+                yield (*section.path, item.name), value
+
+
+def template(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield the lines of a configuration file with every key, commented out, and its help text."""
+    for section in sections:
+        yield f"[{'.'.join(section.path)}]"
+        if section.chosen_by:
+            key, value = section.chosen_by
+            yield f"#{key} = {spell(value)}"
+        for item in _plain_fields(section.options_type):
+            yield f"# {item.metadata['help']}{_constraint(item)}"
+            yield f"#{item.name} = {_default(item)}"
+        yield ""
+
+
+def spell(value: Any) -> str:
+    """Return a value in TOML syntax; ``None``, which TOML lacks, becomes an empty string."""
+    # Before int, because bool is a subclass of it.
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(spell, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {spell(item)}' for key, item in value.items())}}}"
+    if value is None or isinstance(value, str | Path | Rate):
+        return json.dumps("" if value is None else str(value), ensure_ascii=False)
+    if is_dataclass(value):
+        return spell({item.name: getattr(value, item.name) for item in fields(value)})
+    # Numbers, and the dates and times of a free table.
+    return str(value)
+
+
+def _default(item: "Field[Any]") -> str:
+    if item.default is not MISSING:
+        return spell(item.default)
+    if item.default_factory is not MISSING:
+        return spell(item.default_factory())
+    return '"" # required'
+
+
+def _constraint(item: "Field[Any]") -> str:
+    low, high = item.metadata["range"]
+    if choices := item.metadata["choices"]:
+        return f" One of: {', '.join(choices)}."
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f" At least {low}."
+    return f" At most {high}." if low is None else f" {low} to {high}."

@@ -1,0 +1,277 @@
+"""The keys of users, login, messages, tokens, rate limits and the audit log."""
+
+from pathlib import Path
+from typing import Final
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.config.rates import Rate, rates
+from strongroom.plugin_api import option
+
+
+@dataclass(frozen=True, slots=True)
+class UsersSettings:
+    """Registration and deletion of users."""
+
+    registration: str = option(
+        "open",
+        choices=("open", "invited", "closed"),
+        help="Who may register, by POST /users or by the first login: anyone, only people with an "
+        "invitation, or no one. Administrators can always create users.",
+    )
+    erase_after_days: int = option(
+        30,
+        minimum=0,
+        maximum=36_500,
+        help="Days after which `prune` erases the name and the logins of a deleted user.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSettings:
+    """The login methods; the options of a method are in ``[login.METHOD]``."""
+
+    methods: tuple[str, ...] = option(
+        ("password", "sms"),
+        help="The enabled login methods, in the order in which they are tried. The default contains sms "
+        "only if the plugin login_sms is enabled.",
+    )
+    default_region: str = option(
+        "CN", help="The ISO 3166 code of the region of mobile numbers without a country code."
+    )
+
+
+FACTOR_AUDIENCES: Final = ("all", "admin", "tenant-admin")
+"""The values of ``second_factors.required_for``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorsSettings:
+    """Second factors; the options of a factor are in ``[second_factors.FACTOR]``."""
+
+    methods: tuple[str, ...] | None = option(
+        None,
+        help="The second factors that users may enrol. Absent: all that the enabled plugins offer.",
+    )
+    required_for: tuple[str, ...] = option(
+        (),
+        help="The users who must have a second factor: all, admin (administrators of the server), "
+        "tenant-admin (administrators of a tenant).",
+    )
+    grace_days: int = option(
+        0,
+        minimum=0,
+        maximum=365,
+        help="Days for which such a user may log in without one, counted once from the first login that "
+        "would need it. Afterwards the login only leads to the enrolment.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CaptchaSettings:
+    """Captchas; the other keys of the section are the options of the provider."""
+
+    provider: str = option("image", help="The name of a registered captcha provider.")
+    lifetime_seconds: int = option(
+        300, minimum=10, maximum=3600, help="The lifetime of a captcha in seconds."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesSettings:
+    """E-mail and SMS; the options of a sender are in ``[messages.SENDER]``."""
+
+    email: tuple[str, ...] = option(("console",), help="The senders of e-mail, tried in this order.")
+    sms: tuple[str, ...] = option(("console",), help="The senders of SMS, tried in this order.")
+    language: str = option(
+        "en",
+        choices=("en", "zh"),
+        help="The default language of messages, for requests without a supported Accept-Language.",
+    )
+    retention_days: int = option(
+        90,
+        minimum=0,
+        maximum=36_500,
+        help="Days after which `prune` deletes the record of a message; 0: never.",
+    )
+    templates_dir: Path | None = option(
+        None,
+        help="A folder of files LANGUAGE/OCCASION.txt that replace the built-in texts. Absent: none.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordsSettings:
+    """Password hashing."""
+
+    bcrypt_cost: int = option(
+        12,
+        minimum=4,
+        maximum=18,
+        help="The base-2 logarithm of bcrypt's rounds. Raising it is always safe. Lowering it lets an "
+        "attacker detect, by the time of a failed login, accounts that have not logged in since.",
+    )
+    max_concurrent_hashes: int = option(
+        0,
+        minimum=0,
+        maximum=64,
+        help="Password hashes that a process computes concurrently for logins, and as many for new "
+        "passwords; 0: one per two cores.",
+    )
+    hash_queue: int = option(
+        64,
+        minimum=0,
+        maximum=1000,
+        help="The maximum number of requests of a worker that wait for a hash, for logins and for new "
+        "passwords each, and of logins that wait for others of the same name or address; further "
+        "requests get 503 immediately. They wait in threads of their own.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TokensSettings:
+    """Access tokens and refresh tokens."""
+
+    algorithm: str = option(
+        "HS256", choices=("HS256", "RS256"), help="The signature algorithm of access tokens."
+    )
+    lifetime_seconds: int = option(
+        1800, minimum=1, maximum=31_536_000, help="The lifetime of an access token in seconds."
+    )
+    refresh_lifetime_seconds: int = option(
+        2_592_000,
+        minimum=1,
+        maximum=31_536_000,
+        help="The lifetime of a refresh token in seconds; a login that is idle for longer ends.",
+    )
+    session_lifetime_days: int = option(
+        90,
+        minimum=0,
+        maximum=3650,
+        help="The maximum lifetime of a login in days, even if its tokens are refreshed; 0: unlimited.",
+    )
+    keys_file: Path | None = option(
+        None,
+        help="The file of a private JWK Set (RFC 7517); the first key signs, all keys verify. Absent: "
+        "generated in data_dir, in development only.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKeysSettings:
+    """Access keys of users and service accounts."""
+
+    default_lifetime_days: int = option(
+        90,
+        minimum=1,
+        maximum=36_500,
+        help="Days after which an access key ends, unless its creation states an end.",
+    )
+    max_lifetime_days: int = option(
+        366, minimum=1, maximum=36_500, help="The maximum lifetime of an access key in days."
+    )
+    max_per_user: int = option(
+        100, minimum=0, maximum=100_000, help="The maximum number of access keys per user; 0: none."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSettings:
+    """Rate limits; each list contains rates such as "5/hour", and all of them apply."""
+
+    login_failures_before_captcha: int = option(
+        3,
+        minimum=0,
+        maximum=1000,
+        help="Failed logins per name before a captcha is required.",
+    )
+    login_failures_seconds: int = option(
+        3600,
+        minimum=1,
+        maximum=2_592_000,
+        help="Seconds after the last failed login of a name until its failures no longer count.",
+    )
+    login_failures_per_address_before_captcha: int = option(
+        30,
+        minimum=0,
+        maximum=100_000,
+        help="Failed logins per client address (IPv6: per /64) in a fixed window of an hour before a "
+        "captcha is required.",
+    )
+    code_per_device: tuple[Rate, ...] = option(
+        rates("1/minute"), help="Verification codes requested per device."
+    )
+    code_per_recipient: tuple[Rate, ...] = option(
+        rates("1/minute", "5/hour", "10/day"), help="Verification codes sent per recipient."
+    )
+    code_per_address: tuple[Rate, ...] = option(
+        rates("30/hour", "200/day"), help="Verification codes requested per client address."
+    )
+    invitations_per_recipient: tuple[Rate, ...] = option(
+        rates("3/hour", "10/day"), help="Invitations sent per e-mail address or mobile number."
+    )
+    invitations_per_user: tuple[Rate, ...] = option(
+        rates("100/hour", "500/day"), help="Invitations sent by a user."
+    )
+    public_per_address: tuple[Rate, ...] = option(
+        rates("600/minute"),
+        help="Changes without a token per client address, such as refreshes, by routes without a limit "
+        "of their own.",
+    )
+    login_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"), help="Login attempts per client address."
+    )
+    challenge_per_address: tuple[Rate, ...] = option(
+        rates("1200/hour"), help="Challenges of logins by a passkey per client address."
+    )
+    available_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"),
+        help="Checks per client address whether a credential is available; beyond it, a captcha is "
+        "required.",
+    )
+    captchas_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"), help="Captchas created per client address."
+    )
+    strength_per_address: tuple[Rate, ...] = option(
+        rates("1200/hour"), help="Password strength checks per client address."
+    )
+    register_per_address: tuple[Rate, ...] = option(
+        rates("30/hour"), help="Registration attempts per client address."
+    )
+    reset_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"), help="Password reset attempts per client address."
+    )
+    setup_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"), help="Attempts per client address to create the first administrator."
+    )
+    unknown_codes_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"),
+        help="Verification attempts per client address with ids that were never issued.",
+    )
+    wrong_codes_per_recipient_daily: int = option(
+        20,
+        minimum=1,
+        maximum=100_000,
+        help="Wrong verification codes per recipient and day, across all codes sent to the recipient.",
+    )
+    wrong_keys_per_address: tuple[Rate, ...] = option(
+        rates("600/hour"),
+        help="Wrong access keys per client address; beyond it, right keys are refused, too.",
+    )
+    leaked_keys_per_address: tuple[Rate, ...] = option(
+        rates("60/hour"), help="Reports of leaked access keys per client address."
+    )
+    username_changes_per_user: tuple[Rate, ...] = option(
+        rates("10/day"), help="Username changes attempted per user."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """The audit log."""
+
+    retention_days: int = option(
+        0,
+        minimum=0,
+        maximum=36_500,
+        help="Days after which `audit prune` and `prune` delete a record; 0: never.",
+    )

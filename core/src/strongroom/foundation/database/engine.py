@@ -1,0 +1,363 @@
+"""Connections and transactions.
+
+Services open a transaction where the work of a request begins and pass the connection on, so that all
+its changes are atomic. On SQLite, ``write`` takes the write lock when the transaction begins. A read
+transaction that upgraded to writing could fail halfway, because another writer committed first.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import ceil
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.pool import NullPool
+
+from strongroom.foundation.database.commit_signal import CommitSignal
+from strongroom.foundation.database.compiled import UNOBSERVED, is_observed
+from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
+from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
+from strongroom.foundation.database.read_pool import OneTransaction, Read, ReadPool
+from strongroom.foundation.database.sqlite_engines import (
+    BUSY_SECONDS,
+    LAZY,
+    POOL_SECONDS,
+    WRITING,
+    read_only_sqlite_engine,
+    read_only_sqlite_reading_engine,
+    sqlite_engine,
+    sqlite_reading_engine,
+)
+from strongroom.foundation.database.sqlite_writer import WriterLock
+from strongroom.foundation.database.statements import REPEATABLE, Observer, Statement, forget, observe
+from strongroom.foundation.errors import Unavailable
+from strongroom.plugin_api.tracing import carry
+
+if TYPE_CHECKING:
+    from strongroom.foundation.database.postgresql import Connector
+
+T = TypeVar("T")
+
+_LONG_SECONDS = 600
+_QUEUED_AT_ONCE = 16
+"""Number of works of a key that share a transaction: other processes wait for the same lock."""
+
+_LIFT_LIMIT = Statement(text(f"SET LOCAL statement_timeout = '{_LONG_SECONDS}s'"))
+_RESTORE_LIMIT = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
+_ASYNC_COMMIT = Statement(text("SET LOCAL synchronous_commit = off"))
+
+
+class Database:
+    """The database of one process.
+
+    Args:
+        url: ``sqlite:///FILE`` or ``postgresql+psycopg://...``.
+        pool_size: connections that stay open; as many again are opened under load.
+        readers: further connections that :meth:`read` keeps; more concurrent reads use the others.
+        timeout_seconds: the time limit of a statement on PostgreSQL; ``None`` is unlimited.
+        read_only: refuse to write. On SQLite, no file is created or changed, except its ``-shm``.
+
+    A thread has one transaction at a time. A nested transaction could deadlock, because it might wait
+    for a connection or a lock that its own thread holds.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 16,
+        readers: int = 8,
+        timeout_seconds: float | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self._guard = OneTransaction()
+        self._on_wait: Callable[[float], None] | None = None
+        self.commits = CommitSignal()
+        is_sqlite = url.startswith("sqlite")
+        if read_only and not is_sqlite:
+            url = _read_only_url(url)
+        engine_of = read_only_sqlite_engine if read_only else sqlite_engine
+        self.engine = (
+            engine_of(url, pool_size)
+            if is_sqlite
+            else _engine(url, pool_size, timeout_seconds or POOL_SECONDS)
+        )
+        self._connector = None if is_sqlite else _bound(self.engine, timeout_seconds)
+        reading_engine = _reading_engine(url, self._connector, read_only=read_only)
+        self._readers = ReadPool(reading_engine, readers)
+        # SQLite has one writer at a time, and a commit invalidates the page caches of all other
+        # connections. So all writes use one connection, whose cache stays valid.
+        self._writing_engine = engine_of(url, 1) if is_sqlite else self.engine
+        self._writer = self._writing_engine.execution_options(**{WRITING: True})
+        self._lazy_writer = self._writing_engine.execution_options(**{WRITING: True, LAZY: True})
+        self._group_commit = GroupCommit(self._writing) if is_sqlite else None
+        self._on_queue_wait: Callable[[float], None] | None = None
+        self._queues = KeyedGroupCommit(self._queue)
+        # Half of the time that a change may wait, so that those before it may take the other half.
+        self._crowded_seconds = (timeout_seconds or POOL_SECONDS) / 2
+        self._writer_lock = (
+            WriterLock(self.engine.url.database or "", BUSY_SECONDS) if is_sqlite else None
+        )
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """Check out a connection for reading only.
+
+        On SQLite all statements see one snapshot; on PostgreSQL each sees its own, as at the default
+        isolation level. Use :meth:`snapshot` for one snapshot on both.
+
+        Raises:
+            Unavailable: the database does not respond.
+        """
+        if self._connector is not None:
+            self._require_response()
+        return Read(self.engine, self._readers, self._guard, in_transaction=True)
+
+    def read_one(self) -> AbstractContextManager[Connection]:
+        """Check out a connection for a single statement. On SQLite this saves a transaction of its own.
+
+        Raises:
+            Unavailable: the database does not respond.
+        """
+        if self._connector is not None:
+            self._require_response()
+        return Read(self.engine, self._readers, self._guard, in_transaction=False)
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        """Open a transaction that commits when the block ends, and rolls back if the block raises.
+
+        Args:
+            durable: whether the commit must survive a power failure. A non-durable commit survives a
+                crash of Strongroom's processes, and becomes durable with the next durable commit.
+
+        Raises:
+            Unavailable: the database does not respond.
+            StorageFull: the database has no space left.
+        """
+        with self._guard, self._writing(durable) as connection:
+            yield connection
+
+    def write_together(
+        self, work: Callable[[Connection], T], *, key: str | None = None, durable: bool = True
+    ) -> T:
+        """Run ``work`` in a transaction as of :meth:`write`, and return its result.
+
+        On SQLite, the work of concurrent threads shares one transaction, so that they wait for one disk
+        sync (group commit). On PostgreSQL, which does the same internally, only work of the same key
+        does, which would wait for the same lock. The work may run in another thread.
+
+        Args:
+            work: changes rows.
+            key: what the work locks, such as the id of a tenant.
+            durable: as of :meth:`write`.
+
+        Raises:
+            Unavailable: the database does not respond.
+            StorageFull: the database has no space left.
+        """
+        with self._guard:
+            # Another thread may run it, on behalf of this request.
+            job = carry(self._translated(work))
+            if self._group_commit is not None:
+                return self._group_commit.run(job, durable=durable)
+            if key is not None:
+                return self._queues.run(key, job, durable=durable)
+            with self._writing(durable) as connection:
+                return work(connection)
+
+    def require_short_queue(self, key: str) -> None:
+        """Refuse work of :meth:`write_together` that would probably wait for too long.
+
+        Raises:
+            Unavailable: work of the same key has waited for half of the time limit.
+        """
+        if self._queues.waited(key) > self._crowded_seconds:
+            raise Unavailable(retry_after=ceil(self._crowded_seconds))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Open a transaction for reading whose queries all see one snapshot of the database.
+
+        Raises:
+            Unavailable: the database does not respond.
+        """
+        engine = self.engine
+        if engine.dialect.name == "postgresql":
+            # Every SQLite transaction reads from a snapshot; PostgreSQL's default does not.
+            engine = engine.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
+        began = perf_counter()
+        with self._guard, self._translating_errors(), engine.begin() as connection:
+            self._note_wait(began)
+            yield connection
+
+    @property
+    def engines(self) -> set[Engine]:
+        """All engines in use: :attr:`engine` and, on SQLite, the engine for writing."""
+        return {self.engine, self._writing_engine}
+
+    def observe_queues(self, waits: Callable[[float], None]) -> None:
+        """Observe the seconds that work of :meth:`write_together` with a key waits for other work."""
+        self._on_queue_wait = waits
+
+    def observe(self, statements: Observer, waits: Callable[[float], None] | None = None) -> None:
+        """Observe the work of the database, until :meth:`close`.
+
+        Args:
+            statements: called after each statement.
+            waits: receives the seconds that each transaction has waited for a connection and, on SQLite,
+                for the write lock.
+        """
+        self._on_wait = waits
+        for engine in (*self.engines, self._readers.engine):
+            observe(engine, statements)
+
+    @property
+    def is_hanging(self) -> bool:
+        """Whether the server is known to hang, so that queries would only time out."""
+        return self._connector is not None and self._connector.circuit.is_open
+
+    def close(self) -> None:
+        """Close every connection."""
+        if self._writer_lock:
+            self._writer_lock.close()
+        if self._connector:
+            self._connector.circuit.close()
+        self._readers.close()
+        forget(self._readers.engine)
+        for engine in self.engines:
+            forget(engine)
+            engine.dispose()
+
+    @contextmanager
+    def _writing(self, durable: bool) -> Iterator[Connection]:
+        writer = self._writer if durable else self._lazy_writer
+        lock = self._writer_lock.acquire() if self._writer_lock else nullcontext()
+        began = perf_counter()
+        # The lock comes first, so that a waiting thread does not occupy a connection of the pool.
+        with lock, self._translating_errors(), writer.begin() as connection:
+            self._note_wait(began)
+            if not is_observed(writer):
+                connection.execution_options(**{UNOBSERVED: True})
+            topics = self.commits.collect(connection)
+            yield connection
+        # After the release of the lock; skipped if the transaction was rolled back.
+        self.commits.notify(topics)
+
+    def _queue(self) -> GroupCommit:
+        return GroupCommit(self._writing, self._on_queue_wait or _ignore, _QUEUED_AT_ONCE)
+
+    def _translated(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+        def translated(connection: Connection) -> T:
+            # Among other work, an error does not reach the end of the transaction.
+            with self._translating_errors():
+                return work(connection)
+
+        return translated
+
+    def _note_wait(self, began: float) -> None:
+        if self._on_wait is not None:
+            self._on_wait(perf_counter() - began)
+
+    @contextmanager
+    def _translating_errors(self) -> Iterator[None]:
+        self._require_response()
+        try:
+            yield
+        except DATABASE_ERRORS as error:
+            raise_translated(error)
+            raise
+
+    def _require_response(self) -> None:
+        # Immediately, because a thread would otherwise wait for the whole time limit.
+        if self.is_hanging:
+            raise Unavailable(retry_after=1)
+
+
+def _ignore(_seconds: float) -> None:
+    """Drop a figure."""
+
+
+@contextmanager
+def long_statements(connection: Connection, *, wanted: bool = True) -> Iterator[None]:
+    """Extend the time limit of the statements in the block to ten minutes, if wanted.
+
+    For one change of very many rows, which would otherwise fail however often it is repeated. SQLite
+    and commands have no time limit.
+    """
+    driver: Any = connection.connection.driver_connection
+    seconds = getattr(driver, "seconds", None)
+    if seconds is None or not wanted:
+        yield
+        return
+    _LIFT_LIMIT.execute(connection)
+    # Later than the server's own limit: the server only cancels the statement.
+    driver.seconds = max(seconds, _LONG_SECONDS + POOL_SECONDS)
+    try:
+        yield
+        # Not after an error: the transaction is over then.
+        _RESTORE_LIMIT.execute(connection)
+    finally:
+        driver.seconds = seconds
+
+
+def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
+    """Make an engine open connections whose statements have a time limit."""
+    # Imported here because psycopg is installed only for PostgreSQL.
+    from strongroom.foundation.database.postgresql import Connector
+
+    _, parameters = engine.dialect.create_connect_args(engine.url)
+    connector = Connector(parameters, timeout_seconds)
+    event.listen(engine, "do_connect", lambda *_: connector.connect())
+    return connector
+
+
+def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_timeout=pool_seconds,
+        # A ping per checkout detects connections that a restarted server has closed.
+        pool_pre_ping=True,
+        hide_parameters=True,
+    )
+    event.listen(engine, "begin", _begin_postgresql)
+    return engine
+
+
+def _reading_engine(url: str, connector: "Connector | None", *, read_only: bool) -> Engine:
+    """Return an engine without a pool whose connections refuse to write and have no transactions."""
+    if connector is None:
+        return read_only_sqlite_reading_engine(url) if read_only else sqlite_reading_engine(url)
+    engine = create_engine(
+        url,
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+        # Database.read passes no statements to this engine while there are listeners.
+        execution_options={REPEATABLE: True, UNOBSERVED: True},
+        hide_parameters=True,
+    )
+    event.listen(engine, "do_connect", lambda *_: _connect_reader(connector))
+    return engine
+
+
+def _connect_reader(connector: "Connector") -> Any:
+    connection = connector.connect(autocommit=True)
+    connection.execute("SET default_transaction_read_only = on")
+    return connection
+
+
+def _read_only_url(url: str) -> str:
+    """Return the URL of a PostgreSQL database with the option that transactions cannot write."""
+    parsed = make_url(url)
+    stated = parsed.query.get("options", "")
+    options = f"{stated} -c default_transaction_read_only=on".strip()
+    return parsed.update_query_dict({"options": options}).render_as_string(hide_password=False)
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    if connection.get_execution_options().get(LAZY):
+        _ASYNC_COMMIT.execute(connection, {})

@@ -1,0 +1,181 @@
+"""Engines for SQLite databases: for all work of a server, and for reading without creating a file."""
+
+import hashlib
+import os
+import sqlite3
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.pool import NullPool
+
+from strongroom.foundation.database.compiled import UNOBSERVED
+from strongroom.foundation.database.statements import REPEATABLE, Statement
+
+WRITING: Final = "strongroom_writing"
+"""The option of a connection that takes the write lock when its transaction begins."""
+
+LAZY: Final = "strongroom_lazy"
+"""The option of a connection whose commits need not survive a power failure."""
+
+BUSY_SECONDS: Final = 30
+"""How long a connection waits for a lock."""
+
+POOL_SECONDS: Final = 10
+"""How long a thread waits for a connection."""
+
+_ARGUMENTS: Final = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+_READING: Final = {REPEATABLE: True, UNOBSERVED: True}
+
+_BEGIN = Statement(text("BEGIN"))
+_BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
+# In WAL mode, FULL syncs the log at each commit and NORMAL at checkpoints only.
+_SYNC = Statement(text("PRAGMA synchronous = FULL"))
+_NO_SYNC = Statement(text("PRAGMA synchronous = NORMAL"))
+
+
+def sqlite_engine(url: str, pool_size: int) -> Engine:
+    """Return an engine whose transactions can write, one at a time.
+
+    Raises:
+        ValueError: the database is not a file.
+    """
+    path = _path_of(url)
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_timeout=POOL_SECONDS,
+        hide_parameters=True,
+        connect_args=_ARGUMENTS,
+    )
+    event.listen(engine, "do_connect", lambda *_: _make_private(path))
+    event.listen(engine, "connect", lambda connection, _: _prepare(connection))
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def sqlite_reading_engine(url: str) -> Engine:
+    """Return an engine without a pool whose connections refuse to write and have no transactions."""
+    engine = create_engine(
+        url,
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+        # Database.read passes no statements to this engine while there are listeners.
+        execution_options=_READING,
+        hide_parameters=True,
+        connect_args=_ARGUMENTS,
+    )
+    event.listen(engine, "connect", lambda connection, _: _prepare_reader(connection))
+    return engine
+
+
+def read_only_sqlite_engine(url: str, _pool_size: int) -> Engine:
+    """Return an engine that creates and changes no file, except the ``-shm`` of a used database."""
+    path = _path_of(url)
+    engine = create_engine(
+        url, creator=lambda: _open_read_only(path), poolclass=NullPool, hide_parameters=True
+    )
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def read_only_sqlite_reading_engine(url: str) -> Engine:
+    """Return an engine as :func:`sqlite_reading_engine` that creates and changes no file."""
+    path = _path_of(url)
+    return create_engine(
+        url,
+        creator=lambda: _open_read_only(path),
+        poolclass=NullPool,
+        isolation_level="AUTOCOMMIT",
+        execution_options=_READING,
+        hide_parameters=True,
+    )
+
+
+def _prepare_reader(connection: Any) -> None:
+    _prepare(connection)
+    connection.execute("PRAGMA query_only = ON")
+
+
+def _path_of(url: str) -> Path:
+    path = make_url(url).database
+    if not path or path == ":memory:":
+        raise ValueError("an SQLite database must be a file; connections do not share one in memory")
+    return Path(path)
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    # Without a write-ahead log, no server has the database open. Then "immutable" keeps SQLite from
+    # creating a log and its index, which a connection that cannot write would leave behind.
+    immutable = "" if Path(f"{path}-wal").exists() else "&immutable=1"
+    address = f"{path.absolute().as_uri()}?mode=ro{immutable}"
+    connection = sqlite3.connect(
+        address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
+    )
+    connection.create_function("sha256", -1, _sha256, deterministic=True)
+    return connection
+
+
+def _make_private(path: Path) -> None:
+    """Create the database file with mode 0600, and remove the access of others if it exists.
+
+    SQLite creates its ``-wal`` and ``-shm`` files with the mode of the database. Errors are ignored,
+    because SQLite reports a missing directory or another user's file when it opens the database.
+    """
+    with suppress(OSError):
+        if not path.exists():
+            _create_private(path)
+        for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            if file.exists() and file.stat().st_mode & stat.S_IRWXO:
+                file.chmod(stat.S_IMODE(file.stat().st_mode) & ~stat.S_IRWXO)
+
+
+def _create_private(path: Path) -> None:
+    # Create a temporary file and link it, instead of opening the database itself: closing a file
+    # descriptor of the database would release the fcntl locks that SQLite holds on it in this process.
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+    os.close(descriptor)
+    try:
+        os.link(temporary, path)
+    finally:
+        Path(temporary).unlink()
+
+
+def _prepare(connection: Any) -> None:
+    # By default, sqlite3 begins a transaction only before the first write, so the reads before it
+    # would be outside. Autocommit mode leaves BEGIN to _begin.
+    connection.isolation_level = None
+    for pragma in (
+        "journal_mode = WAL",
+        # A 201 response promises that the row survives a power failure, so each commit is synced.
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "cache_size = -8000",
+        "temp_store = MEMORY",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    connection.create_function("sha256", -1, _sha256, deterministic=True)
+
+
+def _sha256(*parts: str | bytes | int) -> str:
+    """Return the SHA-256 of the parts in hexadecimal digits; PostgreSQL has a function for it."""
+    content = (part if isinstance(part, bytes) else str(part).encode() for part in parts)
+    return hashlib.sha256(b"".join(content)).hexdigest()
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if not options.get(WRITING):
+        _BEGIN.execute(connection, {})
+        return
+    # synchronous is a setting of the connection and cannot change within a transaction, so switch it
+    # before BEGIN when the durability differs from the previous transaction's.
+    is_lazy = options.get(LAZY, False)
+    if connection.info.get(LAZY, False) != is_lazy:
+        (_NO_SYNC if is_lazy else _SYNC).execute(connection, {})
+        connection.info[LAZY] = is_lazy
+    _BEGIN_WRITING.execute(connection, {})

@@ -1,0 +1,181 @@
+"""Counts failed attempts, and the attempts whose outcome is not known yet."""
+
+from typing import Any, Final
+
+from sqlalchemy import Connection, Executable, bindparam, case, select, update
+
+from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.database.changes import Change
+from strongroom.foundation.database.statements import Statement, for_each_dialect
+from strongroom.foundation.limits.backends import counters
+from strongroom.foundation.limits.service import Subject, subject_key
+from strongroom.foundation.secret_keys import SecretKeys
+
+LEASE: Final = 60_000
+"""Milliseconds until an attempt is forgotten whose outcome was never recorded.
+
+Its process has ended, so its client got no answer and learned nothing. The lease is longer than an
+attempt can take.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The attempts of one subject.
+
+    Args:
+        failures: the failures that have not expired.
+        pending: the attempts whose outcome is not known yet.
+    """
+
+    failures: int
+    pending: int
+
+
+# Each statement changes two rows and names the fixed one first, because PostgreSQL locks the rows in
+# that order, so concurrent transactions cannot deadlock.
+_COLUMNS: Final = counters.c
+_IS_EXTENDED: Final = _COLUMNS.subject == bindparam("extended")
+_IS_OVER: Final = _COLUMNS.expires_at <= bindparam("now")
+_ARE_FORGOTTEN: Final = _COLUMNS.pending_until <= bindparam("now")
+_FAILURES: Final = case((_IS_OVER, 0), else_=_COLUMNS.count)
+_PENDING: Final = case((_ARE_FORGOTTEN, 0), else_=_COLUMNS.pending)
+_ONE_LESS: Final = case((_COLUMNS.pending > 0, _COLUMNS.pending - 1), else_=0)
+
+
+def _upsert(insert: Any, fixed: dict[str, Any], extended: dict[str, Any], changes: Any) -> Any:
+    rows = [{"subject": bindparam("fixed"), **fixed}, {"subject": bindparam("extended"), **extended}]
+    row = insert.values(rows)
+    return row.on_conflict_do_update(index_elements=[_COLUMNS.subject], set_=changes(row.excluded))
+
+
+def _reserving(insert: Any) -> Executable:
+    new = {
+        "count": 0,
+        "expires_at": bindparam("lease_ends_at"),
+        "pending": 1,
+        "pending_until": bindparam("lease_ends_at"),
+    }
+    reserving: Executable = _upsert(
+        insert,
+        new,
+        new,
+        lambda excluded: {
+            "count": _FAILURES,
+            "expires_at": case((_IS_OVER, excluded.expires_at), else_=_COLUMNS.expires_at),
+            "pending": _PENDING + 1,
+            "pending_until": excluded.pending_until,
+        },
+    ).returning(_COLUMNS.subject, _COLUMNS.count, _COLUMNS.pending)
+    return reserving
+
+
+def _failing(insert: Any) -> Executable:
+    new = {"count": 1, "pending": 0, "pending_until": 0}
+    # The fixed window begins with its first failure; attempts that succeed do not begin one.
+    begins = _IS_OVER | (_COLUMNS.count == 0)
+    failing: Executable = _upsert(
+        insert,
+        {**new, "expires_at": bindparam("window_ends_at")},
+        {**new, "expires_at": bindparam("expires_at")},
+        lambda excluded: {
+            "count": case((_IS_OVER, 1), else_=_COLUMNS.count + 1),
+            "expires_at": case((begins | _IS_EXTENDED, excluded.expires_at), else_=_COLUMNS.expires_at),
+            "pending": _ONE_LESS,
+        },
+    )
+    return failing
+
+
+def _releasing(insert: Any) -> Executable:
+    # An upsert, too, only for the order of its locks. A missing row is inserted as an expired one.
+    expired = {"count": 0, "expires_at": bindparam("now"), "pending": 0, "pending_until": 0}
+    releasing: Executable = _upsert(
+        insert,
+        expired,
+        expired,
+        lambda _excluded: {
+            "count": case((_COLUMNS.subject == bindparam("cleared"), 0), else_=_COLUMNS.count),
+            "pending": _ONE_LESS,
+        },
+    )
+    return releasing
+
+
+_RESERVE: Final = Statement(for_each_dialect(counters, _reserving))
+_FAIL: Final = Statement(for_each_dialect(counters, _failing))
+_RELEASE: Final = Statement(for_each_dialect(counters, _releasing))
+_READ: Final = Statement(
+    select(_COLUMNS.subject, _FAILURES, _PENDING).where(
+        _COLUMNS.subject.in_([bindparam("fixed"), bindparam("extended")])
+    )
+)
+# The row stays, because it also has the attempts that are pending.
+_CLEAR: Final = Statement(
+    update(counters).where(_COLUMNS.subject == bindparam("of_subject")).values(count=0)
+)
+_NO_SUBJECT: Final = ""
+
+
+class Attempts:
+    """Counts the attempts of pairs of subjects, such as an address and a name.
+
+    An attempt is reserved before its evaluation and then fails, succeeds or is undone. Failures of the
+    first subject are counted in a fixed window, and each failure of the second one extends its count.
+
+    Args:
+        window: milliseconds of the fixed window.
+        lifetime: milliseconds after the last failure until the other count expires.
+    """
+
+    def __init__(self, clock: Clock, keys: SecretKeys, *, window: int, lifetime: int) -> None:
+        self._clock = clock
+        self._keys = keys
+        self._window = window
+        self._lifetime = lifetime
+
+    def reserve(self, connection: Connection, fixed: Subject, extended: Subject) -> tuple[Tally, Tally]:
+        """Reserve an attempt; return the tallies of both subjects, including this attempt."""
+        now, keys = self._clock.now(), self._pair(fixed, extended)
+        rows = _RESERVE.all(connection, {**keys, "now": now, "lease_ends_at": now + LEASE})
+        return _tallies(rows, keys)
+
+    def read(self, connection: Connection, fixed: Subject, extended: Subject) -> tuple[Tally, Tally]:
+        """Return the tallies of both subjects."""
+        keys = self._pair(fixed, extended)
+        return _tallies(_READ.all(connection, {**keys, "now": self._clock.now()}), keys)
+
+    def failure(self, fixed: Subject, extended: Subject) -> Change:
+        """Return the change that counts a reserved attempt as a failure."""
+        now = self._clock.now()
+        ends = {"window_ends_at": now + self._window, "expires_at": now + self._lifetime}
+        return Change(_FAIL, {**self._pair(fixed, extended), **ends, "now": now})
+
+    def success(self, fixed: Subject, extended: Subject) -> Change:
+        """Return the change that ends a reserved attempt and clears the failures of ``extended``."""
+        return self._release(fixed, extended, self._key(extended))
+
+    def undo(self, fixed: Subject, extended: Subject) -> Change:
+        """Return the change that ends a reserved attempt that was not evaluated."""
+        return self._release(fixed, extended, _NO_SUBJECT)
+
+    def clear(self, subject: Subject) -> Change:
+        """Return the change that clears the failures of a subject."""
+        return Change(_CLEAR, {"of_subject": self._key(subject)})
+
+    def _release(self, fixed: Subject, extended: Subject, cleared: str) -> Change:
+        keys = self._pair(fixed, extended)
+        return Change(_RELEASE, {**keys, "cleared": cleared, "now": self._clock.now()})
+
+    def _pair(self, fixed: Subject, extended: Subject) -> dict[str, str]:
+        return {"fixed": self._key(fixed), "extended": self._key(extended)}
+
+    def _key(self, subject: Subject) -> str:
+        return subject_key(self._keys, *subject)
+
+
+def _tallies(rows: list[Any], keys: dict[str, str]) -> tuple[Tally, Tally]:
+    found = {subject: Tally(failures, pending) for subject, failures, pending in rows}
+    none = Tally(0, 0)
+    return found.get(keys["fixed"], none), found.get(keys["extended"], none)

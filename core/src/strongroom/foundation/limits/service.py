@@ -1,0 +1,222 @@
+"""Rate limits and failure limits."""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from limits import RateLimitItem, RateLimitItemPerSecond
+from limits.errors import StorageError
+from limits.storage import Storage
+from limits.strategies import MovingWindowRateLimiter, RateLimiter
+from sqlalchemy import Connection, Executable, bindparam, case, delete, select, update
+
+from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.pruning import prune
+from strongroom.foundation.database.statements import Statement, for_each_dialect
+from strongroom.foundation.errors import TooManyRequests, Unavailable
+from strongroom.foundation.limits.backends import counters
+from strongroom.foundation.secret_keys import SecretKeys
+
+RETRY_SECONDS: Final = 5
+"""Value of Retry-After, in seconds, while the backend is unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The rates that limit one purpose for one subject; all of them apply."""
+
+    purpose: str
+    subject: str
+    rates: Sequence[Rate]
+
+
+class RateLimits:
+    """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused.
+
+    Args:
+        storage: counts the events.
+        keys: hashes the subjects.
+        clock: the source of timestamps.
+        on_refusal: called with the purpose of each limit that refuses an event.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        keys: SecretKeys,
+        clock: Clock,
+        on_refusal: Callable[[str], None] = lambda _purpose: None,
+    ) -> None:
+        self._on_refusal = on_refusal
+        self._limiter = MovingWindowRateLimiter(storage)
+        self._keys = keys
+        self._clock = clock
+
+    def spend(self, *allowances: Allowance) -> None:
+        """Count one event for each allowance.
+
+        Nothing is counted unless all allowances have room. Exception: if a concurrent request uses the
+        last room of one, the events counted before it remain. A rate is never exceeded.
+
+        Raises:
+            TooManyRequests: an allowance has no room.
+            Unavailable: the backend is unavailable.
+        """
+        # Test all before hitting any, so that a refused request uses up no other allowance.
+        self.require(*allowances)
+        items = [item for allowance in allowances for item in self._items(allowance)]
+        try:
+            for item, key in items:
+                if not self._limiter.hit(item, key):
+                    raise self._refusal([(item, key)])
+        except StorageError as error:
+            raise Unavailable(retry_after=RETRY_SECONDS) from error
+
+    def require(self, *allowances: Allowance) -> None:
+        """Check that all allowances have room, without counting an event.
+
+        Raises:
+            TooManyRequests: an allowance has no room.
+            Unavailable: the backend is unavailable.
+        """
+        items = [item for allowance in allowances for item in self._items(allowance)]
+        try:
+            full = [(item, key) for item, key in items if not self._limiter.test(item, key)]
+            if full:
+                raise self._refusal(full)
+        except StorageError as error:
+            raise Unavailable(retry_after=RETRY_SECONDS) from error
+
+    def _items(self, allowance: Allowance) -> list[tuple[RateLimitItem, str]]:
+        key = f"{allowance.purpose}:{self._keys.hash('rates', allowance.subject)}"
+        return [(RateLimitItemPerSecond(rate.count, rate.seconds), key) for rate in allowance.rates]
+
+    def _refusal(self, full: Sequence[tuple[RateLimitItem, str]]) -> TooManyRequests:
+        for purpose in {key.partition(":")[0] for _, key in full}:
+            self._on_refusal(purpose)
+        # A retry succeeds only when all of them have room again.
+        return TooManyRequests(
+            retry_after=max(wait(self._limiter, self._clock, item, key) for item, key in full)
+        )
+
+
+def wait(limiter: RateLimiter, clock: Clock, item: RateLimitItem, *identifiers: str) -> int:
+    """Return the number of seconds, at least 1, until an exhausted rate has room again."""
+    resets_at = limiter.get_window_stats(item, *identifiers).reset_time
+    seconds = math.ceil(resets_at - clock.now() / 1000)
+    # The backend's clock may be ahead of this one, so the wait is capped at the window's length.
+    return max(1, min(seconds, item.get_expiry()))
+
+
+def _counting(insert: Any, *, fixed: bool) -> Executable:
+    # One upsert counts atomically: an expired count restarts at 1, any other is incremented.
+    expired = counters.c.expires_at <= bindparam("now")
+    row = insert.values(subject=bindparam("subject"), count=1, expires_at=bindparam("expires_at"))
+    renewed = row.excluded.expires_at
+    upsert: Any = row.on_conflict_do_update(
+        index_elements=[counters.c.subject],
+        set_={
+            "count": case((expired, 1), else_=counters.c.count + 1),
+            "expires_at": case((expired, renewed), else_=counters.c.expires_at) if fixed else renewed,
+        },
+    )
+    counting: Executable = upsert.returning(counters.c.count, counters.c.expires_at)
+    return counting
+
+
+_OF_SUBJECT: Final = counters.c.subject == bindparam("of_subject")
+_ADD: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=False)))
+_ADD_WITHIN: Final = Statement(for_each_dialect(counters, partial(_counting, fixed=True)))
+# The count may have expired and restarted in the meantime, so it never falls below 0.
+_TAKE_BACK: Final = Statement(
+    update(counters).where(_OF_SUBJECT, counters.c.count > 0).values(count=counters.c.count - 1)
+)
+_RESET: Final = Statement(delete(counters).where(_OF_SUBJECT))
+_COUNT: Final = Statement(
+    select(counters.c.count).where(_OF_SUBJECT, counters.c.expires_at > bindparam("now"))
+)
+
+
+Subject = tuple[str, str]
+"""The purpose of a count, and the user, address or name to count for."""
+
+
+def subject_key(keys: SecretKeys, purpose: str, subject: str) -> str:
+    """Return the key of a subject in the table.
+
+    A keyed hash, because the subject may be a name or address that must not be readable there.
+    """
+    return f"{purpose}:{keys.hash('counters', subject)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of events of a subject. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    events: int
+    expires_at: int
+
+
+class Counters:
+    """Counts events by subject until the count expires.
+
+    :meth:`add` extends a count with each event; :meth:`add_within` counts in fixed windows.
+    """
+
+    def __init__(self, clock: Clock, keys: SecretKeys) -> None:
+        self._clock = clock
+        self._keys = keys
+
+    def add(self, connection: Connection, purpose: str, subject: str, *, lifetime: int) -> int:
+        """Count one event and return how many there are now.
+
+        Args:
+            connection: a writing transaction.
+            purpose: the kind of event.
+            subject: the user, address or name to count for; stored as a keyed hash.
+            lifetime: milliseconds after the last event until the count restarts.
+        """
+        return self._add(_ADD, connection, self._key(purpose, subject), lifetime).events
+
+    def add_within(self, connection: Connection, purpose: str, subject: str, *, window: int) -> Count:
+        """Count one event in a window that begins with its first event and never moves.
+
+        Args:
+            connection: a writing transaction.
+            purpose: the kind of event.
+            subject: the user, address or name to count for; stored as a keyed hash.
+            window: the length of the window in milliseconds.
+        """
+        return self._add(_ADD_WITHIN, connection, self._key(purpose, subject), window)
+
+    def count(self, connection: Connection, purpose: str, subject: str) -> int:
+        """Return the number of events that have not expired."""
+        wanted = {"of_subject": self._key(purpose, subject), "now": self._clock.now()}
+        return _COUNT.scalar(connection, wanted) or 0
+
+    def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
+        """Undo one :meth:`add`."""
+        _TAKE_BACK.execute(connection, {"of_subject": self._key(purpose, subject)})
+
+    def reset(self, connection: Connection, purpose: str, subject: str) -> None:
+        """Delete the count of a subject."""
+        _RESET.execute(connection, {"of_subject": self._key(purpose, subject)})
+
+    def prune(self, database: Database) -> int:
+        """Delete expired counts, and return how many rows were deleted."""
+        now = self._clock.now()
+        is_over = (counters.c.expires_at <= now) & (counters.c.pending_until <= now)
+        return prune(database, counters.c.subject, is_over)
+
+    def _add(self, statement: Statement[Any], connection: Connection, key: str, lifetime: int) -> Count:
+        now = self._clock.now()
+        row = {"subject": key, "now": now, "expires_at": now + lifetime}
+        ((events, expires_at),) = statement.all(connection, row)
+        return Count(events, expires_at)
+
+    def _key(self, purpose: str, subject: str) -> str:
+        return subject_key(self._keys, purpose, subject)

@@ -1,0 +1,290 @@
+"""The seams of the plugin API: one row per hook, with everything that belongs to it.
+
+``strongroom plugins new`` and ``check``, the table of docs/tutorials/index.md and the tests read these
+rows; a test fails for a hook that has none, or whose row names something that does not exist.
+"""
+
+from typing import Any, Final
+
+from strongroom.dataclasses import dataclass
+from strongroom.plugin_api import Extension
+from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.factors import SecondFactor
+from strongroom.plugin_api.keys import KeyProvider
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.scanning import ContentScanner
+from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of plugin that ``strongroom plugins new`` creates, from the templates of the same name.
+
+    Args:
+        name: the name in commands and distributions.
+        description: a description of a new plugin, as one clause.
+        base: the class that its extensions derive from; ``None`` if its hook returns instances.
+        behaviour: the module of a new plugin that defines its extension.
+        suffix: the suffix of the class name of a new extension.
+    """
+
+    name: str
+    description: str
+    base: type[Extension[Any]] | None = None
+    behaviour: str = "plugin"
+    suffix: str = ""
+
+    @property
+    def module(self) -> str:
+        """The name of the module that declares its base class; empty without one."""
+        return self.base.__module__ if self.base else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """A hook, and what plugin authors find about it.
+
+    Args:
+        hook: the function of :mod:`strongroom.foundation.plugins.hookspecs`.
+        purpose: completes "I want to ..." in the table of docs/tutorials/index.md.
+        kind: the name of the :class:`Kind` whose templates implement the hook.
+        page: the page in docs/tutorials, without ``.md``.
+        contract: the contract test class, as ``module.Class`` below ``strongroom.testing``.
+        user: the module of a built-in or distributed plugin, or of an example, that implements the hook.
+    """
+
+    hook: str
+    purpose: str
+    kind: str
+    page: str
+    contract: str
+    user: str
+
+    @property
+    def returns_classes(self) -> bool:
+        """Whether the hook returns extension classes, which the configuration selects."""
+        return any(kind.base and main_seam(kind) is self for kind in KINDS)
+
+    @property
+    def contract_name(self) -> str:
+        """The name of the contract test class."""
+        return self.contract.rpartition(".")[2]
+
+
+KINDS: Final = (
+    Kind("storage", "Stores Strongroom's files in a folder", StorageBackend, "backend", "Backend"),
+    Kind("wrapper", "Logs the slow calls of another storage", StorageWrapper, "wrapper", "Wrapper"),
+    Kind("keys", "Wraps the keys of encrypted storages", KeyProvider, "provider", "Keys"),
+    Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
+    Kind("factor", "Asks for a word as a second factor", SecondFactor, "factor", "Factor"),
+    Kind("authenticator", "Presents access keys in a header", behaviour="header"),
+    Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
+    Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
+    Kind("routes", "Adds a route about the storage that tenants use"),
+    Kind("wsgi", "Shows a page with the tenants of the caller"),
+    Kind("commands", "Adds a command that shows the tenants of a user"),
+    Kind("events", "Appends Strongroom's events to a file"),
+    Kind("scan", "Refuses uploads of programs", ContentScanner, "scanner", "Scanner"),
+    Kind("job", "Warns when a disk of Strongroom is nearly full"),
+    Kind("metrics", "Counts changes of files for Prometheus"),
+    Kind("table", "Keeps notes about a Strongroom server"),
+)
+
+SEAMS: Final = (
+    Seam(
+        "register_storage_backends",
+        "store the bytes of files in another place",
+        kind="storage",
+        page="storage",
+        contract="storage.StorageBackendContract",
+        user="strongroom_storage_local.plugin",
+    ),
+    Seam(
+        "register_storage_wrappers",
+        "change what another storage stores, such as encrypt it",
+        kind="wrapper",
+        page="wrapper",
+        contract="storage.StorageWrapperContract",
+        user="strongroom_storage_encrypted.plugin",
+    ),
+    Seam(
+        "register_key_providers",
+        "keep the master key of encrypted storages in another place",
+        kind="keys",
+        page="keys",
+        contract="keys.KeyProviderContract",
+        user="strongroom.builtin.key_file",
+    ),
+    Seam(
+        "register_login_methods",
+        "verify logins in another way, such as with a directory or an identity provider",
+        kind="login",
+        page="login",
+        contract="login.LoginMethodContract",
+        user="strongroom_login_sms.plugin",
+    ),
+    Seam(
+        "register_second_factors",
+        "ask for another proof after the password, such as a code of an app",
+        kind="factor",
+        page="second_factor",
+        contract="factors.SecondFactorContract",
+        user="strongroom_factor_totp.plugin",
+    ),
+    Seam(
+        "register_authenticators",
+        "let programs present access keys in another way than `Authorization: Bearer`",
+        kind="authenticator",
+        page="authenticator",
+        contract="authentication.AuthenticatorContract",
+        user="strongroom.builtin.basic",
+    ),
+    Seam(
+        "register_captcha_providers",
+        "distinguish people from programs with another captcha",
+        kind="captcha",
+        page="captcha",
+        contract="captcha.CaptchaProviderContract",
+        user="strongroom.builtin.image_captcha",
+    ),
+    Seam(
+        "register_message_senders",
+        "deliver SMS or e-mails through another gateway",
+        kind="sender",
+        page="sender",
+        contract="messages.MessageSenderContract",
+        user="strongroom.builtin.smtp",
+    ),
+    Seam(
+        "register_blueprints",
+        "add routes to the REST API, or hooks of all requests",
+        kind="routes",
+        page="routes",
+        contract="routes.RoutesContract",
+        user="strongroom_login_wechat.plugin",
+    ),
+    Seam(
+        "register_errors",
+        "respond with error codes of its own",
+        kind="routes",
+        page="routes",
+        contract="routes.RoutesContract",
+        user="strongroom_login_wechat.plugin",
+    ),
+    Seam(
+        "register_wsgi_applications",
+        "serve another protocol, such as WebDAV, or HTML pages",
+        kind="wsgi",
+        page="wsgi",
+        contract="wsgi.WsgiApplicationContract",
+        user="strongroom_directory_listing.plugin",
+    ),
+    Seam(
+        "register_start_pages",
+        "link a page for people, such as one to log in, from the start page of the server",
+        kind="wsgi",
+        page="wsgi",
+        contract="wsgi.WsgiApplicationContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
+        "register_commands",
+        "add commands to the command line",
+        kind="commands",
+        page="commands",
+        contract="commands.CommandsContract",
+        user="strongroom_login_sms.plugin",
+    ),
+    Seam(
+        "register_event_sinks",
+        "pass events on to a message queue or another system",
+        kind="events",
+        page="events",
+        contract="events.EventSinkContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_event_subscribers",
+        "do something after files, users, logins or tenants have changed",
+        kind="events",
+        page="events",
+        contract="events.EventSubscriberContract",
+        user="strongroom_tenant_folders.plugin",
+    ),
+    Seam(
+        "register_content_scanners",
+        "inspect uploads: refuse them, or hold them back until they are scanned",
+        kind="scan",
+        page="scanner",
+        contract="scanning.ContentScannerContract",
+        user="strongroom_scan_clamd.plugin",
+    ),
+    Seam(
+        "register_jobs",
+        "run something every hour, once for all servers together",
+        kind="job",
+        page="job",
+        contract="state.JobsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_metrics",
+        "export metrics to Prometheus",
+        kind="metrics",
+        page="metrics",
+        contract="metrics.MetricsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_options",
+        "have options in the configuration",
+        kind="job",
+        page="job",
+        contract="state.OptionsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "start",
+        "prepare or run something while a server runs",
+        kind="job",
+        page="job",
+        contract="state.LifeCycleContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "stop",
+        "end what runs when the server stops",
+        kind="job",
+        page="job",
+        contract="state.LifeCycleContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
+        "register_event_types",
+        "emit events of my own, for sinks, subscribers and webhooks",
+        kind="table",
+        page="table",
+        contract="events.EventTypesContract",
+        user="strongroom_share_links.plugin",
+    ),
+    Seam(
+        "register_tables",
+        "store rows in tables of my own",
+        kind="table",
+        page="table",
+        contract="state.TablesContract",
+        user="strongroom_webhooks.plugin",
+    ),
+)
+
+
+def extension_kind(extension: type[Extension[Any]]) -> Kind:
+    """Return the kind of an extension."""
+    # The most derived base decides, because a storage wrapper is also a storage.
+    return next(kind for base in extension.__mro__ for kind in KINDS if kind.base is base)
+
+
+def main_seam(kind: Kind) -> Seam:
+    """Return the first seam of a kind: the one that its extensions are registered by."""
+    return next(seam for seam in SEAMS if seam.kind == kind.name)

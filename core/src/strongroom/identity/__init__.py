@@ -1,0 +1,1 @@
+"""Who a caller is: users, sessions, accounts, verification codes, access keys."""

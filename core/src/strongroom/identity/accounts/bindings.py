@@ -1,0 +1,298 @@
+"""Adds and removes credentials, with codes or from external providers."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.paging import Page, Paging, page_of
+from strongroom.foundation.errors import CredentialTaken, LastContact, NotFound
+from strongroom.identity.accounts.reauthentication import (
+    RECENT_LOGIN,
+    Proof,
+    Reauthentication,
+    require_held,
+)
+from strongroom.identity.accounts.registration import identified
+from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import USERNAME, BoundCredential
+from strongroom.identity.users.resolver import IdentityResolver
+from strongroom.identity.users.service import UserService
+from strongroom.identity.verification.codes import CodeService, Purpose
+from strongroom.plugin_api.login import Credential, VerificationCode, VerifiedCredential
+
+CODE_HEADER: Final = "X-Verification-Code"
+"""Header for a verification code in requests without a body, as ``{id}.{code}``."""
+
+
+class BindingService:
+    """Changes to credentials that users make themselves.
+
+    Args:
+        notices: notifies the user, including at the previous address.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        users: UserService,
+        credentials: CredentialService,
+        codes: CodeService,
+        reauthentication: Reauthentication,
+        notices: Notices,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._users = users
+        self._credentials = credentials
+        self._codes = codes
+        self._reauthentication = reauthentication
+        self._notices = notices
+        self._audit = audit
+
+    def page(self, identity: Identity, user_id: str, paging: Paging) -> Page[BoundCredential]:
+        """Return a page of a user's credentials, oldest first.
+
+        Raises:
+            Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
+        with self._database.read() as connection:
+            self._users.get(connection, user_id)
+            held = self._credentials.of_user(connection, user_id)
+        # A user has one per kind, and one per app of a platform.
+        return page_of(held, paging)
+
+    def is_available(self, text: str) -> bool:
+        """Return whether the text is a valid credential that no user holds."""
+        credential = self._credentials.identify(text)
+        if credential is None:
+            return False
+        with self._database.read() as connection:
+            return not self._credentials.find_users(connection, [credential])
+
+    def bind(
+        self,
+        identity: Identity,
+        user_id: str,
+        kind: str,
+        text: str,
+        code: VerificationCode,
+        proof: Proof,
+        origin: Origin,
+    ) -> BoundCredential:
+        """Bind an e-mail address or a mobile number. It replaces the previous one of its kind.
+
+        Raises:
+            Forbidden: the caller is another user.
+            ValidationFailed: the text is not a credential of this kind.
+            CodeInvalid: the code for the new contact, or for a current one, is wrong or missing.
+            CredentialTaken: another user holds it.
+            StrongroomError: as :meth:`Reauthentication.require`.
+        """
+        identity.require_self(user_id)
+        (credential,) = identified(self._credentials, {kind: text})
+        # Read before the change, so that the previous contact is notified as well.
+        with self._database.read() as connection:
+            held = self._notices.contacts(connection, user_id)
+        self._reauthentication.require(identity, proof)
+        self._codes.require(code, credential, Purpose.BIND)
+        with self._database.write() as connection:
+            self._lock(connection, user_id)
+            # Release first, because a unique index allows one credential of this kind per user.
+            self._release(connection, user_id, kind)
+            self._credentials.bind(connection, user_id, credential)
+            self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
+            bound = self._credentials.of_user(connection, user_id)
+        self._notices.notify(held, "credential-changed", origin.languages)
+        return next(item for item in bound if item.kind == kind)
+
+    def unbind(
+        self, identity: Identity, user_id: str, kind: str, code: VerificationCode | None, origin: Origin
+    ) -> None:
+        """Unbind an e-mail address or a mobile number. Requires a code sent to a current contact.
+
+        Raises:
+            Forbidden: the caller is another user.
+            NotFound: the user has no credential of this kind.
+            LastContact: it is the user's last contact.
+            CodeInvalid: the code is wrong or missing.
+        """
+        identity.require_self(user_id)
+        with self._database.read() as connection:
+            held = self._notices.contacts(connection, user_id)
+        _require_another(held, kind)
+        require_held(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
+        with self._database.write() as connection:
+            # Checked again under the lock: two concurrent requests could otherwise remove both contacts.
+            self._credentials.lock_user(connection, user_id)
+            _require_another(self._notices.contacts(connection, user_id), kind)
+            self._release(connection, user_id, kind)
+            self._audit.record(connection, _event("credential.unbind", user_id, kind, origin))
+        self._notices.notify(held, "credential-changed", origin.languages)
+
+    def set_username(
+        self, identity: Identity, user_id: str, text: str, proof: Proof, origin: Origin
+    ) -> BoundCredential:
+        """Set the login username.
+
+        A username is no proof of identity, so any one proof is enough.
+
+        Raises:
+            Forbidden: the caller is another user.
+            ValidationFailed: the text is not a valid username.
+            CredentialTaken: another user has it.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        identity.require_self(user_id)
+        (credential,) = identified(self._credentials, {USERNAME: text})
+        self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=RECENT_LOGIN)
+        with self._database.write() as connection:
+            self._lock(connection, user_id)
+            # Release first, because a unique index allows one username per user.
+            self._credentials.release(connection, user_id, USERNAME)
+            self._credentials.bind(connection, user_id, credential)
+            self._audit.record(connection, _event("credential.bind", user_id, USERNAME, origin))
+            bound = self._credentials.of_user(connection, user_id)
+            contacts = self._notices.contacts(connection, user_id)
+        self._notices.notify(contacts, "credential-changed", origin.languages)
+        return next(item for item in bound if item.kind == USERNAME)
+
+    def _lock(self, connection: Connection, user_id: str) -> None:
+        """Lock a user's credentials, because those of two concurrent requests would conflict.
+
+        Raises:
+            NotFound: the user was deleted concurrently; a new credential would remain taken.
+        """
+        self._credentials.lock_user(connection, user_id)
+        self._users.get(connection, user_id)
+
+    def _release(self, connection: Connection, user_id: str, kind: str) -> None:
+        for item in self._credentials.of_user(connection, user_id):
+            if item.kind == kind:
+                # Codes sent to the old address must not remain valid after it is released.
+                self._codes.void(connection, Credential(item.kind, item.value))
+        self._credentials.release(connection, user_id, kind)
+
+
+def _event(action: str, user_id: str, kind: str, origin: Origin, outcome: str = SUCCESS) -> AuditEvent:
+    """Return the audit event of a user who changed a credential of their own."""
+    return AuditEvent(
+        action,
+        outcome,
+        actor_id=user_id,
+        target_type="user",
+        target_id=user_id,
+        origin=origin,
+        details={"kind": kind},
+    )
+
+
+def _require_another(held: Sequence[Credential], kind: str) -> None:
+    kinds = {credential.kind for credential in held}
+    if kind not in kinds:
+        raise NotFound
+    if not kinds - {kind}:
+        raise LastContact
+
+
+Replaced = Callable[[Sequence[Credential]], Collection[Credential]]
+
+
+class ExternalCredentials:
+    """Credentials of kinds that login methods define."""
+
+    def __init__(
+        self,
+        database: Database,
+        credentials: CredentialService,
+        resolver: IdentityResolver,
+        codes: CodeService,
+        notices: Notices,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._credentials = credentials
+        self._resolver = resolver
+        self._codes = codes
+        self._notices = notices
+        self._audit = audit
+
+    def bind(
+        self,
+        identity: Identity,
+        user_id: str,
+        verified: VerifiedCredential,
+        replaced: Replaced,
+        origin: Origin,
+    ) -> Sequence[BoundCredential]:
+        """Bind verified credentials to a user; return all the user's credentials of these kinds.
+
+        Raises:
+            Forbidden: the caller is another user.
+            CredentialTaken: another user holds one of them.
+        """
+        identity.require_self(user_id)
+        kind = verified.credential.kind
+        try:
+            with self._database.write() as connection:
+                contacts = self._notices.contacts(connection, user_id)
+                self._resolver.bind(connection, user_id, verified, replaced)
+                held = self._credentials.of_user(connection, user_id)
+                self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
+        except CredentialTaken:
+            # A separate transaction, because the first one was rolled back.
+            with self._database.write() as connection:
+                self._audit.record(connection, _event("credential.bind", user_id, kind, origin, FAILURE))
+            raise
+        self._notices.notify(contacts, "credential-changed", origin.languages)
+        kinds = {kind, *(credential.kind for credential in verified.also)}
+        return [item for item in held if item.kind in kinds]
+
+    def unbind(
+        self,
+        identity: Identity,
+        user_id: str,
+        kinds: Collection[str],
+        code: VerificationCode | None,
+        origin: Origin,
+    ) -> None:
+        """Unbind all credentials of some kinds. Requires a code sent to a current contact.
+
+        Raises:
+            Forbidden: the caller is another user.
+            NotFound: the user has no credential of these kinds.
+            LastContact: the user has no e-mail address or mobile number.
+            CodeInvalid: the code is wrong or missing.
+        """
+        identity.require_self(user_id)
+        with self._database.read() as connection:
+            self._released(connection, user_id, kinds)
+            contacts = self._contacts(connection, user_id)
+        require_held(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
+        with self._database.write() as connection:
+            # Checked again under the lock: a concurrent request may unbind the last contact.
+            self._credentials.lock_user(connection, user_id)
+            self._contacts(connection, user_id)
+            released = self._released(connection, user_id, kinds)
+            for kind in released:
+                self._credentials.release(connection, user_id, kind)
+            self._audit.record(connection, _event("credential.unbind", user_id, released[0], origin))
+        self._notices.notify(contacts, "credential-changed", origin.languages)
+
+    def _contacts(self, connection: Connection, user_id: str) -> Contacts:
+        contacts = self._notices.contacts(connection, user_id)
+        if not contacts:
+            raise LastContact
+        return contacts
+
+    def _released(self, connection: Connection, user_id: str, kinds: Collection[str]) -> list[str]:
+        held = {item.kind for item in self._credentials.of_user(connection, user_id)}
+        if held.isdisjoint(kinds):
+            raise NotFound
+        return sorted(held.intersection(kinds))

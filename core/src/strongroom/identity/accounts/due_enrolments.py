@@ -1,0 +1,116 @@
+"""Enrols the second factor that a user must have, in the login that would need it.
+
+A login without that factor yields no tokens, only a permission: a secret that stands for the first
+proof. It begins enrolments, and finishes one of them together with the login, once. It opens no other
+route.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import ChallengeInvalid, ValidationFailed
+from strongroom.identity.accounts.second_factors import BegunEnrolment, FactorService
+from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
+from strongroom.identity.sessions.login import FirstProof, LoginService, NewFactor
+from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.models import FactorRow
+from strongroom.plugin_api.login import Client
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolledLogin:
+    """A login that has enrolled a factor, and what the client receives only once."""
+
+    issued: IssuedTokens
+    factor: FactorRow
+    shown: Mapping[str, Any]
+
+
+class DueEnrolments:
+    """Enrolments without a login, of users who must have a second factor and have none."""
+
+    def __init__(
+        self,
+        database: Database,
+        enrolments: FactorEnrolments,
+        enrolling: FactorService,
+        logins: LoginService,
+        notices: Notices,
+    ) -> None:
+        self._database = database
+        self._enrolments = enrolments
+        self._enrolling = enrolling
+        self._logins = logins
+        self._notices = notices
+
+    def begin(self, permission: str, kind: str, name: str, client: Client) -> BegunEnrolment:
+        """Begin an enrolment; nothing changes until it is confirmed.
+
+        Args:
+            permission: the secret that the login has returned.
+            kind: the type of the factor.
+            name: the name of the enrolment.
+            client: the client, whose device must be that of the first proof.
+
+        Raises:
+            ChallengeInvalid: the permission is unknown, expired, of another device, or used up.
+            ValidationFailed: there is no such factor, or it only replaces others.
+        """
+        with self._database.write() as connection:
+            user_id, _ = self._find(connection, permission, client)
+            method = self._enrolling.method(kind)
+            if method.is_backup:
+                message = "Enrol another factor first: this one only replaces others."
+                raise ValidationFailed.of_field("type", "backup", message)
+            ceremony = method.begin_enrolment(self._enrolling.user(connection, user_id), [])
+            identifier, expires_at = self._enrolments.begin(
+                connection, user_id, method.name, name, ceremony
+            )
+        return BegunEnrolment(identifier, kind, expires_at, ceremony.shown)
+
+    def confirm(
+        self, permission: str, identifier: str, answer: Any, client: Client, origin: Origin
+    ) -> EnrolledLogin:
+        """Finish an enrolment and the login; the permission is used up.
+
+        Args:
+            permission: the secret that the login has returned.
+            identifier: the enrolment.
+            answer: the answer to it.
+            client: the client, whose device must be that of the first proof.
+            origin: the origin of the request, for the audit log.
+
+        Raises:
+            ChallengeInvalid: the permission or the enrolment is unknown, expired or used up; or the user
+                has a factor by now.
+            FactorInvalid: the answer is wrong.
+            InvalidCredentials: the password was changed since the first proof.
+            UserSuspended: the user is suspended.
+        """
+        with self._database.read() as connection:
+            user_id, first = self._find(connection, permission, client)
+        begun = self._enrolling.prove(user_id, identifier, answer)
+        rows: list[FactorRow] = []
+
+        def store(connection: Connection) -> None:
+            row = self._enrolling.store(connection, user_id, begun, origin, due=permission)
+            rows.append(row)
+
+        issued = self._logins.finish_enrolled(first, NewFactor(user_id, store), client, origin)
+        with self._database.read() as connection:
+            contacts = self._notices.contacts(connection, user_id)
+        self._notices.notify(contacts, "factor-changed", origin.languages)
+        return EnrolledLogin(issued, rows[-1], begun.enrolment.shown)
+
+    def _find(self, connection: Connection, permission: str, client: Client) -> tuple[str, FirstProof]:
+        user_id, context = self._enrolments.find_permission(connection, permission)
+        first = FirstProof.of_json(context)
+        if first.device_id != client.device_id:
+            raise ChallengeInvalid
+        return user_id, first

@@ -1,0 +1,298 @@
+"""Routes for second factors, and for the step-up of a login."""
+
+from typing import Any
+
+from strongroom.foundation import errors
+from strongroom.identity.accounts.credential_views import PROOF_ERRORS
+from strongroom.identity.accounts.due_enrolments import DueEnrolments
+from strongroom.identity.accounts.reauthentication import Proof, StepUp
+from strongroom.identity.accounts.schemas import (
+    ConfirmedFactorSchema,
+    DueAnswerSchema,
+    EnrolledTokensSchema,
+    EnrolmentSchema,
+    FactorAnswerSchema,
+    FactorNameSchema,
+    FactorReportQuery,
+    FactorsSchema,
+    FactorStateSchema,
+    NewDueEnrolmentSchema,
+    NewFactorSchema,
+    RecoveryCodesSchema,
+    RemovedFactorSchema,
+    RenamedFactorSchema,
+    RenewedTokenSchema,
+    StepUpSchema,
+)
+from strongroom.identity.accounts.second_factors import BegunEnrolment, FactorService, info_of
+from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.identity.sessions.service import RenewedToken
+from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.views import challenge_answer, token_headers
+from strongroom.identity.users.factor_policy import FactorState
+from strongroom.plugin_api.authentication import Sensitive
+from strongroom.plugin_api.factors import kind_of
+from strongroom.plugin_api.login import VerificationCode
+from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, own_id
+from strongroom.web.http.headers import TOKEN_RESPONSE
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.request import client, get_service, origin
+from strongroom.web.http.routing import Blueprint, Location, absolute_url
+
+Json = dict[str, Any]
+
+blueprint = Blueprint("second factors", __name__, description="Second factors and step-up.")
+
+
+@blueprint.operation(
+    "GET",
+    "/users/<user_id>/factors",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=FactorsSchema,
+    errors=(errors.Forbidden, errors.NotFound),
+)
+def list_factors(user_id: str, query: Json) -> Json:
+    """List the second factors of a user, oldest first. Secrets are not included."""
+    service = get_service(FactorService)
+    page, shown = service.page(current_identity(), own_id(user_id), paging(query))
+    return {**envelope(page, info_of), "shown": shown}
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/recovery-codes",
+    access=Access.USER,
+    sensitive=Sensitive.FACTORS,
+    returns=RecoveryCodesSchema,
+    status=201,
+    errors=(errors.Forbidden, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def create_recovery_codes(user_id: str) -> Json:
+    """Get a new sheet of recovery codes, which the response contains only once; it voids the old one.
+
+    Requires the same proof as `begin_factor`. A user without another second factor gets none.
+    """
+    codes = get_service(FactorService).renew_recovery_codes(
+        current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
+    )
+    return {"recoveryCodes": codes}
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/factors",
+    access=Access.USER,
+    sensitive=Sensitive.FACTORS,
+    body=NewFactorSchema,
+    returns=EnrolmentSchema,
+    status=201,
+    location=Location("second factors.confirm_factor", {"enrolment_id": "id"}),
+    errors=(errors.Forbidden, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def begin_factor(user_id: str, body: Json) -> Json:
+    """Begin the enrolment in a second factor; `confirm_factor` finishes it within 5 minutes.
+
+    Requires a code, the current password, or a login within the last 10 minutes; a user with a second
+    factor needs a login or step-up by it within the last 10 minutes.
+    """
+    begun = get_service(FactorService).begin(
+        current_identity(),
+        own_id(user_id),
+        body["kind"],
+        body["name"],
+        proof_of_headers(),
+        PROOF_HEADERS,
+    )
+    return _present_begun(begun)
+
+
+@blueprint.operation(
+    "POST",
+    "/users/<user_id>/factors/<enrolment_id>/confirmation",
+    access=Access.USER,
+    sensitive=Sensitive.FACTORS,
+    body=FactorAnswerSchema,
+    returns=ConfirmedFactorSchema,
+    status=201,
+    errors=(
+        errors.Forbidden,
+        errors.ChallengeInvalid,
+        errors.FactorInvalid,
+        errors.StepUpRequired,
+    ),
+)
+def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, int, dict[str, str]]:
+    """Finish an enrolment with the right answer; from now on every login requires a second factor."""
+    row, shown = get_service(FactorService).confirm(
+        current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
+    )
+    location = absolute_url("second factors.rename_factor", user_id=user_id, factor_id=row.id)
+    return {"factor": info_of(row), "shown": dict(shown)}, 201, {"Location": location}
+
+
+@blueprint.operation(
+    "PATCH",
+    "/users/<user_id>/factors/<factor_id>",
+    access=Access.USER,
+    sensitive=Sensitive.FACTORS,
+    body=FactorNameSchema,
+    returns=RenamedFactorSchema,
+    errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
+    """Rename a second factor, with the same proof as to remove it."""
+    row, shown = get_service(FactorService).rename(
+        current_identity(),
+        own_id(user_id),
+        factor_id,
+        body["name"],
+        proof_of_headers(),
+        PROOF_HEADERS,
+        origin(),
+    )
+    return {"factor": info_of(row), "shown": shown}
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/factors/<factor_id>",
+    access=Access.USER,
+    sensitive=Sensitive.FACTORS,
+    returns=RemovedFactorSchema,
+    errors=(errors.Forbidden, errors.NotFound, errors.LastContact, errors.FactorNeeded, *PROOF_ERRORS),
+    document={"parameters": PROOF_PARAMETERS},
+)
+def remove_factor(user_id: str, factor_id: str) -> Json:
+    """Remove a second factor, with a login or step-up by one within the last 10 minutes.
+
+    The recovery codes are removed with the last other factor. A factor that the user could log in with,
+    such as a passkey, is not removed if it is the last way in.
+    """
+    shown = get_service(FactorService).remove(
+        current_identity(), own_id(user_id), factor_id, proof_of_headers(), PROOF_HEADERS, origin()
+    )
+    return {**DONE, "shown": shown}
+
+
+@blueprint.operation(
+    "DELETE",
+    "/users/<user_id>/factors",
+    access=Access.ADMIN,
+    sensitive=Sensitive.FACTORS,
+    returns=DoneSchema,
+    errors=(errors.NotFound,),
+)
+def reset_factors(user_id: str) -> dict[str, bool]:
+    """Remove all second factors of a user who has lost them, and end all logins of the user."""
+    get_service(FactorService).reset(current_identity(), own_id(user_id), origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/current/step-up",
+    access=Access.USER,
+    body=StepUpSchema,
+    returns=RenewedTokenSchema,
+    errors=(
+        errors.SecondFactorRequired,
+        errors.ChallengeInvalid,
+        errors.InvalidCredentials,
+        *PROOF_ERRORS,
+    ),
+    limit="login_per_address",
+)
+def step_up(body: Json) -> tuple[RenewedToken, int, dict[str, str]]:
+    """Renew the proof of the login after `error.step-up-required` (RFC 9470); get a new access token.
+
+    A user with a second factor sends `{}`, gets `error.second-factor-required` with a challenge, and
+    answers it in a second request; others send the current password, or a code with purpose `bind`.
+    """
+    code, challenge = body["verificationCode"], body["challenge"]
+    proof = Proof(VerificationCode(**code) if code else None, body["currentPassword"])
+    renewed = get_service(StepUp).renew(
+        current_identity(), proof, challenge_answer(challenge) if challenge else None, origin()
+    )
+    return renewed, 200, {TOKEN_HEADER: renewed.access_token}
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/enrolments",
+    access=Access.PUBLIC,
+    body=NewDueEnrolmentSchema,
+    returns=EnrolmentSchema,
+    status=201,
+    errors=(errors.ChallengeInvalid,),
+    limit="login_per_address",
+)
+def begin_due_enrolment(body: Json) -> Json:
+    """Begin the enrolment of a user whose login got `error.second-factor-enrolment-required`.
+
+    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another kind.
+    """
+    begun = get_service(DueEnrolments).begin(body["id"], body["kind"], body["name"], client())
+    return _present_begun(begun)
+
+
+@blueprint.operation(
+    "POST",
+    "/authorizations/enrolments/confirmation",
+    access=Access.PUBLIC,
+    body=DueAnswerSchema,
+    returns=EnrolledTokensSchema,
+    errors=(
+        errors.ChallengeInvalid,
+        errors.FactorInvalid,
+        errors.InvalidCredentials,
+        errors.UserSuspended,
+    ),
+    limit="login_per_address",
+    response_headers=TOKEN_RESPONSE,
+)
+def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
+    """Finish the enrolment with the right answer, and log in; the response is that of a login."""
+    done = get_service(DueEnrolments).confirm(
+        body["id"], body["enrolmentId"], body["answer"], client(), origin()
+    )
+    tokens = {name: getattr(done.issued, name) for name in IssuedTokens.__dataclass_fields__}
+    enrolled = {"factor": info_of(done.factor), "shown": dict(done.shown)}
+    return {**tokens, **enrolled}, 200, token_headers(done.issued)
+
+
+@blueprint.operation(
+    "GET",
+    "/second-factors",
+    access=Access.ADMIN,
+    query=FactorReportQuery,
+    returns=collection_of(FactorStateSchema),
+)
+def report_factors(query: Json) -> Json:
+    """List the users with the kinds of their second factors, oldest first."""
+    page = get_service(FactorService).report(paging(query), only_missing=query["missing"])
+    included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
+    return envelope(page, _present_state, included)
+
+
+def _present_state(state: FactorState) -> Json:
+    return {
+        "user": reference(state.user_id),
+        "type": state.type,
+        "factors": [kind_of(name) for name in state.factors],
+        "isRequired": state.is_required,
+        "dueAt": state.due_at,
+    }
+
+
+def _present_begun(begun: BegunEnrolment) -> Json:
+    return {
+        "id": begun.id,
+        "kind": begun.kind,
+        "expiresAt": begun.expires_at,
+        "shown": dict(begun.shown),
+    }

@@ -1,0 +1,275 @@
+"""Reauthentication: the proof, in addition to the access token, that account changes require.
+
+A stolen token must not be enough to take an account over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Final
+
+from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.assurance import Demand
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import (
+    ChallengeInvalid,
+    CodeInvalid,
+    FreshProofRequired,
+    SecondFactorRequired,
+    StrongroomError,
+    WrongPassword,
+)
+from strongroom.identity.accounts.passwords import CurrentPassword
+from strongroom.identity.sessions.second_factors import ChallengeAnswer, SecondFactors
+from strongroom.identity.sessions.service import AuthorizationService, RenewedToken
+from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.factors import EnrolledFactors
+from strongroom.identity.verification.codes import CodeService, Purpose
+from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Credential, VerificationCode
+
+RECENT_LOGIN: Final = 5 * 60 * 1000
+"""Milliseconds after a login during which it is enough proof to bind the first credential."""
+
+FRESH_LOGIN: Final = 10 * 60 * 1000
+"""Milliseconds after a login during which it counts as a fresh proof."""
+
+_STEP_UP: Final = "step-up"
+"""The purpose of challenges that renew the proof of a login."""
+
+_PROVEN_LATELY: Final = Demand(MULTI_FACTOR, FRESH_LOGIN // 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The proof that a client presents for its user.
+
+    Args:
+        code: a verification code sent to a contact that the user holds.
+        password: the current password.
+    """
+
+    code: VerificationCode | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofFields:
+    """Names of the request fields or headers that carry a proof, for error details."""
+
+    code: str = "heldCode"
+    password: str = "currentPassword"  # noqa: S105  the name of a field
+
+
+BODY_FIELDS: Final = ProofFields()
+
+
+class Reauthentication:
+    """Requires a proof from the calling user."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        credentials: CredentialService,
+        codes: CodeService,
+        notices: Notices,
+        passwords: CurrentPassword,
+        authorizations: AuthorizationService,
+        enrolled: EnrolledFactors,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._credentials = credentials
+        self._codes = codes
+        self._notices = notices
+        self._passwords = passwords
+        self._authorizations = authorizations
+        self._enrolled = enrolled
+
+    def require(self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS) -> None:
+        """Require the strongest proof available to the user, before a credential is bound.
+
+        That is a code sent to a current contact; without contacts, the current password; without a
+        password, a login within the last 5 minutes.
+
+        Raises:
+            CodeInvalid: the code is missing or wrong.
+            WrongPassword: the password is missing or wrong.
+            FreshProofRequired: the login is too old.
+            StepUpRequired: the user has a second factor, and has not proven it lately.
+            TooManyRequests: too many wrong passwords.
+        """
+        self.require_factor(identity)
+        with self._database.read() as connection:
+            held = self._notices.contacts(connection, identity.user_id)
+            has_password = self._credentials.has_password(connection, identity.user_id)
+        if held:
+            require_held(self._codes, held, proof.code, Purpose.BIND, fields.code)
+        elif has_password:
+            self._require_password(identity, proof.password, fields)
+        else:
+            self._require_login_since(identity, RECENT_LOGIN)
+
+    def require_any(
+        self,
+        identity: Identity,
+        proof: Proof,
+        purpose: Purpose,
+        *,
+        login_age: int,
+        fields: ProofFields = BODY_FIELDS,
+    ) -> None:
+        """Require any one proof: a code, the current password, or a recent login.
+
+        Args:
+            identity: the caller.
+            proof: the caller's proof; a wrong proof is refused even after a recent login.
+            purpose: the purpose of the code.
+            login_age: milliseconds for which a login is a proof.
+            fields: the request fields of the proof, named in errors.
+
+        Raises:
+            CodeInvalid: the code is wrong.
+            WrongPassword: the password is wrong.
+            FreshProofRequired: there is no proof, and the login is too old.
+            StepUpRequired: the user has a second factor, and has not proven it lately.
+            TooManyRequests: too many wrong passwords.
+        """
+        self.require_factor(identity)
+        if proof.code is not None:
+            with self._database.read() as connection:
+                held = self._notices.contacts(connection, identity.user_id)
+            require_held(self._codes, held, proof.code, purpose, fields.code)
+        elif proof.password is not None:
+            self._require_password(identity, proof.password, fields)
+        else:
+            self._require_login_since(identity, login_age)
+
+    def _require_password(self, identity: Identity, password: str | None, fields: ProofFields) -> None:
+        if password is None:
+            message = "The current password is required."
+            raise WrongPassword.of_field(fields.password, "required", message)
+        try:
+            self._passwords.verify(identity.user_id, password)
+        except WrongPassword as error:
+            raise WrongPassword.of_field(fields.password, "wrong", WrongPassword.message) from error
+
+    def _require_login_since(self, identity: Identity, age: int) -> None:
+        with self._database.read() as connection:
+            login = self._authorizations.find(connection, identity.authorization_id)
+        if login is None or self._clock.now() - login.auth_time >= age:
+            raise FreshProofRequired
+
+    def require_factor(self, identity: Identity) -> None:
+        """Require that a user with a second factor has proven it within :data:`FRESH_LOGIN`.
+
+        Raises:
+            StepUpRequired: the user has a second factor, and has not proven it lately.
+            KeyNotAdmitted: the same for an access key, which proves none.
+        """
+        if _PROVEN_LATELY.is_met(identity, self._clock.now()):
+            return
+        with self._database.read() as connection:
+            has_factor = bool(self._enrolled.of_user(connection, identity.user_id))
+        if has_factor:
+            raise _PROVEN_LATELY.refusal(identity)
+
+
+def require_held(
+    codes: CodeService,
+    held: Sequence[Credential],
+    code: VerificationCode | None,
+    purpose: Purpose,
+    field: str,
+) -> None:
+    """Use up a code that was sent to one of the user's contacts.
+
+    Raises:
+        CodeInvalid: the code is missing or wrong.
+    """
+    if code is None:
+        message = f"Requires a code for {purpose.value}, sent to one of the user's contacts."
+        raise CodeInvalid.of_field(field, "required", message)
+    # The client sends no recipient with the code, so look it up and require one of the user's contacts.
+    recipient = codes.recipients([code]).get(code.id)
+    if recipient is None or recipient not in held or not codes.spend(code, recipient, purpose):
+        raise CodeInvalid.of_field(field, "wrong", CodeInvalid.message)
+
+
+class StepUp:
+    """Renews the proof of a login (RFC 9470)."""
+
+    def __init__(
+        self,
+        database: Database,
+        factors: SecondFactors,
+        enrolled: EnrolledFactors,
+        authorizations: AuthorizationService,
+        reauthentication: Reauthentication,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._factors = factors
+        self._enrolled = enrolled
+        self._authorizations = authorizations
+        self._reauthentication = reauthentication
+        self._audit = audit
+
+    def renew(
+        self, identity: Identity, proof: Proof, answer: ChallengeAnswer | None, origin: Origin
+    ) -> RenewedToken:
+        """Renew the proof of the caller's login, and return an access token that states it (RFC 9470).
+
+        A user with a second factor proves it; without an answer, the error has the challenge. Others
+        prove a code or the current password.
+
+        Raises:
+            SecondFactorRequired: the user has a second factor, and there is no answer.
+            ChallengeInvalid: the challenge is unknown, expired, used up, or of another login.
+            InvalidCredentials: the answer is wrong.
+            StrongroomError: as :meth:`Reauthentication.require_any`.
+        """
+        if answer is not None:
+            return self._prove_factor(identity, answer, origin)
+        with self._database.read() as connection:
+            has_factor = bool(self._enrolled.of_user(connection, identity.user_id))
+        if has_factor:
+            context = {"authorization_id": identity.authorization_id}
+            with self._database.write() as connection:
+                challenge = self._factors.issue(connection, identity.user_id, _STEP_UP, context)
+            raise SecondFactorRequired(challenge.json())
+        self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=0)
+        amr = ("pwd",) if proof.code is None else ("otp",)
+        with self._database.write() as connection:
+            return self._authorizations.strengthen(connection, identity, Assurance(amr), origin)
+
+    def _prove_factor(self, identity: Identity, answer: ChallengeAnswer, origin: Origin) -> RenewedToken:
+        try:
+            met = self._factors.check(answer, _STEP_UP, origin)
+            if met.context["authorization_id"] != identity.authorization_id:
+                raise ChallengeInvalid
+            with self._database.write() as connection:
+                self._factors.settle(connection, met)
+                assurance = met.proof.assurance
+                renewed = self._authorizations.strengthen(
+                    connection, identity, assurance, origin, is_second=True
+                )
+            self._factors.notify_of_backup(met)
+            return renewed
+        except StrongroomError as error:
+            with self._database.write() as connection:
+                details = {"code": error.code}
+                event = AuditEvent(
+                    "authorization.step-up",
+                    FAILURE,
+                    actor_id=identity.user_id,
+                    target_type="authorization",
+                    target_id=identity.authorization_id,
+                    origin=origin,
+                    details=details,
+                )
+                self._audit.record(connection, event)
+            raise

@@ -1,0 +1,251 @@
+"""Creates users together with their credentials."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.dataclasses import dataclass
+from strongroom.foundation import errors
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import Database
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME, User, UserType
+from strongroom.identity.users.service import UserService, require_open
+from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.identity.verification.codes import CodeService, Purpose
+from strongroom.plugin_api.login import Credential, VerificationCode
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """The data of a new user. At least one of ``email``, ``mobile`` and ``username`` is required."""
+
+    name: str
+    password: str = field(repr=False)
+    email: str | None = None
+    mobile: str | None = None
+    username: str | None = None
+    kind: UserType = UserType.USER
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A registration with valid credentials and a hashed password."""
+
+    name: str
+    kind: UserType
+    credentials: Sequence[Credential]
+    password_hash: str = field(repr=False)
+
+
+InvitationCheck = Callable[[str, Credential], bool]
+"""Returns whether a secret belongs to an open invitation of a contact."""
+
+
+def _is_never_invited(_secret: str, _contact: Credential) -> bool:
+    return False
+
+
+class RegistrationService:
+    """Registers users.
+
+    Args:
+        mode: who may register, as in ``[users] registration``.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        users: UserService,
+        credentials: CredentialService,
+        codes: CodeService,
+        captchas: CaptchaService,
+        audit: AuditService,
+        mode: str,
+    ) -> None:
+        self._database = database
+        self._users = users
+        self._credentials = credentials
+        self._codes = codes
+        self._captchas = captchas
+        self._audit = audit
+        self._mode = mode
+        self._is_invited: InvitationCheck = _is_never_invited
+
+    def admit_invited(self, check: InvitationCheck) -> None:
+        """Let users with an invitation register if only invited users can."""
+        self._is_invited = check
+
+    def register(
+        self,
+        registration: Registration,
+        codes: Sequence[VerificationCode],
+        captcha: CaptchaAnswer | None,
+        origin: Origin,
+        invitation: str | None = None,
+    ) -> User:
+        """Create a user. The e-mail address and the mobile number each need a code that proves them.
+
+        A registration without either needs a captcha. All cheap checks run before the password is
+        hashed. Codes stay valid if the registration fails after they were accepted.
+
+        Raises:
+            RegistrationClosed: users cannot register themselves.
+            InvitationRequired: only invited users can register.
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            CaptchaRequired: there is neither a code nor a captcha.
+            CaptchaInvalid: the solution of the captcha is wrong.
+            CodeInvalid: an address or number has no code, or a wrong one.
+            TooManyRequests: too many wrong codes were tried.
+            CredentialTaken: another user has one of the names.
+            Unavailable: too many hashes are waiting.
+        """
+        if invitation is None:
+            require_open(self._mode)
+        credentials = self._credentials_of(registration)
+        self._credentials.require_acceptable(registration.password)
+        proven = [credential for credential in credentials if credential.kind != USERNAME]
+        if invitation is not None:
+            self._require_invited(invitation, proven)
+        if not proven:
+            self._require_captcha(captcha, origin)
+        with self._spent(proven, codes, origin):
+            # Checked before the expensive hash; add() checks again.
+            self._require_free(credentials)
+            prepared = self.prepare(registration)
+            with self._database.write() as connection:
+                return self.add(connection, prepared, origin)
+
+    def require_available(self, registration: Registration) -> None:
+        """Require that the names of a registration are valid and free. Ignores the password.
+
+        Raises:
+            ValidationFailed: a name is malformed or missing.
+            CredentialTaken: another user has one of the names.
+        """
+        self._require_free(self._credentials_of(registration))
+
+    def create(self, registration: Registration, origin: Origin) -> User:
+        """Create a user without proof of the credentials, as the operator of the server.
+
+        The audit record has no actor: no user has done it.
+
+        Raises:
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            CredentialTaken: another user has one of the names.
+            Unavailable: too many hashes are waiting.
+        """
+        prepared = self.prepare(registration)
+        with self._database.write() as connection:
+            return self.add(connection, prepared, origin, is_own=False)
+
+    def prepare(self, registration: Registration) -> Prepared:
+        """Check a registration and hash its password. Slow: call it outside of a transaction.
+
+        Raises:
+            ValidationFailed: a name is malformed or missing, or the password is weak.
+            Unavailable: too many hashes are waiting.
+        """
+        credentials = self._credentials_of(registration)
+        password_hash = self._credentials.hash_password(registration.password)
+        return Prepared(registration.name, registration.kind, credentials, password_hash)
+
+    def add(
+        self, connection: Connection, prepared: Prepared, origin: Origin, *, is_own: bool = True
+    ) -> User:
+        """Create a user without proof of the credentials.
+
+        The new user is the actor of the audit record, unless ``is_own`` is false.
+
+        Raises:
+            CredentialTaken: another user has one of the names.
+        """
+        user = self._users.create(connection, prepared.name, prepared.kind)
+        for credential in prepared.credentials:
+            self._credentials.bind(connection, user.id, credential)
+        self._credentials.set_password(connection, user.id, prepared.password_hash)
+        event = AuditEvent(
+            "user.create",
+            actor_id=user.id if is_own else None,
+            target_type="user",
+            target_id=user.id,
+            origin=origin,
+            details={"type": user.type},
+        )
+        self._audit.record(connection, event)
+        return user
+
+    def _require_invited(self, invitation: str, proven: Sequence[Credential]) -> None:
+        """Require that registration is open, or that the invitation was sent to a proven contact."""
+        is_invited = any(self._is_invited(invitation, credential) for credential in proven)
+        require_open(self._mode, is_invited=is_invited)
+
+    def _require_captcha(self, captcha: CaptchaAnswer | None, origin: Origin) -> None:
+        if captcha is None:
+            raise errors.CaptchaRequired
+        self._captchas.spend(captcha, origin.address)
+
+    @contextmanager
+    def _spent(
+        self, proven: Sequence[Credential], codes: Sequence[VerificationCode], origin: Origin
+    ) -> Iterator[None]:
+        """Use up a code for each credential; restore the codes if the block fails."""
+        recipients = self._codes.recipients(codes)
+        by_recipient = {recipients[code.id]: code for code in codes if code.id in recipients}
+        # Check that all codes are present before using up the first.
+        if any(credential not in by_recipient for credential in proven):
+            raise errors.CodeInvalid
+        spent: list[VerificationCode] = []
+        try:
+            for credential in proven:
+                code = by_recipient[credential]
+                self._codes.require(code, credential, Purpose.REGISTER, origin.address)
+                spent.append(code)
+            yield
+        except errors.StrongroomError:
+            # The codes were used up in transactions of their own, so a rollback does not restore them.
+            self._codes.restore(spent)
+            raise
+
+    def _require_free(self, credentials: Sequence[Credential]) -> None:
+        """Require that no user has any of the credentials. The unique constraint decides races."""
+        with self._database.read() as connection:
+            taken = self._credentials.find_users(connection, credentials)
+        for credential in credentials:
+            if credential in taken:
+                raise errors.CredentialTaken.of_field(
+                    credential.kind, "taken", errors.CredentialTaken.message
+                )
+
+    def _credentials_of(self, registration: Registration) -> list[Credential]:
+        given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}
+        texts = {kind: text for kind, text in given.items() if text is not None}
+        if not texts:
+            message = "At least one of email, mobile and username is required."
+            raise errors.ValidationFailed.of_field("email", "required", message)
+        return identified(self._credentials, texts)
+
+
+def identified(credentials: CredentialService, texts: Mapping[str, str]) -> list[Credential]:
+    """Parse one credential per kind; ``texts`` maps each expected kind to its text.
+
+    Raises:
+        ValidationFailed: a text is not a credential of its kind.
+    """
+    found = {kind: credentials.identify(text) for kind, text in texts.items()}
+    wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
+    if wrong:
+        raise errors.ValidationFailed(
+            details=[errors.Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong]
+        )
+    return [credential for credential in found.values() if credential is not None]
+
+
+_EXPECTED: Mapping[str, str] = {
+    EMAIL: "Must be an e-mail address.",
+    MOBILE: "Must be a mobile number, with country code if it is a foreign one.",
+    USERNAME: "Must be 3 to 64 letters, digits, dots, underscores or hyphens; a letter first.",
+}

@@ -1,0 +1,357 @@
+"""The JSON of user accounts and credentials."""
+
+import re
+
+from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
+
+from strongroom.identity.sessions.schemas import (
+    ChallengeAnswerSchema,
+    IssuedTokensSchema,
+    require_short_json,
+)
+from strongroom.identity.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
+from strongroom.identity.users.passwords import MAX_LENGTH, MIN_LENGTH
+from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
+from strongroom.web.http.pages import PagingQuery, ReferenceSchema, collection_of
+from strongroom.web.http.parsing import Timestamp, text
+
+MAX_TEXT = 1024
+MAX_NAME = 255
+MAX_FACTOR_NAME = 64
+_POLICY = "With an uppercase letter, a lowercase letter and a digit"
+
+_LOCALE = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+
+
+def _require_locale(value: str) -> None:
+    if not _LOCALE.fullmatch(value):
+        raise ValidationError("Must be a BCP 47 tag, such as zh-CN.")
+
+
+def new_password() -> fields.String:
+    """Return the field of a new password; see :mod:`~strongroom.identity.users.passwords`."""
+    length = {"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH}
+    # Only described: an error of the policy names each rule that the password breaks.
+    return text(MAX_TEXT * 4, required=True, metadata={**length, "description": _POLICY})
+
+
+class NewUserSchema(Schema):
+    """A registration. An e-mail address or mobile number needs a code; without either, a captcha."""
+
+    requires_any = ("email", "mobile", "username")
+
+    name = text(MAX_NAME, required=True)
+    email = text(MAX_TEXT, load_default=None)
+    mobile = text(MAX_TEXT, load_default=None)
+    username = text(MAX_TEXT, load_default=None)
+    password = new_password()
+    verificationCodes = fields.List(
+        fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
+    )
+    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
+    invitation = text(
+        128,
+        load_default=None,
+        metadata={"description": "If only invited users can register: the invitation's secret"},
+    )
+
+
+class UserSchema(Schema):
+    """A user."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True, validate=validate.OneOf([kind.value for kind in UserType]))
+    status = fields.String(required=True, validate=validate.OneOf(LIVE_STATUSES))
+    name = fields.String(required=True)
+    email = fields.String(required=True, allow_none=True)
+    mobile = fields.String(required=True, allow_none=True)
+    username = fields.String(required=True, allow_none=True)
+    locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
+    revision = fields.Integer(required=True)
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
+
+
+class UserQuery(PagingQuery):
+    """Filters of a list of users, combined with AND."""
+
+    q = text(MAX_NAME, metadata={"description": "Part of the name, address, number or username"})
+    email = text(MAX_TEXT, metadata={"description": "The whole address, in any spelling"})
+    mobile = text(MAX_TEXT, metadata={"description": "The whole number, in any spelling"})
+    username = text(MAX_TEXT, metadata={"description": "The whole username"})
+    status = fields.String(validate=validate.OneOf(LIVE_STATUSES))
+    type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
+
+
+class UserChangeSchema(Schema):
+    """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
+
+    name = text(MAX_NAME)
+    locale = fields.String(
+        allow_none=True,
+        validate=[validate.Length(max=MAX_LOCALE), _require_locale],
+        metadata={"description": "Language of messages that are not caused by a request of the user"},
+    )
+    type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
+    revision = fields.Integer(strict=True)
+
+
+class BoundCredentialSchema(Schema):
+    """A credential of a user."""
+
+    kind = fields.String(required=True)
+    value = fields.String(required=True)
+    createdAt = Timestamp(required=True, attribute="created_at")
+
+
+class CredentialsSchema(Schema):
+    """Several credentials, for plugins."""
+
+    credentials = fields.List(fields.Nested(BoundCredentialSchema), required=True)
+
+
+class ProofSchema(Schema):
+    """The proof that binding a credential requires in addition to the token."""
+
+    heldCode = fields.Nested(
+        VerificationCodeSchema,
+        load_default=None,
+        metadata={"description": "A code sent to a current contact; required if the user has one"},
+    )
+    currentPassword = text(
+        MAX_TEXT * 4,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Required if the user has a password and no contact"},
+    )
+
+
+class NewEmailSchema(ProofSchema):
+    """An e-mail address to bind, with a code sent to it."""
+
+    email = text(MAX_TEXT, required=True)
+    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+
+
+class NewMobileSchema(ProofSchema):
+    """A mobile number to bind, with a code sent to it."""
+
+    mobile = text(MAX_TEXT, required=True)
+    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+
+
+class UsernameSchema(ProofSchema):
+    """A login username."""
+
+    username = text(MAX_TEXT, required=True)
+
+
+class PasswordChangeSchema(Schema):
+    """The old password and the new one."""
+
+    oldPassword = text(MAX_TEXT * 4, required=True)
+    newPassword = new_password()
+
+
+class PasswordResetSchema(Schema):
+    """A new password and a reset code."""
+
+    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+    newPassword = new_password()
+
+
+class PasswordSchema(Schema):
+    """A password whose strength is estimated."""
+
+    password = text(MAX_TEXT * 4, minimum=0, required=True)
+
+
+class StrengthSchema(Schema):
+    """How hard a password is to guess."""
+
+    strength = fields.String(required=True, validate=validate.OneOf(["low", "medium", "high"]))
+
+
+class AvailabilitySchema(Schema):
+    """Whether a credential can be used for registration."""
+
+    available = fields.Boolean(required=True)
+
+
+class SetupSchema(Schema):
+    """The account of the first administrator, and the token of the setup link."""
+
+    token = text(MAX_TEXT, required=True)
+    email = text(MAX_TEXT, required=True)
+    name = text(MAX_NAME, minimum=0, load_default="")
+    password = new_password()
+
+
+class FactorSchema(Schema):
+    """An enrolled second factor."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
+    name = fields.String(required=True)
+    isBackup = fields.Boolean(
+        required=True, attribute="is_backup", metadata={"description": "Whether it only replaces others"}
+    )
+    createdAt = Timestamp(required=True, attribute="created_at")
+    lastUsedAt = Timestamp(required=True, allow_none=True, attribute="last_used_at")
+
+
+class _SummarySchema(Schema):
+    shown = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={"description": "By kind: what the user's devices need, such as `passkey.rpId`"},
+    )
+
+
+class FactorsSchema(_SummarySchema, collection_of(FactorSchema)):  # type: ignore[misc]
+    """The second factors of a user."""
+
+
+class RecoveryCodesSchema(Schema):
+    """A new sheet of recovery codes."""
+
+    recoveryCodes = fields.List(fields.String(), required=True)
+
+
+class FactorNameSchema(Schema):
+    """A new name of a factor."""
+
+    name = text(MAX_FACTOR_NAME, minimum=0, required=True)
+
+
+class RenamedFactorSchema(_SummarySchema):
+    """A renamed factor."""
+
+    factor = fields.Nested(FactorSchema, required=True)
+
+
+class RemovedFactorSchema(_SummarySchema):
+    """The factors that are left."""
+
+    success = fields.Boolean(required=True)
+
+
+class NewFactorSchema(Schema):
+    """The beginning of an enrolment."""
+
+    kind = text(32, required=True, metadata={"description": "Such as `totp` or `recovery-code`"})
+    name = text(
+        MAX_FACTOR_NAME,
+        minimum=0,
+        load_default="",
+        metadata={"description": "A name for the user's list"},
+    )
+
+
+class EnrolmentSchema(Schema):
+    """An open enrolment."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True)
+    expiresAt = Timestamp(required=True)
+    shown = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "What the user needs to answer"}
+    )
+
+
+class NewDueEnrolmentSchema(NewFactorSchema):
+    """The beginning of an enrolment in a login."""
+
+    id = text(64, required=True, metadata={"description": "Of `enrolment` in the response to the login"})
+
+
+class FactorReportQuery(PagingQuery):
+    """Which users to list."""
+
+    missing = fields.Boolean(
+        load_default=False,
+        metadata={"description": "Only users who must have a second factor and have none"},
+    )
+
+
+class FactorStateSchema(Schema):
+    """The second factors of a user."""
+
+    user = fields.Nested(ReferenceSchema, required=True)
+    type = fields.String(required=True, metadata={"description": "USER or ADMIN"})
+    factors = fields.List(fields.String(), required=True, metadata={"description": "Kinds, once each"})
+    isRequired = fields.Boolean(required=True)
+    dueAt = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The end of the grace period, if it has begun"},
+    )
+
+
+class FactorAnswerSchema(Schema):
+    """The answer to an enrolment."""
+
+    answer = fields.Raw(
+        validate=require_short_json,
+        load_default=None,
+        allow_none=True,
+        metadata={"type": ["string", "object"], "description": "Such as the code of `totp`"},
+    )
+
+
+class ConfirmedFactorSchema(Schema):
+    """An enrolled factor, and what the response contains only this once."""
+
+    factor = fields.Nested(FactorSchema, required=True)
+    shown = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "Such as `recoveryCodes`"}
+    )
+
+
+class DueAnswerSchema(FactorAnswerSchema):
+    """The answer to an enrolment in a login."""
+
+    id = text(64, required=True, metadata={"description": "Of `enrolment` in the response to the login"})
+    enrolmentId = text(64, required=True, metadata={"description": "`id` of the begun enrolment"})
+
+
+class EnrolledTokensSchema(IssuedTokensSchema):
+    """Tokens of a login that has enrolled a factor."""
+
+    factor = fields.Nested(FactorSchema, required=True)
+    shown = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={"description": "What the client receives only now"},
+    )
+
+
+class StepUpSchema(Schema):
+    """A proof: the answer to a challenge, a code sent to a contact, or the current password."""
+
+    challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
+    verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
+    currentPassword = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
+
+
+class RenewedTokenSchema(Schema):
+    """A new access token of the same login."""
+
+    accessToken = fields.String(required=True, attribute="access_token")
+    expiresAt = Timestamp(required=True, attribute="expires_at")
+
+
+class LinksSchema(Schema):
+    """The URLs of other pages; those that this server does not have are absent."""
+
+    openapi = fields.Url(required=True)
+    documentation = fields.Url()
+    setup = fields.Url(metadata={"description": "Only while there is no administrator"})
+
+
+class StartSchema(Schema):
+    """The server."""
+
+    name = fields.String(required=True)
+    version = fields.String(required=True)
+    links = fields.Nested(LinksSchema, required=True)

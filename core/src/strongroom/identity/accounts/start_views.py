@@ -1,0 +1,87 @@
+"""The start page of the server, for people and for programs."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.config import Settings
+from strongroom.foundation.locales import locale_of
+from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.schemas import StartSchema
+from strongroom.plugin_api.web import StartPage
+from strongroom.version import __version__
+from strongroom.web.http.access import Access
+from strongroom.web.http.html import Pages
+from strongroom.web.http.request import get_service, header, languages
+from strongroom.web.http.response import Response, no_content
+from strongroom.web.http.routing import Blueprint
+
+HTML: Final = "text/html"
+
+blueprint: Final = Blueprint("start", __name__, description="The start page.")
+_PAGES: Final = Pages("strongroom.identity.accounts")
+_BY_ACCEPT: Final = {"Vary": "Accept, Accept-Language"}
+
+
+@dataclass(frozen=True, slots=True)
+class StartPages:
+    """The pages for people that plugins have registered, below the base path of the server."""
+
+    base_path: str
+    pages: Sequence[StartPage]
+
+    def links(self) -> list[dict[str, str]]:
+        """Return the path and the label of each page, in the language of the browser."""
+        return [{"path": self.base_path + page.path, "label": _label(page)} for page in self.pages]
+
+
+def _label(page: StartPage) -> str:
+    return page.labels[locale_of(languages(), known=page.labels.keys())]
+
+
+@blueprint.operation(
+    "GET",
+    "/",
+    access=Access.PUBLIC,
+    returns=StartSchema,
+    document={
+        "responses": {
+            "200": {
+                "description": "The server",
+                "content": {
+                    "application/json": {"schema": StartSchema},
+                    HTML: {"schema": {"type": "string"}},
+                },
+            }
+        }
+    },
+)
+def show_start_page() -> Any:
+    """Get the name, the version and links: as a page for people, as JSON for programs."""
+    settings, setup = get_service(Settings), get_service(Setup)
+    base_path = settings.server.base_path
+    root = settings.public_root + base_path
+    found = {"openapi": "/openapi.json"}
+    if settings.serves_api_docs:
+        found["documentation"] = "/docs"
+    if setup.is_needed():
+        found["setup"] = "/setup"
+    if HTML not in (header("Accept") or ""):
+        links = {name: root + path for name, path in found.items()}
+        return {"name": "Strongroom", "version": __version__, "links": links}, 200, _BY_ACCEPT
+    paths = {name: base_path + path for name, path in found.items()}
+    return _page(paths)
+
+
+def _page(paths: dict[str, str]) -> Any:
+    response = _PAGES.render(
+        "start.html", links=paths, pages=get_service(StartPages).links(), version=__version__
+    )
+    response.headers["Vary"] = _BY_ACCEPT["Vary"]
+    return response
+
+
+@blueprint.operation("GET", "/favicon.ico", access=Access.PUBLIC, status=204)
+def get_favicon() -> Response:
+    """Answer browsers, which request it with each first page; the server has no icon."""
+    return no_content({"Cache-Control": "public, max-age=86400"})

@@ -1,0 +1,273 @@
+"""The signing keys of access tokens, and the file that holds them."""
+
+import fcntl
+import json
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet, OctKey, RSAKey
+
+from strongroom.foundation.ids import new_id
+from strongroom.foundation.secret_keys import create_private_file
+
+MIN_HMAC_BITS: Final = 256
+MIN_RSA_BITS: Final = 2048
+
+_REPLACE: Final = "move the file away, and run: strongroom keys rotate"
+
+Key = OctKey | RSAKey
+
+CREATED: Final = "iat"
+"""Member with the creation time of a key, in seconds since the Unix epoch (OpenID Federation 1.0)."""
+
+# An allow-list: a new private member of the library's keys cannot leak into the public set.
+_PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
+
+# An RSA key must never be used as an HMAC key (algorithm confusion), so each algorithm has one type.
+_TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey]]] = {"HS256": OctKey, "RS256": RSAKey}
+
+
+class KeyRingError(Exception):
+    """The key file cannot be used. The message is one line and names the remedy."""
+
+
+class KeyRing:
+    """The keys of one algorithm."""
+
+    def __init__(self, algorithm: str, keys: Sequence[Key]) -> None:
+        self.algorithm = algorithm
+        self.keys = tuple(keys)
+        self._by_id = {str(key.kid): key for key in keys}
+
+    @property
+    def signing_key(self) -> Key:
+        """The signing key, which is the first."""
+        return self.keys[0]
+
+    def find(self, key_id: str) -> Key | None:
+        """Return the key with an id."""
+        return self._by_id.get(key_id)
+
+    def public_set(self) -> dict[str, Any]:
+        """Return the JWK Set that other services verify with. Empty for HS256, whose keys are secret."""
+        return {"keys": [self._public(key) for key in self.keys if isinstance(key, RSAKey)]}
+
+    def _public(self, key: RSAKey) -> dict[str, Any]:
+        members = key.as_dict(private=False)
+        return {name: members[name] for name in _PUBLIC_MEMBERS} | {"alg": self.algorithm, "use": "sig"}
+
+
+def created_at(key: Key) -> int | None:
+    """Return the creation time of a key in seconds since the Unix epoch, if the key has one."""
+    moment: Any = key.get(CREATED)
+    return moment if isinstance(moment, int) else None
+
+
+def load_keys(path: Path, algorithm: str) -> KeyRing:
+    """Read a key file. A key without ``kid`` is identified by its thumbprint (RFC 7638).
+
+    Raises:
+        KeyRingError: the file is missing or not a JWK Set, or has a key that is too short or of
+            another algorithm.
+    """
+    try:
+        key_set = KeySet.import_key_set(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise KeyRingError(f"{path} does not exist; run: strongroom keys rotate") from error
+    except OSError as error:
+        raise KeyRingError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, JoseError) as error:
+        raise KeyRingError(f"{path} is no private JWK Set (RFC 7517); {_REPLACE}") from error
+    if not key_set.keys:
+        raise KeyRingError(f"{path} holds no key; {_REPLACE}")
+    return KeyRing(algorithm, _checked(path, algorithm, key_set))
+
+
+def generate_key(algorithm: str, now: int) -> Key:
+    """Generate a private key. ``now``, its creation time, is in milliseconds since the Unix epoch."""
+    parameters: Any = {"kid": new_id(), "alg": algorithm, "use": "sig", CREATED: now // 1000}
+    if algorithm == "HS256":
+        return OctKey.generate_key(MIN_HMAC_BITS, parameters, auto_kid=False)
+    return RSAKey.generate_key(MIN_RSA_BITS, parameters, auto_kid=False)
+
+
+def dump_keys(keys: Sequence[Key]) -> str:
+    """Return the content of a key file."""
+    return json.dumps({"keys": [key.as_dict(private=True) for key in keys]}, indent=2)
+
+
+def _checked(path: Path, algorithm: str, key_set: KeySet) -> list[Key]:
+    keys: dict[str, Key] = {}
+    for key in key_set.keys:
+        if not isinstance(key, _TYPES[algorithm]):
+            raise KeyRingError(
+                f"{path} holds a key that is not of {algorithm}; correct tokens.algorithm, or {_REPLACE}"
+            )
+        _check(path, key)
+        if keys.setdefault(str(key.kid), key) is not key:
+            raise KeyRingError(f"{path} holds two keys with the same kid")
+    return list(keys.values())
+
+
+def _check(path: Path, key: Key) -> None:
+    if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:
+        raise KeyRingError(f"{path} holds an HMAC key of less than {MIN_HMAC_BITS} bits")
+    if isinstance(key, RSAKey):
+        if not key.is_private:
+            raise KeyRingError(f"{path} holds a public RSA key; expected a private one")
+        if key.raw_value.key_size < MIN_RSA_BITS:
+            raise KeyRingError(f"{path} holds an RSA key of less than {MIN_RSA_BITS} bits")
+
+
+logger = logging.getLogger(__name__)
+
+MARGIN: Final = 5 * 60 * 1000
+"""Milliseconds allowed for distributing a new file to all machines, and for clock skew."""
+
+Version = tuple[int, int, int]
+
+
+class KeyFile:
+    """The key ring in a file, reloaded when the file changes.
+
+    Each use calls stat(), which costs microseconds, and reads the file only if it has changed. So a
+    token that another node signed with a new key is accepted immediately, a removed key is rejected
+    immediately, and a flood of tokens with unknown keys causes no reads.
+
+    Args:
+        path: the file.
+        algorithm: the algorithm of all its keys, ``HS256`` or ``RS256``.
+
+    Raises:
+        KeyRingError: the file cannot be used.
+    """
+
+    def __init__(self, path: Path, algorithm: str) -> None:
+        self._path = path
+        self._file = str(path)
+        self._algorithm = algorithm
+        self._lock = threading.Lock()
+        self._version = _version(path)
+        self._ring = load_keys(path, algorithm)
+
+    def ring(self) -> KeyRing:
+        """Return the current keys, or the last valid ones while the file cannot be used."""
+        if _version(self._file) != self._version:
+            self._reload()
+        return self._ring
+
+    def _reload(self) -> None:
+        with self._lock:
+            # Taken before reading: if the file is replaced during the read, the next use reloads again.
+            version = _version(self._path)
+            if version == self._version:
+                return
+            try:
+                self._ring = load_keys(self._path, self._algorithm)
+            except KeyRingError as error:
+                logger.error("Key file unusable; still using the old keys: %s", error)  # noqa: TRY400
+            # Also after an error, so that a broken file is read and logged once, not at every request.
+            self._version = version
+
+
+def create_key_file(path: Path, algorithm: str, now: int) -> None:
+    """Create a key file with one key if it does not exist. ``now``: milliseconds since the epoch."""
+    if not path.exists():
+        create_private_file(path, dump_keys([generate_key(algorithm, now)]))
+
+
+def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
+    """Insert a new signing key at the start of a file, and return all keys. Creates a missing file.
+
+    Raises:
+        KeyRingError: the file cannot be used.
+        OSError: it cannot be written.
+    """
+    key = generate_key(algorithm, now)
+    # A missing file is created with the new key, which is then found below.
+    create_private_file(path, dump_keys([key]))
+    with _locked(path.resolve().parent):
+        ring = load_keys(path, algorithm)
+        if ring.find(str(key.kid)) is not None:
+            return ring.keys
+        _replace(path.resolve(), dump_keys([key, *ring.keys]))
+    return (key, *ring.keys)
+
+
+def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
+    """Remove the keys whose last tokens have expired, and return them.
+
+    A key signs until its successor, the key before it in the file, is created. So it is needed until
+    ``lifetime`` and :data:`MARGIN` after that. A key is kept if its successor has no creation time.
+
+    Args:
+        path: the file.
+        algorithm: the algorithm of its keys.
+        now: milliseconds since the Unix epoch.
+        lifetime: lifetime of access tokens in milliseconds.
+
+    Raises:
+        KeyRingError: the file cannot be used.
+        OSError: it cannot be written.
+    """
+    with _locked(path.resolve().parent):
+        keys = load_keys(path, algorithm).keys
+        kept = [keys[0]]
+        for successor, key in pairwise(keys):
+            replaced_at = created_at(successor)
+            if replaced_at is None or now < replaced_at * 1000 + lifetime + MARGIN:
+                kept.append(key)
+        if len(kept) < len(keys):
+            _replace(path.resolve(), dump_keys(kept))
+    return [key for key in keys if key not in kept]
+
+
+def _version(path: Path | str) -> Version | None:
+    try:
+        # Each request with a token gets here; pathlib would double the cost.
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    # A replaced file has a new inode, even if its time and size are the same.
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock the folder of the key file, and sync it at the end so that a rename is durable.
+
+    Without the lock, one of two concurrent rotations would lose its new key.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, content: str) -> None:
+    """Replace a file atomically by one that only its owner can read."""
+    # In the same folder, because rename() is atomic only within a filesystem.
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            # Keep the owner: the server must be able to read it even if another user rotates.
+            os.fchown(descriptor, path.stat().st_uid, path.stat().st_gid)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,468 @@
+"""Logs users in by the login methods of the configuration."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import reduce
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
+from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.assurance import is_as_strong
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import Change, execute_together
+from strongroom.foundation.errors import (
+    CaptchaRequired,
+    ChallengeInvalid,
+    FactorEnrolmentRequired,
+    InvalidCredentials,
+    SecondFactorRequired,
+    StrongroomError,
+    Unavailable,
+    UserSuspended,
+)
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.sessions.factor_enrolments import FactorEnrolments, IssuedEnrolment
+from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.sessions.second_factors import (
+    ChallengeAnswer,
+    IssuedChallenge,
+    MetChallenge,
+    SecondFactors,
+    strengthened,
+)
+from strongroom.identity.sessions.throttle import AttemptedNames, LoginThrottle, Ticket
+from strongroom.identity.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
+from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.factor_policy import FactorPolicy
+from strongroom.identity.users.resolver import IdentityResolver, ResolvedUser
+from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.plugin_api.login import (
+    MULTI_FACTOR,
+    Assurance,
+    Client,
+    Credential,
+    LoginAttempt,
+    VerifiedCredential,
+)
+from strongroom.plugin_api.web import ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class FirstProof:
+    """What a login attempt has proven, kept with the challenge while a second factor is missing.
+
+    Args:
+        method: the login method, or the factor that is the first proof.
+        verified: the credentials; those that are not bound yet are bound when the login succeeds.
+            ``None`` if a factor is the first proof.
+        device_id: the client's device, which must answer the challenge, too.
+        began_at: milliseconds since the Unix epoch; a password that is changed later voids the proof.
+    """
+
+    method: str
+    verified: VerifiedCredential | None
+    device_id: str | None
+    began_at: int
+
+    @classmethod
+    def of_met(cls, met: MetChallenge, clock: Clock) -> "FirstProof":
+        """Return the proof in the context of a challenge, or the answer itself if there was none."""
+        if met.is_first:
+            return cls(met.row.factor, None, met.context["device_id"], clock.now())
+        return cls.of_json(met.context)
+
+    @classmethod
+    def of_json(cls, context: Mapping[str, Any]) -> "FirstProof":
+        """Return the proof that :func:`dataclasses.asdict` has made JSON of."""
+        verified = dict(context["verified"])
+        verified["credential"] = Credential(**verified["credential"])
+        verified["also"] = tuple(Credential(**each) for each in verified["also"])
+        amr, acr = verified["assurance"]["amr"], verified["assurance"]["acr"]
+        verified["assurance"] = Assurance(tuple(amr), acr)
+        return cls(**{**context, "verified": VerifiedCredential(**verified)})
+
+    def assurance(self, met: MetChallenge | None) -> Assurance:
+        """Return the assurance of the login, with the challenge that was met."""
+        proofs = [self.verified.assurance] if self.verified else []
+        proofs += [met.proof.assurance] if met else []
+        return reduce(strengthened, proofs)
+
+
+@dataclass(frozen=True, slots=True)
+class NewFactor:
+    """A second factor that a login enrols, because its user must have one and has none.
+
+    Args:
+        user_id: the user.
+        store: stores the enrolment in the transaction of the login, and uses up the permission for it.
+    """
+
+    user_id: str
+    store: Callable[[Connection], None]
+
+
+class _FactorMissing(Exception):
+    """The user has a second factor, and the login has proven one only."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__()
+        self.user_id = user_id
+
+
+class _EnrolmentMissing(Exception):
+    """The user must have a second factor and has none, and the grace period is over."""
+
+    def __init__(self, resolved: ResolvedUser) -> None:
+        super().__init__()
+        self.resolved = resolved
+
+
+_CHALLENGE: Final = "login"
+
+
+class LoginService:
+    """Checks login attempts and issues tokens.
+
+    Args:
+        credentials: recognises names, for the throttle and for records of failures.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        issuer: TokenIssuer,
+        methods: LoginMethods,
+        credentials: CredentialService,
+        resolver: IdentityResolver,
+        captchas: CaptchaService,
+        throttle: LoginThrottle,
+        factors: SecondFactors,
+        enrolments: FactorEnrolments,
+        policy: FactorPolicy,
+        notices: Notices,
+        audit: AuditService,
+        keys: SecretKeys,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._issuer = issuer
+        self._methods = methods
+        self._credentials = credentials
+        self._resolver = resolver
+        self._captchas = captchas
+        self._throttle = throttle
+        self._factors = factors
+        self._enrolments = enrolments
+        self._policy = policy
+        self._notices = notices
+        self._audit = audit
+        self._names = AttemptedNames(credentials, keys)
+
+    def log_in(
+        self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
+    ) -> IssuedTokens:
+        """Check the proof of an attempt, and issue tokens.
+
+        Raises:
+            InvalidCredentials: the proof is wrong or missing.
+            ApiError: a login method rejected the proof with its own error.
+            CredentialConflict: the verified credentials belong to two users.
+            CaptchaRequired: a captcha is required after too many failures, and there is none.
+            CaptchaInvalid: a captcha is required, and its solution is wrong.
+            SecondFactorRequired: the proof is right, and the user has a second factor.
+            FactorEnrolmentRequired: the proof is right, and the user must enrol a second factor first.
+            UserSuspended: the user is suspended.
+            Unavailable: the proof cannot be checked now.
+        """
+        origin, began_at = origin or Origin(), self._clock.now()
+        ticket = None
+        try:
+            # The throttle counts password attempts only, because codes have their own limits.
+            if attempt.password:
+                ticket = self._admit(attempt, captcha)
+            first = FirstProof(*self._methods.prove(attempt), attempt.client.device_id, began_at)
+            try:
+                return self._authorize(attempt.client, first, ticket, origin)
+            except _FactorMissing as missing:
+                challenge = self._challenge(missing.user_id, first, ticket, origin)
+                refusal: StrongroomError = SecondFactorRequired(challenge.json())
+            except _EnrolmentMissing as missing:
+                permission = self._permit_enrolment(missing.resolved, first, ticket, origin)
+                refusal = FactorEnrolmentRequired(permission.json())
+        except (ApiError, StrongroomError) as error:
+            self._record_failure(attempt, error, origin, ticket)
+            raise
+        raise refusal
+
+    def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
+        """Check the proof of an attempt without a password, without logging in.
+
+        Raises:
+            InvalidCredentials: the proof is wrong or missing.
+            ApiError: a login method rejected the proof with its own error.
+            Unavailable: the proof cannot be checked now.
+        """
+        return self._methods.prove(attempt)[1]
+
+    def challenge(self, username: str | None, client: Client) -> IssuedChallenge:
+        """Issue a challenge for a login without a first proof; :meth:`meet_challenge` finishes it.
+
+        Args:
+            username: a name of the only user whose answer is right; ``None``: any user's.
+            client: the origin of the attempt.
+
+        Raises:
+            NotImplementedHere: no factor that is enabled can log in alone.
+        """
+        named = self._credentials.identify(username or "")
+        # Non-durable: a client whose challenge is lost in a power failure gets another.
+        with self._database.write(durable=False) as connection:
+            user_id = None
+            if username is not None:
+                holders = self._credentials.find_users(connection, [named] if named else [])
+                # No user has the id "", so the response is the same for unknown names.
+                user_id = next(iter(holders.values()), "")
+            context = {"user_id": user_id, "device_id": client.device_id}
+            return self._factors.issue_first(connection, _CHALLENGE, context)
+
+    def meet_challenge(self, answer: ChallengeAnswer, client: Client, origin: Origin) -> IssuedTokens:
+        """Finish a login by the answer to a challenge, and issue tokens.
+
+        Raises:
+            ChallengeInvalid: the challenge is unknown, expired, of another device, or used up.
+            InvalidCredentials: the answer is wrong, or the password was changed since the first proof;
+                or the answer is the first proof, and the user is suspended.
+            TooManyRequests: the user has too many wrong answers today.
+            UserSuspended: the user is suspended.
+        """
+        met = None
+        try:
+            met = self._factors.check(answer, _CHALLENGE, origin)
+            first = FirstProof.of_met(met, self._clock)
+            if first.device_id != client.device_id:
+                raise ChallengeInvalid
+            return self._authorize(client, first, None, origin, met)
+        except StrongroomError as error:
+            self._record_failure(LoginAttempt(client), error, origin)
+            if met is not None and met.is_first and isinstance(error, UserSuspended):
+                # As for an unknown device, because nothing else of the user is proven.
+                raise InvalidCredentials from error
+            raise
+
+    def finish_enrolled(
+        self, first: FirstProof, new: NewFactor, client: Client, origin: Origin
+    ) -> IssuedTokens:
+        """Finish a login that enrols the second factor that its user must have, and issue tokens.
+
+        Raises:
+            ChallengeInvalid: the permission was used up, or the user has a factor by now.
+            InvalidCredentials: the password was changed since the first proof.
+            UserSuspended: the user is suspended.
+        """
+        try:
+            return self._authorize(client, first, None, origin, new=new)
+        except StrongroomError as error:
+            self._record_failure(LoginAttempt(client), error, origin)
+            raise
+
+    def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
+        name, address = self._credentials.canonical_name(attempt.username or ""), attempt.client.address
+        try:
+            return self._throttle.admit(name, address)
+        except CaptchaRequired:
+            if captcha is None:
+                raise
+        self._captchas.spend(captcha, address)
+        return self._throttle.admit_solved(name, address)
+
+    def _challenge(
+        self, user_id: str, first: FirstProof, ticket: Ticket | None, origin: Origin
+    ) -> IssuedChallenge:
+        with self._database.write() as connection:
+            challenge = self._factors.issue(connection, user_id, _CHALLENGE, asdict(first))
+            self._record_first(connection, user_id, first, ticket, origin)
+        return challenge
+
+    def _permit_enrolment(
+        self, resolved: ResolvedUser, first: FirstProof, ticket: Ticket | None, origin: Origin
+    ) -> IssuedEnrolment:
+        user_id = resolved.user.id
+        with self._database.write() as connection:
+            if resolved.is_new:
+                # Registered again, because the transaction of the login was rolled back.
+                user_id = self._resolve(connection, first, None).user.id
+            permission = self._enrolments.permit(connection, user_id, asdict(first))
+            self._record_first(connection, user_id, first, ticket, origin)
+        return permission
+
+    def _record_first(
+        self,
+        connection: Connection,
+        user_id: str,
+        first: FirstProof,
+        ticket: Ticket | None,
+        origin: Origin,
+    ) -> None:
+        """Record a first proof, which was right, so it is no failure; the second has its own limits."""
+        if ticket is not None:
+            execute_together(connection, [self._throttle.success(ticket)])
+        event = AuditEvent(
+            "login.challenge",
+            target_type="user",
+            target_id=user_id,
+            origin=origin,
+            details={"method": first.method},
+        )
+        self._audit.record(connection, event)
+
+    def _authorize(
+        self,
+        client: Client,
+        first: FirstProof,
+        ticket: Ticket | None,
+        origin: Origin,
+        met: MetChallenge | None = None,
+        *,
+        new: NewFactor | None = None,
+    ) -> IssuedTokens:
+        contacts, method, assurance = Contacts(), first.method, first.assurance(met)
+        if new is not None:
+            # A factor states what it proves only when it answers a challenge.
+            assurance = strengthened(assurance, Assurance())
+        # One transaction: a failure after the credentials are bound also undoes the binding.
+        with self._database.write() as connection:
+            resolved = self._resolve(connection, first, met)
+            issued, changes = self._issuer.begin(connection, resolved.user, method, assurance, client)
+            # The password may have been changed between its check and this transaction.
+            if (resolved.account.password_changed_at or 0) > first.began_at:
+                raise InvalidCredentials
+            due_at = self._require_factor(connection, resolved, assurance, met, new)
+            changes += self._clear_failures(connection, resolved.user.id, ticket)
+            if resolved.added_credentials:
+                contacts = self._record_bindings(connection, resolved, method, origin)
+            # Last, because all writers of audit events wait for this transaction from here on.
+            lock_chain(connection)
+            changes.append(self._audit.append_change(_login_event(issued, method, origin)))
+            execute_together(connection, changes)
+        if contacts:
+            self._notices.notify(contacts, "credential-changed", origin.languages)
+        if met is not None:
+            self._factors.notify_of_backup(met)
+        return GraceTokens.of(issued, due_at)
+
+    def _clear_failures(
+        self, connection: Connection, user_id: str, ticket: Ticket | None
+    ) -> list[Change]:
+        """Return the changes that clear the failures of the name, or of all names if there is none."""
+        if ticket is not None:
+            return [self._throttle.success(ticket)]
+        bound = self._credentials.of_user(connection, user_id)
+        return self._throttle.clear(self._credentials.canonical_name(item.value) for item in bound)
+
+    def _resolve(
+        self, connection: Connection, first: FirstProof, met: MetChallenge | None
+    ) -> ResolvedUser:
+        if first.verified is not None:
+            return self._resolver.resolve(connection, first.verified)
+        account = self._credentials.lock_account(connection, met.user_id) if met else None
+        if account is None:
+            raise InvalidCredentials
+        return ResolvedUser(account)
+
+    def _require_factor(
+        self,
+        connection: Connection,
+        resolved: ResolvedUser,
+        assurance: Assurance,
+        met: MetChallenge | None,
+        new: NewFactor | None,
+    ) -> int | None:
+        """Require a second factor of a user who has or must have one: the only such decision.
+
+        Returns until when the user may log in without one, if there is such an end.
+        """
+        second = met or new
+        # The credential may belong to another user since the first proof.
+        if second is not None and second.user_id != resolved.user.id:
+            raise ChallengeInvalid
+        if met is not None:
+            self._factors.settle(connection, met)
+        elif new is not None:
+            # The first proof alone enrols a factor only if there is none to ask for.
+            if resolved.account.has_second_factor:
+                raise ChallengeInvalid
+            new.store(connection)
+        elif not is_as_strong(assurance.acr, MULTI_FACTOR):
+            return self._require_enrolled(connection, resolved)
+        return None
+
+    def _require_enrolled(self, connection: Connection, resolved: ResolvedUser) -> int | None:
+        user = resolved.user
+        if resolved.account.has_second_factor:
+            raise _FactorMissing(user.id)
+        due_at = self._policy.due_at(connection, user)
+        if due_at is not None and due_at <= self._clock.now():
+            raise _EnrolmentMissing(resolved)
+        return due_at
+
+    def _record_bindings(
+        self, connection: Connection, resolved: ResolvedUser, method: str, origin: Origin
+    ) -> Contacts:
+        """Record the credentials that were added, and return the contacts to notify."""
+        for credential in resolved.added_credentials:
+            event = AuditEvent(
+                "credential.bind",
+                actor_id=resolved.user.id,
+                target_type="user",
+                target_id=resolved.user.id,
+                origin=origin,
+                details={"kind": credential.kind, "method": method},
+            )
+            self._audit.record(connection, event)
+        # Notify the user, because only an e-mail address or mobile number identified the account.
+        if not resolved.by_contact:
+            return Contacts()
+        return self._notices.contacts(connection, resolved.user.id)
+
+    def _record_failure(
+        self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None
+    ) -> None:
+        named = self._credentials.identify(attempt.username or "")
+        # A separate transaction, because that of the login was rolled back.
+        with self._database.write() as connection:
+            holders = self._credentials.find_users(connection, [named] if named else [])
+            attempted = {} if holders else self._names.details(attempt.username or "")
+            event = AuditEvent(
+                "login",
+                FAILURE,
+                target_type="user" if holders else None,
+                target_id=next(iter(holders.values()), None),
+                origin=origin,
+                details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
+            )
+            if ticket is not None:
+                self._settle(connection, ticket, error)
+            self._audit.record(connection, event)
+
+    def _settle(self, connection: Connection, ticket: Ticket, error: Exception) -> None:
+        """Count an attempt that was not successful, unless its password was not evaluated."""
+        was_evaluated = not isinstance(error, Unavailable)
+        change = self._throttle.failure(ticket) if was_evaluated else self._throttle.undo(ticket)
+        execute_together(connection, [change])
+
+
+def _login_event(issued: IssuedTokens, method: str, origin: Origin) -> AuditEvent:
+    return AuditEvent(
+        "login",
+        actor_id=issued.user.id,
+        target_type="authorization",
+        target_id=issued.authorization_id,
+        origin=origin,
+        details={"method": method},
+    )

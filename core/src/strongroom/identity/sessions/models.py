@@ -1,0 +1,102 @@
+"""Authorizations: one per login, valid until it expires or is revoked."""
+
+from typing import Final
+
+from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table, Text
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.database.metadata import Id, Timestamp, metadata
+from strongroom.foundation.database.rows import RowMapper
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """A row of :data:`authorizations`."""
+
+    id: str
+    user_id: str
+    user_type: str
+    method: str
+    serial: int
+    device_id: str | None
+    address: str
+    user_agent: str
+    created_at: int
+    last_seen_at: int
+    expires_at: int
+    revoked_at: int | None
+    amr: str
+    acr: str
+    auth_time: int
+
+
+authorizations: Final = Table(
+    "authorizations",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("user_type", String(16), nullable=False),
+    Column("method", String(32), nullable=False),
+    Column("serial", Integer, nullable=False),
+    Column("device_id", String(128)),
+    Column("address", String(64), nullable=False),
+    Column("user_agent", String(512), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("last_seen_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("revoked_at", Timestamp),
+    Column("amr", String(64), nullable=False),
+    Column("acr", String(64), nullable=False),
+    Column("auth_time", Timestamp, nullable=False),
+    Index(None, "user_id", "created_at"),
+    Index(None, "expires_at"),
+)
+"""``serial`` counts the issued access tokens. ``last_seen_at`` may lag by a minute. ``expires_at`` is
+extended by each refresh. ``user_type`` is the user's type at login: code that changes the type or
+suspends the user must revoke the authorizations, because the token guard does not read ``users``.
+``amr`` has the proofs of the login, separated by spaces; ``auth_time`` is the time of the last one: a
+refresh proves nothing."""
+
+AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
+
+refresh_tokens: Final = Table(
+    "refresh_tokens",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("authorization_id", Id, ForeignKey("authorizations.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("used_at", Timestamp),
+    Index(None, "authorization_id"),
+    Index(None, "expires_at"),
+)
+"""A used token is stored until it would have expired, so that its reuse is detected."""
+
+browser_states: Final = Table(
+    "browser_states",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("purpose", String(32), nullable=False),
+    Column("browser_hash", String(64), nullable=False),
+    Column("user_id", Id),
+    Column("data", JSON, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""OAuth states of redirected browsers. The row is deleted when the state is used."""
+
+factor_challenges: Final = Table(
+    "factor_challenges",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("purpose", String(16), nullable=False),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE")),
+    Column("sealed_state", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "user_id"),
+    Index(None, "expires_at"),
+)
+"""Open challenges of second factors, and open enrolments. The id is only with the client, because it
+stands for a first proof; the row is deleted when the challenge is met. A login without a first proof has
+no user yet."""

@@ -1,0 +1,145 @@
+"""The ``state`` of OAuth redirects (RFC 6749, section 10.12), valid for one use and one browser."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert
+
+from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
+from strongroom.clock import Clock
+from strongroom.foundation.addresses import network_of
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.pruning import prune, prune_some
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import StateInvalid
+from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.sessions.models import browser_states
+from strongroom.plugin_api.web import State
+
+LIFETIME: Final = 600_000
+"""Milliseconds for which a state is valid."""
+
+_FORGOTTEN_AT_ONCE: Final = 2
+
+_STATES: Final = browser_states.c
+_ADD: Final = Statement(insert(browser_states))
+# A mismatch deletes nothing, so that an attacker cannot use up the state of another browser.
+_SPEND: Final = Statement(
+    delete(browser_states)
+    .where(
+        _STATES.hash == bindparam("hash"),
+        _STATES.purpose == bindparam("purpose"),
+        _STATES.browser_hash == bindparam("browser_hash"),
+        _STATES.user_id.is_not_distinct_from(bindparam("user_id")),
+        _STATES.expires_at > bindparam("now"),
+    )
+    .returning(_STATES.data)
+)
+
+
+class OAuthStateStore:
+    """Issues and redeems states. The database stores keyed hashes of states and browser secrets.
+
+    Args:
+        per_address: the rate limits per address.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        rates: RateLimits,
+        per_address: Sequence[Rate],
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._rates = rates
+        self._per_address = per_address
+        self._audit = audit
+
+    def issue(
+        self, purpose: str, browser: str, user_id: str | None, data: Mapping[str, str], origin: Origin
+    ) -> State:
+        """Issue a state.
+
+        Args:
+            purpose: the purpose that :meth:`spend` must name.
+            browser: a secret of the browser, stored in its cookie.
+            user_id: the user who may use the state; ``None``: a browser that is not logged in.
+            data: returned when the state is used.
+            origin: the origin of the request, for the rate limit.
+
+        Raises:
+            TooManyRequests: the address has exceeded its rate limit.
+        """
+        self._count(origin)
+        now = self._clock.now()
+        state = State(f"{purpose}.{secrets.token_urlsafe(32)}", now + LIFETIME)
+        row = {
+            "hash": self._hash(state.value),
+            "purpose": purpose,
+            "browser_hash": self._hash(browser),
+            "user_id": user_id,
+            "data": dict(data),
+            "expires_at": state.expires_at,
+        }
+        with self._database.write() as connection:
+            # Deletes up to two rows per inserted row, so that expired rows do not accumulate.
+            prune_some(connection, browser_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
+            _ADD.execute(connection, row)
+        return state
+
+    def prune(self) -> int:
+        """Delete expired states; return the count."""
+        return prune(self._database, browser_states.c.hash, self._expired())
+
+    def spend(
+        self, value: str, purpose: str, browser: str, user_id: str | None, origin: Origin
+    ) -> Mapping[str, str]:
+        """Use up a state; return its data.
+
+        Raises:
+            StateInvalid: it is unknown, too old, used, or of another browser, user or purpose.
+            TooManyRequests: the address has exceeded its rate limit.
+        """
+        self._count(origin)
+        wanted = {
+            "hash": self._hash(value),
+            "purpose": purpose,
+            "browser_hash": self._hash(browser),
+            "user_id": user_id,
+            "now": self._clock.now(),
+        }
+        with self._database.write() as connection:
+            row = _SPEND.first(connection, wanted)
+            if row is None:
+                self._record_refusal(connection, purpose, user_id, origin)
+        # Raised outside of the transaction, which must commit the audit record.
+        if row is None:
+            raise StateInvalid
+        data: Mapping[str, str] = row.data
+        return data
+
+    def _record_refusal(
+        self, connection: Connection, purpose: str, user_id: str | None, origin: Origin
+    ) -> None:
+        details = {"purpose": purpose}
+        event = AuditEvent("state.spend", FAILURE, actor_id=user_id, origin=origin, details=details)
+        self._audit.record(connection, event)
+
+    def _count(self, origin: Origin) -> None:
+        # Issuing and using states share one limit.
+        self._rates.spend(Allowance("state", network_of(origin.address or ""), self._per_address))
+
+    def _expired(self) -> ColumnElement[bool]:
+        return browser_states.c.expires_at <= self._clock.now()
+
+    def _hash(self, text: str) -> str:
+        return self._keys.hash("browser-state", text)

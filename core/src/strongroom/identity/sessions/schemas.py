@@ -1,0 +1,180 @@
+"""Request and response bodies of the login routes."""
+
+from typing import Any
+
+from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, pre_load, validates_schema
+
+from strongroom.foundation.json_text import encode_json
+from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
+from strongroom.web.http.parsing import Timestamp, text
+
+MAX_TEXT = 1024
+MAX_TOKEN = 65_536
+MAX_ANSWER = 16_384
+
+
+def require_short_json(value: Any) -> None:
+    """Require that a JSON value of any form is short, because factors parse it.
+
+    Raises:
+        ValidationError: its JSON text is longer than :data:`MAX_ANSWER` characters.
+    """
+    if len(encode_json(value)) > MAX_ANSWER:
+        raise ValidationError(f"Must have at most {MAX_ANSWER} characters as JSON.")
+
+
+class ChallengeAnswerSchema(Schema):
+    """The answer to a challenge: one further member, named by the `methods` of the challenge."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    id = text(64, required=True)
+
+    @validates_schema
+    def _require_short_answers(self, data: dict[str, Any], **_: Any) -> None:
+        for name, value in data.items():
+            try:
+                require_short_json(value)
+            except ValidationError as error:
+                raise ValidationError(error.messages, name) from error
+
+
+class LoginSchema(Schema):
+    """A login. Without a password it needs another proof.
+
+    A login that requires a second factor is finished by a second request with `challenge` alone. The
+    answer to a challenge of a factor that logs in alone may also be sent as
+    `"passkey": {"challengeId": "...", "credential": {}}`.
+    """
+
+    username = text(MAX_TEXT, metadata={"description": "Required without `challenge`"})
+    challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
+    password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
+    verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
+    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None, allow_none=True)
+
+    @pre_load
+    def _rename_answers(self, data: Any, **_: Any) -> Any:
+        """Replace ``"KIND": {"challengeId", "credential"}`` by the answer to that challenge."""
+        short = [
+            name
+            for name, value in (data.items() if isinstance(data, dict) else ())
+            if isinstance(value, dict) and value.keys() == {"challengeId", "credential"}
+        ]
+        if len(short) != 1 or data.get("challenge") is not None:
+            return data
+        (name,) = short
+        answer = {"id": data[name]["challengeId"], name: data[name]["credential"]}
+        rest = {key: value for key, value in data.items() if key != name}
+        return {**rest, "challenge": answer}
+
+    @validates_schema
+    def _require_one_step(self, data: dict[str, Any], **_: Any) -> None:
+        if data["challenge"] is None and "username" not in data:
+            raise ValidationError("Missing data for required field.", "username")
+        given = [
+            name
+            for name in ("username", "password", "verificationCode", "captcha")
+            if data.get(name) is not None
+        ]
+        if data["challenge"] is not None and given:
+            raise ValidationError("Must be absent with challenge.", given[0])
+
+
+class NewChallengeSchema(Schema):
+    """The beginning of a login by a factor alone."""
+
+    username = text(
+        MAX_TEXT,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Absent: any user's answer is right"},
+    )
+
+
+class IssuedChallengeSchema(Schema):
+    """A challenge that a factor alone meets."""
+
+    challenge = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={
+            "description": "`id`, `methods`, `expiresAt`, and what factors add, such as `publicKey`"
+        },
+    )
+
+
+class LoggedInUserSchema(Schema):
+    """The user who has logged in."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    type = fields.String(required=True)
+
+
+class IssuedTokensSchema(Schema):
+    """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
+
+    accessToken = fields.String(required=True, attribute="access_token")
+    expiresAt = Timestamp(required=True, attribute="expires_at")
+    refreshToken = fields.String(required=True, attribute="refresh_token")
+    refreshExpiresAt = Timestamp(required=True, attribute="refresh_expires_at")
+    user = fields.Nested(LoggedInUserSchema, required=True)
+    secondFactorDueAt = Timestamp(
+        attribute="factor_due_at",
+        metadata={
+            "description": "Only if the user must enrol a second factor: until when logins need none"
+        },
+    )
+
+
+class RefreshSchema(Schema):
+    """A refresh token, unless the header X-Refresh-Token carries it."""
+
+    refreshToken = text(MAX_TEXT, load_default=None, allow_none=True)
+
+
+class RevocationSchema(Schema):
+    """The form of RFC 7009, section 2.1; other parameters are ignored (RFC 6749, section 3.2)."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    token = text(MAX_TOKEN, required=True)
+    token_type_hint = text(64, metadata={"description": "Ignored: the form of the token shows its type"})
+
+
+class AuthorizationSchema(Schema):
+    """A login of a user."""
+
+    id = fields.String(required=True)
+    method = fields.String(required=True, metadata={"description": "The login method"})
+    amr = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The proofs of the login (RFC 8176), such as `pwd`"},
+    )
+    acr = fields.String(required=True, metadata={"description": "How strongly the login is proven"})
+    provenAt = Timestamp(
+        required=True, attribute="auth_time", metadata={"description": "Time of the last proof"}
+    )
+    device = fields.String(
+        required=True, allow_none=True, attribute="device_id", metadata={"description": "X-Device-Id"}
+    )
+    address = fields.String(required=True)
+    userAgent = fields.String(required=True, attribute="user_agent")
+    createdAt = Timestamp(required=True, attribute="created_at")
+    lastSeenAt = Timestamp(
+        required=True, attribute="last_seen_at", metadata={"description": "To within a minute"}
+    )
+    expiresAt = Timestamp(
+        required=True, attribute="expires_at", metadata={"description": "If not renewed"}
+    )
+    current = fields.Boolean(required=True, metadata={"description": "Whether this request uses it"})
+
+
+class JwkSetSchema(Schema):
+    """A JWK Set (RFC 7517)."""
+
+    keys = fields.List(fields.Dict(keys=fields.String()), required=True)

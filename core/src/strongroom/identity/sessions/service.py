@@ -1,0 +1,310 @@
+"""Verifies, refreshes and revokes tokens."""
+
+from dataclasses import field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.caller import Caller, Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.paging import Page, Paging
+from strongroom.foundation.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
+from strongroom.foundation.ids import is_id
+from strongroom.identity.sessions.models import Authorization
+from strongroom.identity.sessions.second_factors import strengthened
+from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.identity.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
+from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.login import Assurance
+
+
+@dataclass(frozen=True, slots=True)
+class RenewedToken:
+    """A new access token of a login. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    access_token: str = field(repr=False)
+    expires_at: int
+
+
+class AuthorizationService:
+    """Authorizations and their tokens.
+
+    Args:
+        database: stores authorizations; every check queries it, so that a revocation is effective in
+            every process as soon as it is committed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        sessions: AuthorizationStore,
+        signer: TokenSigner,
+        refresh_tokens: RefreshTokens,
+        issuer: TokenIssuer,
+        users: UserService,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._signer = signer
+        self._refresh_tokens = refresh_tokens
+        self._issuer = issuer
+        self._users = users
+        self._audit = audit
+
+    def prune(self) -> int:
+        """Delete expired authorizations and refresh tokens; return the count."""
+        pruned = self._refresh_tokens.prune(self._database)
+        return pruned + self._sessions.prune(self._database)
+
+    def caller(self, token: str, address: str | None = None) -> Caller:
+        """Return the user of an access token, whose login may have been revoked.
+
+        Raises:
+            TokenInvalid: the token is forged or has expired.
+        """
+        claims = self._signer.check(token)
+        return Caller(claims.user_id, claims.authorization_id, address)
+
+    def verify(self, token: str) -> Identity:
+        """Return the identity of an access token.
+
+        Raises:
+            TokenInvalid: the token is forged, has expired, or was revoked.
+        """
+        caller = self.caller(token)
+        identity = self.identify(caller)
+        self.note_seen(caller)
+        return identity
+
+    def identify(self, caller: Caller) -> Identity:
+        """Verify the login of a caller, and return the caller's identity.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+        with self._database.read_one() as connection:
+            self._sessions.confirm(connection, caller)
+        if caller.identity is None:
+            raise TokenInvalid
+        return caller.identity
+
+    def note_seen(self, caller: Caller) -> None:
+        """Record the use of a verified caller's login, at most once per :data:`SEEN_INTERVAL`.
+
+        Uses a separate transaction. A failure is logged and does not fail the request.
+        """
+        if caller.last_seen_at is not None:
+            self._sessions.note_seen(self._database, caller.authorization_id, caller.last_seen_at)
+
+    def refresh(self, token: str, origin: Origin) -> IssuedTokens:
+        """Exchange a refresh token for new tokens of the same authorization (RFC 6749, section 6).
+
+        If a token is used twice, one of its two holders is a thief. Which one is unknown, so the
+        authorization is revoked.
+
+        Raises:
+            TokenInvalid: the token is unknown, has expired, was used before, or was revoked.
+            StepUpRequired: the login has proven one factor, and the user has or must have a second one.
+                The token is not used up: it is valid after a step-up.
+        """
+        # Spent and renewed in one transaction: after a failure in between, the client still has a
+        # valid token.
+        with self._database.write() as connection:
+            authorization_id = self._refresh_tokens.spend(connection, token)
+            if authorization_id is not None:
+                return self._renew(connection, authorization_id, origin)
+            self._end_if_spent(connection, token, origin)
+        # Raised outside of the transaction, which must commit the revocation.
+        raise TokenInvalid
+
+    def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
+        """Return an authorization, even if it has expired or was revoked."""
+        return self._sessions.find(connection, authorization_id)
+
+    def strengthen(
+        self,
+        connection: Connection,
+        identity: Identity,
+        assurance: Assurance,
+        origin: Origin,
+        *,
+        is_second: bool = False,
+    ) -> RenewedToken:
+        """Record a new proof of a login, and return an access token that states it.
+
+        Args:
+            connection: the transaction.
+            identity: the caller.
+            assurance: what the proof alone proves.
+            origin: the origin of the request, for the audit log.
+            is_second: whether the proof is a second factor of the login.
+
+        Raises:
+            TokenInvalid: the login has ended.
+        """
+        login = self._sessions.find(connection, identity.authorization_id)
+        if login is None:
+            raise TokenInvalid
+        proven = Assurance(tuple(dict.fromkeys((*login.amr.split(), *assurance.amr))), login.acr)
+        if is_second:
+            proven = strengthened(proven, assurance)
+        renewed = self._sessions.strengthen(connection, identity.authorization_id, proven)
+        access_token, expires_at = self._signer.issue(renewed)
+        user_id = identity.user_id
+        self._record(connection, "authorization.step-up", renewed.id, user_id, origin)
+        return RenewedToken(access_token, expires_at)
+
+    def revoke(self, reference: str, identity: Identity | None, origin: Origin) -> None:
+        """Revoke the authorization of an access token, a ``jti``, an authorization id, or ``current``.
+
+        A caller that presents the token itself needs no identity. Otherwise the caller must be its
+        user or an administrator.
+
+        Raises:
+            NotFound: it does not exist, has ended already, or is not the caller's.
+        """
+        authorization_id = self._resolve(reference, identity)
+        # Only a token contains dots (RFC 7515); ids and ``jti`` do not.
+        holds_token = "." in reference
+        with self._database.write() as connection:
+            found = self._sessions.find(connection, authorization_id)
+            if found is None or not (holds_token or _may_end(identity, found)):
+                raise NotFound
+            actor_id = identity.user_id if identity else found.user_id
+            if not self._end(connection, found, actor_id, origin):
+                raise NotFound
+
+    def revoke_token(self, token: str, origin: Origin) -> None:
+        """Revoke the authorization of an access or refresh token (RFC 7009). Ignores invalid tokens."""
+        with self._database.write() as connection:
+            authorization_id = self._authorization_of(connection, token)
+            found = authorization_id and self._sessions.find(connection, authorization_id)
+            if found:
+                self._end(connection, found, found.user_id, origin)
+
+    def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
+        """Revoke all authorizations of a user, except ``but``."""
+        self._sessions.end_all(connection, user_id, but=but)
+
+    def weaken(self, connection: Connection, user_id: str) -> None:
+        """Record that the logins of a user prove one factor only: the second one was removed."""
+        self._sessions.weaken(connection, user_id)
+
+    def forget(self, connection: Connection, user_id: str) -> None:
+        """Delete all authorizations of a user, including client addresses and user agents."""
+        self._sessions.forget(connection, user_id)
+
+    def end_all(self, identity: Identity, user_id: str, origin: Origin) -> None:
+        """Revoke all authorizations of a user, on request of the user or of an administrator.
+
+        Raises:
+            Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
+        self._end_all(user_id, identity.user_id, origin)
+
+    def end_sessions(self, user_id: str | None, origin: Origin) -> int:
+        """Revoke all authorizations of a user, or of all users, for an operator; return the count.
+
+        Raises:
+            NotFound: there is no such user.
+        """
+        return self._end_all(user_id, None, origin)
+
+    def _end_all(self, user_id: str | None, actor_id: str | None, origin: Origin) -> int:
+        with self._database.write() as connection:
+            if user_id is None:
+                count = self._sessions.end_every(connection)
+            else:
+                self._users.get(connection, user_id)
+                count = self._sessions.end_all(connection, user_id)
+            event = AuditEvent(
+                "authorization.revoke-all",
+                actor_id=actor_id,
+                target_type="user" if user_id else None,
+                target_id=user_id,
+                origin=origin,
+                details={"count": str(count)},
+            )
+            self._audit.record(connection, event)
+        return count
+
+    def of_user(self, identity: Identity, user_id: str, paging: Paging) -> Page[Authorization]:
+        """Return a page of a user's valid authorizations, newest first.
+
+        Raises:
+            Forbidden: the caller is neither the user nor an administrator.
+            NotFound: there is no such user.
+        """
+        identity.require_self_or_admin(user_id)
+        with self._database.read() as connection:
+            self._users.get(connection, user_id)
+            return self._sessions.page(connection, user_id, paging)
+
+    def public_keys(self) -> dict[str, Any]:
+        """Return the JWK Set (RFC 7517) that other services verify access tokens with."""
+        return self._signer.public_keys()
+
+    def _renew(self, connection: Connection, authorization_id: str, origin: Origin) -> IssuedTokens:
+        try:
+            issued = self._issuer.renew(connection, authorization_id)
+        except (UserSuspended, InvalidCredentials) as error:
+            raise TokenInvalid from error
+        self._record(connection, "authorization.refresh", authorization_id, issued.user.id, origin)
+        return issued
+
+    def _end_if_spent(self, connection: Connection, token: str, origin: Origin) -> None:
+        authorization_id = self._refresh_tokens.find(connection, token, spent=True)
+        if authorization_id is not None and self._sessions.end(connection, authorization_id):
+            self._record(connection, "refresh-token.reuse", authorization_id, None, origin, FAILURE)
+
+    def _end(self, connection: Connection, found: Authorization, actor_id: str, origin: Origin) -> bool:
+        """Revoke an authorization and record it; return ``False`` if it had been revoked before."""
+        ended = self._sessions.end(connection, found.id)
+        if ended:
+            self._record(connection, "authorization.revoke", found.id, actor_id, origin)
+        return ended
+
+    def _resolve(self, reference: str, identity: Identity | None) -> str:
+        if reference == "current" and identity is not None:
+            return identity.authorization_id
+        try:
+            # Only a JWT contains dots; ids and ``jti`` do not.
+            if "." in reference:
+                return self._signer.check(reference).authorization_id
+            return reference if is_id(reference) else parse_token_id(reference)[0]
+        except (TokenInvalid, ValueError) as error:
+            raise NotFound from error
+
+    def _authorization_of(self, connection: Connection, token: str) -> str | None:
+        try:
+            return self._signer.check(token).authorization_id
+        except TokenInvalid:
+            return self._refresh_tokens.find(connection, token)
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        authorization_id: str,
+        actor_id: str | None,
+        origin: Origin,
+        outcome: str = SUCCESS,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            outcome,
+            actor_id=actor_id,
+            target_type="authorization",
+            target_id=authorization_id,
+            origin=origin,
+        )
+        self._audit.record(connection, event)
+
+
+def _may_end(identity: Identity | None, authorization: Authorization) -> bool:
+    return identity is not None and (identity.is_admin or identity.user_id == authorization.user_id)

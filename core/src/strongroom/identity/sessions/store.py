@@ -1,0 +1,378 @@
+"""Stores authorizations and their refresh tokens."""
+
+import logging
+import re
+import secrets
+from dataclasses import field
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.sql.dml import ReturningUpdate
+
+from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.caller import Caller
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import Change
+from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.pruning import AmortizedPruning, prune
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import StrongroomError, TokenInvalid
+from strongroom.foundation.ids import new_id
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.sessions.models import (
+    AUTHORIZATION,
+    Authorization,
+    authorizations,
+    refresh_tokens,
+)
+from strongroom.identity.users.models import User
+from strongroom.identity.users.service import lock_logins
+from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
+
+SEEN_INTERVAL: Final = 60_000
+"""Milliseconds by which ``last_seen_at`` may lag."""
+
+_NEVER: Final = 1 << 60
+
+_OF_ID: Final = authorizations.c.id == bindparam("of_id")
+_OF_USER: Final = authorizations.c.user_id == bindparam("of_user")
+_LIVE: Final = authorizations.c.revoked_at.is_(None) & (authorizations.c.expires_at > bindparam("now"))
+
+
+def _renewal() -> ReturningUpdate[Any]:
+    ends_at = authorizations.c.created_at + bindparam("max_age")
+    extended = bindparam("extended", type_=authorizations.c.expires_at.type)
+    return (
+        update(authorizations)
+        .where(_OF_ID, _LIVE, ends_at > bindparam("now"))
+        .values(
+            serial=authorizations.c.serial + 1,
+            last_seen_at=bindparam("now"),
+            # CASE, because the minimum is LEAST() on PostgreSQL and min() on SQLite.
+            expires_at=case((ends_at < extended, ends_at), else_=extended),
+        )
+        .returning(authorizations)
+    )
+
+
+def _revocation(*which: ColumnElement[bool]) -> Statement[Any]:
+    revoked = update(authorizations).values(revoked_at=bindparam("now"))
+    return Statement(revoked.where(*which, authorizations.c.revoked_at.is_(None)))
+
+
+_BY_ID: Final = Statement(select(authorizations).where(_OF_ID), AUTHORIZATION)
+_BEGIN: Final = Statement(insert(authorizations))
+_RENEW: Final = Statement(_renewal(), AUTHORIZATION)
+_STRENGTHEN: Final = Statement(
+    update(authorizations)
+    .where(_OF_ID, _LIVE)
+    .values(
+        serial=authorizations.c.serial + 1,
+        amr=bindparam("new_amr"),
+        acr=bindparam("new_acr"),
+        auth_time=bindparam("now"),
+    )
+    .returning(authorizations),
+    AUTHORIZATION,
+)
+_WEAKEN: Final = Statement(
+    update(authorizations)
+    .where(_OF_USER, authorizations.c.acr != SINGLE_FACTOR)
+    .values(acr=SINGLE_FACTOR, amr=func.replace(authorizations.c.amr, " mfa", ""))
+)
+_END: Final = _revocation(_OF_ID)
+_END_ALL: Final = _revocation(_OF_USER)
+_END_OTHERS: Final = _revocation(_OF_USER, authorizations.c.id != bindparam("but"))
+_END_EVERY: Final = _revocation()
+_LOCK_EVERY: Final = Statement(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
+_FORGET: Final = Statement(delete(authorizations).where(_OF_USER))
+# The condition is checked again: of several parallel requests, only the first one writes.
+_NOTE_SEEN: Final = Statement(
+    update(authorizations)
+    .where(_OF_ID, authorizations.c.last_seen_at <= bindparam("before"))
+    .values(last_seen_at=bindparam("now"))
+)
+
+logger = logging.getLogger(__name__)
+
+
+def good_authorization() -> FromClause:
+    """Return a subquery for the columns of an unrevoked authorization that decide about a request.
+
+    They are the arguments of :meth:`Caller.confirm`. Its parameters ``authorization_id`` and ``user_id``
+    are the claims of the token.
+    """
+    # No check of expires_at: the expiry of the access token is at most that of its authorization.
+    return (
+        select(
+            authorizations.c.last_seen_at,
+            authorizations.c.user_type,
+            authorizations.c.acr,
+            authorizations.c.auth_time,
+        )
+        .where(
+            authorizations.c.id == bindparam("authorization_id"),
+            authorizations.c.user_id == bindparam("user_id"),
+            authorizations.c.revoked_at.is_(None),
+        )
+        .subquery("authorization")
+    )
+
+
+def was_seen_lately(last_seen_at: int, now: int) -> bool:
+    """Return whether ``last_seen_at`` is recent enough not to be updated."""
+    return last_seen_at > now - SEEN_INTERVAL
+
+
+_GOOD: Final = Statement(select(good_authorization()))
+
+
+class AuthorizationStore:
+    """Begins, renews and ends authorizations.
+
+    Args:
+        clock: dates logins, refreshes and revocations.
+        lifetime: milliseconds after the last refresh for which an authorization is valid.
+        max_age: milliseconds after which it ends, even if it is refreshed; ``None``: no limit.
+    """
+
+    def __init__(self, clock: Clock, *, lifetime: int, max_age: int | None = None) -> None:
+        self._clock = clock
+        self._lifetime = lifetime
+        # A time that no clock reaches, so that the queries need no special case.
+        self._max_age = max_age if max_age is not None else _NEVER
+        self._pruning = AmortizedPruning(authorizations.c.id, authorizations.c.expires_at)
+
+    def begin(
+        self,
+        connection: Connection,
+        user: User,
+        method: str,
+        assurance: Assurance,
+        client: Client,
+    ) -> tuple[Authorization, Change]:
+        """Return a new authorization and the change that stores it; the caller has locked the logins."""
+        now = self._clock.now()
+        self._pruning.inserted(connection, now)
+        begun = Authorization(
+            id=new_id(),
+            user_id=user.id,
+            user_type=user.type,
+            method=method,
+            serial=1,
+            device_id=client.device_id,
+            address=client.address,
+            user_agent=client.user_agent,
+            created_at=now,
+            last_seen_at=now,
+            expires_at=now + min(self._lifetime, self._max_age),
+            revoked_at=None,
+            amr=" ".join(assurance.amr),
+            acr=assurance.acr,
+            auth_time=now,
+        )
+        return begun, Change(_BEGIN, AUTHORIZATION.values(begun))
+
+    def renew(self, connection: Connection, authorization_id: str) -> Authorization:
+        """Extend a valid authorization up to its maximum age, and increment its serial.
+
+        Raises:
+            TokenInvalid: it has expired, was revoked, or has reached its maximum age.
+        """
+        now = self._clock.now()
+        limits = {"now": now, "max_age": self._max_age, "extended": now + self._lifetime}
+        renewed = _RENEW.first(connection, {"of_id": authorization_id, **limits})
+        if renewed is None:
+            raise TokenInvalid
+        return renewed
+
+    def strengthen(
+        self, connection: Connection, authorization_id: str, proven: Assurance
+    ) -> Authorization:
+        """Record that a valid authorization was proven again, and increment its serial.
+
+        Raises:
+            TokenInvalid: it has expired or was revoked.
+        """
+        values = {"new_amr": " ".join(proven.amr), "new_acr": proven.acr, "now": self._clock.now()}
+        strengthened = _STRENGTHEN.first(connection, {"of_id": authorization_id, **values})
+        if strengthened is None:
+            raise TokenInvalid
+        return strengthened
+
+    def weaken(self, connection: Connection, user_id: str) -> None:
+        """Record that the logins of a user prove one factor only: the second one was removed."""
+        # Waits for logins in progress: the UPDATE does not see their uncommitted rows.
+        lock_logins(connection, user_id)
+        _WEAKEN.execute(connection, {"of_user": user_id})
+
+    def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
+        """Return an authorization, even if it has expired or was revoked."""
+        return _BY_ID.first(connection, {"of_id": authorization_id})
+
+    def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:
+        """Return a page of a user's valid authorizations, newest first."""
+        parameters = {"of_user": user_id, "now": self._clock.now()}
+        alive = _OF_USER & _LIVE
+        newest_first = (authorizations.c.created_at.desc(), authorizations.c.id.desc())
+        query = select(authorizations).where(alive).order_by(*newest_first).params(parameters)
+        count = select(func.count()).select_from(authorizations).where(alive).params(parameters)
+        return select_page(connection, query, count, paging, AUTHORIZATION)
+
+    def end(self, connection: Connection, authorization_id: str) -> bool:
+        """Revoke an authorization; return ``False`` if it had been revoked before."""
+        return _END.execute(connection, {"of_id": authorization_id, "now": self._clock.now()}) == 1
+
+    def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
+        """Revoke all authorizations of a user, except ``but``; return the count."""
+        # Waits for logins in progress: the UPDATE does not see their uncommitted rows.
+        lock_logins(connection, user_id)
+        ended = {"of_user": user_id, "but": but, "now": self._clock.now()}
+        return (_END_ALL if but is None else _END_OTHERS).execute(connection, ended)
+
+    def end_every(self, connection: Connection) -> int:
+        """Revoke all authorizations of all users; return the count."""
+        if connection.dialect.name == "postgresql":
+            # Wait for logins in progress: the UPDATE does not see their uncommitted rows.
+            _LOCK_EVERY.execute(connection)
+        return _END_EVERY.execute(connection, {"now": self._clock.now()})
+
+    def forget(self, connection: Connection, user_id: str) -> None:
+        """Delete all authorizations of a user, with their tokens."""
+        _FORGET.execute(connection, {"of_user": user_id})
+
+    def confirm(self, connection: Connection, caller: Caller) -> None:
+        """Set the caller's identity if the login is not revoked."""
+        claims = {"authorization_id": caller.authorization_id, "user_id": caller.user_id}
+        if row := _GOOD.first(connection, claims):
+            caller.confirm(*row)
+
+    def note_seen(self, database: Database, authorization_id: str, last_seen_at: int) -> None:
+        """Update ``last_seen_at`` if it is older than :data:`SEEN_INTERVAL`.
+
+        Uses a separate transaction. A failure is logged and does not fail the request.
+        """
+        now = self._clock.now()
+        if was_seen_lately(last_seen_at, now):
+            return
+        seen = {"of_id": authorization_id, "before": now - SEEN_INTERVAL, "now": now}
+        try:
+            with database.write() as connection:
+                _NOTE_SEEN.execute(connection, seen)
+        except (StrongroomError, SQLAlchemyError):
+            logger.warning("Cannot record when an authorization was last seen", exc_info=True)
+
+    def prune(self, database: Database) -> int:
+        """Delete expired authorizations, with their tokens; return the count."""
+        return prune(database, authorizations.c.id, authorizations.c.expires_at <= self._clock.now())
+
+
+MIN_BITS: Final = 256
+_FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_PURPOSE: Final = "refresh-token"
+
+_OF_HASH: Final = refresh_tokens.c.hash == bindparam("of_hash")
+_TOKEN: Final = Statement(
+    select(refresh_tokens.c.authorization_id, refresh_tokens.c.used_at).where(_OF_HASH)
+)
+# One UPDATE checks and marks the token, so that two concurrent uses cannot both succeed.
+_SPEND: Final = Statement(
+    update(refresh_tokens)
+    .where(_OF_HASH, refresh_tokens.c.used_at.is_(None), refresh_tokens.c.expires_at > bindparam("now"))
+    .values(used_at=bindparam("now"))
+    .returning(refresh_tokens.c.authorization_id)
+)
+_ISSUE_REFRESH_TOKEN: Final = Statement(insert(refresh_tokens))
+_FORGET_REFRESH_TOKENS: Final = Statement(
+    delete(refresh_tokens).where(
+        refresh_tokens.c.authorization_id == bindparam("of_authorization"),
+        refresh_tokens.c.expires_at <= bindparam("now"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshToken:
+    """A new refresh token. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    value: str = field(repr=False)
+    expires_at: int
+
+
+class RefreshTokens:
+    """Issues and spends refresh tokens, within the caller's transaction.
+
+    Args:
+        lifetime: lifetime of an unused token in milliseconds.
+    """
+
+    def __init__(self, clock: Clock, keys: SecretKeys, *, lifetime: int) -> None:
+        self._clock = clock
+        self._keys = keys
+        self._lifetime = lifetime
+
+    def issue(self, authorization_id: str, not_after: int) -> tuple[RefreshToken, Change]:
+        """Return a token that expires at ``not_after`` at the latest, and the change that stores it.
+
+        ``not_after`` is in milliseconds since the Unix epoch.
+        """
+        now = self._clock.now()
+        expires_at = min(now + self._lifetime, not_after)
+        token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), expires_at)
+        row = {
+            # Only the hash is stored, so a copy of the database contains no usable token.
+            "hash": self._hash(token.value),
+            "authorization_id": authorization_id,
+            "created_at": now,
+            "expires_at": token.expires_at,
+            "used_at": None,
+        }
+        return token, Change(_ISSUE_REFRESH_TOKEN, row)
+
+    def forget_expired(self, connection: Connection, authorization_id: str) -> None:
+        """Delete the expired tokens of an authorization."""
+        expired = {"of_authorization": authorization_id, "now": self._clock.now()}
+        _FORGET_REFRESH_TOKENS.execute(connection, expired)
+
+    def spend(self, connection: Connection, token: str) -> str | None:
+        """Use up a token; return the id of its authorization, or ``None`` if the token is invalid.
+
+        Atomic: of several concurrent calls, in any number of processes, only one gets the id.
+        """
+        # Reject malformed tokens before hashing, so that garbage costs no query.
+        if not _FORM.fullmatch(token):
+            return None
+        spent = {"of_hash": self._hash(token), "now": self._clock.now()}
+        authorization_id: str | None = _SPEND.scalar(connection, spent)
+        return authorization_id
+
+    def find(self, connection: Connection, token: str, *, spent: bool = False) -> str | None:
+        """Return the authorization id of a token; with ``spent``, only if the token was used."""
+        if not _FORM.fullmatch(token):
+            return None
+        row = _TOKEN.first(connection, {"of_hash": self._hash(token)})
+        if row is None or (spent and row.used_at is None):
+            return None
+        authorization_id: str = row.authorization_id
+        return authorization_id
+
+    def prune(self, database: Database) -> int:
+        """Delete expired tokens, used or not; return the count."""
+        return prune(database, refresh_tokens.c.hash, refresh_tokens.c.expires_at <= self._clock.now())
+
+    def _hash(self, token: str) -> str:
+        return self._keys.hash(_PURPOSE, token)

@@ -1,0 +1,1 @@
+"""Users and their profiles; their credentials are in :mod:`strongroom.identity.users`."""

@@ -1,0 +1,66 @@
+"""The contacts of a user, and messages to all of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection
+
+from strongroom.activity.notifications.service import CHANNELS, MessageService
+from strongroom.foundation.locales import locale_of
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.login import Credential
+
+
+class Contacts(list[Credential]):
+    """The e-mail address and the mobile number of a user.
+
+    Args:
+        contacts: the credentials.
+        locale: the language that the user has chosen, as a BCP 47 tag.
+    """
+
+    def __init__(self, contacts: Iterable[Credential] = (), locale: str | None = None) -> None:
+        super().__init__(contacts)
+        self.locale = locale
+
+    def languages(self, others: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the languages of a message to the user: the chosen one, then some others."""
+        return (self.locale, *others) if self.locale else tuple(others)
+
+
+class Notices:
+    """Sends messages to all e-mail addresses and mobile numbers of a user."""
+
+    def __init__(
+        self, credentials: CredentialService, users: UserService, messages: MessageService
+    ) -> None:
+        self._credentials = credentials
+        self._users = users
+        self._messages = messages
+
+    def contacts(self, connection: Connection, user_id: str) -> Contacts:
+        """Return the contacts of a user.
+
+        Call it before a change and :meth:`notify` afterwards, so that the previous contact is notified.
+        """
+        held = self._credentials.of_user(connection, user_id)
+        contacts = (Credential(item.kind, item.value) for item in held if item.kind in CHANNELS)
+        return Contacts(contacts, self._users.locale_of(connection, user_id))
+
+    def notify(
+        self,
+        contacts: Contacts,
+        occasion: str,
+        languages: Sequence[str] = (),
+        parameters: Mapping[str, str] | None = None,
+    ) -> None:
+        """Send the message of an occasion, in the user's language, or the first one with a template.
+
+        Pass the languages of the request only if the user sent it.
+        """
+        for contact in contacts:
+            self._messages.send(contact, occasion, parameters or {}, contacts.languages(languages))
+
+    def locale_of(self, contacts: Contacts) -> str:
+        """Return the language of messages to a user, if the user did not cause them."""
+        return locale_of(contacts.languages(), self._messages.default_locale)

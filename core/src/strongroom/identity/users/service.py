@@ -1,0 +1,248 @@
+"""Stores users, and decides who may register."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+
+from strongroom.clock import Clock, next_revision
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import AdvisoryLock
+from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.statements import Statement, dynamic
+from strongroom.foundation.errors import (
+    InvitationRequired,
+    NotFound,
+    RegistrationClosed,
+    RevisionConflict,
+)
+from strongroom.foundation.ids import new_id
+from strongroom.identity.users.models import USER, User, UserStatus, UserType, users
+
+# The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
+LOGINS_LOCK: Final = 0x41555448
+_USER_HASH: Final = func.hashtext(bindparam("user_id"))
+_LOGINS_LOCK: Final = AdvisoryLock(LOGINS_LOCK, _USER_HASH)
+_SHARED_LOGINS_LOCK: Final = AdvisoryLock(LOGINS_LOCK, _USER_HASH, shared=True)
+_LIVE: Final = users.c.deleted_at.is_(None)
+_IS_ADMIN: Final = users.c.type == UserType.ADMIN.value
+_ADD: Final = Statement(insert(users))
+_BY_ID: Final = Statement(select(users).where(users.c.id == bindparam("user_id"), _LIVE), USER)
+# FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the user.
+_LOCKED: Final = Statement(
+    select(users).where(users.c.id == bindparam("user_id"), _LIVE).with_for_update(key_share=True), USER
+)
+_FIND: Final = Statement(
+    select(users).where(users.c.id.in_(bindparam("user_ids", expanding=True))), USER
+)
+_LOCALE: Final = Statement(select(users.c.locale).where(users.c.id == bindparam("user_id")))
+_ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE).limit(1))
+# In the order of ids, so that two transactions cannot deadlock.
+_LOCK_ADMINISTRATORS: Final = Statement(
+    select(users.c.id).where(_IS_ADMIN).order_by(users.c.id).with_for_update()
+)
+_OTHER_ADMINISTRATOR: Final = Statement(
+    select(users.c.id)
+    .where(_IS_ADMIN, users.c.status == UserStatus.ACTIVE.value, users.c.id != bindparam("user_id"))
+    .limit(1)
+)
+# Nodes that erase concurrently take different users.
+_ERASABLE: Final = Statement(
+    select(users.c.id)
+    .where(users.c.deleted_at <= bindparam("before"), users.c.erased_at.is_(None))
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_ERASE: Final = Statement(
+    update(users)
+    .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
+    .values(name="", locale=None, erased_at=bindparam("now"))
+)
+_SUMMARIES: Final = Statement(
+    select(users.c.id, users.c.name)
+    .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
+    .order_by(users.c.id),
+    lambda row: summary(*row),
+)
+
+
+_COUNT: Final = Statement(select(func.count()).select_from(users).where(_LIVE))
+
+
+def count_users(connection: Connection) -> int:
+    """Return the number of users that are not deleted. It reads an index completely."""
+    count: int = _COUNT.scalar(connection)
+    return count
+
+
+class UserService:
+    """Reads and writes users within the caller's transaction."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def create(self, connection: Connection, name: str, kind: UserType = UserType.USER) -> User:
+        """Create an active user."""
+        now = self._clock.now()
+        user = User(
+            id=new_id(),
+            type=kind.value,
+            status=UserStatus.ACTIVE.value,
+            name=name,
+            created_at=now,
+            updated_at=now,
+            revision=now,
+        )
+        _ADD.execute(connection, USER.values(user))
+        return user
+
+    def get(self, connection: Connection, user_id: str) -> User:
+        """Return a user.
+
+        Raises:
+            NotFound: there is no such user, or the user was deleted.
+        """
+        user = _BY_ID.first(connection, {"user_id": user_id})
+        if user is None:
+            raise NotFound
+        return user
+
+    def find(self, connection: Connection, user_ids: Iterable[str]) -> Sequence[User]:
+        """Return the users that exist, including deleted ones, in no particular order."""
+        # Deleted users are included, because records still refer to them.
+        return _FIND.all(connection, {"user_ids": set(user_ids)})
+
+    def locale_of(self, connection: Connection, user_id: str) -> str | None:
+        """Return the locale that a user has chosen, as a BCP 47 tag."""
+        locale: str | None = _LOCALE.scalar(connection, {"user_id": user_id})
+        return locale
+
+    def locales_of(self, connection: Connection, user_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return the locales that users have chosen. The statements are the same for no users."""
+        return tuple(user.locale for user in self.find(connection, user_ids) if user.locale)
+
+    def has_administrator(self, connection: Connection) -> bool:
+        """Return whether the server has an administrator, suspended or not."""
+        return _ANY_ADMINISTRATOR.scalar(connection) is not None
+
+    def lock_administrators(self, connection: Connection) -> None:
+        """Block other deletions of administrators until the transaction ends."""
+        _LOCK_ADMINISTRATORS.all(connection)
+
+    def has_other_administrator(self, connection: Connection, user_id: str) -> bool:
+        """Return whether a user other than this one is an active administrator."""
+        return _OTHER_ADMINISTRATOR.scalar(connection, {"user_id": user_id}) is not None
+
+    def erase(self, connection: Connection, deleted_before: int, limit: int) -> list[str]:
+        """Erase the personal data of up to ``limit`` deleted users; return their ids.
+
+        ``deleted_before`` is in milliseconds since the Unix epoch.
+        """
+        user_ids = _ERASABLE.scalars(connection, {"before": deleted_before, "limit": limit})
+        _ERASE.execute(connection, {"user_ids": user_ids, "now": self._clock.now()})
+        return user_ids
+
+    def page(
+        self, connection: Connection, paging: Paging, wanted: Sequence[ColumnElement[bool]] = ()
+    ) -> Page[User]:
+        """Return a page of the users who meet all conditions, oldest first."""
+        query = select(users).where(_LIVE, *wanted).order_by(users.c.created_at, users.c.id)
+        count = select(func.count()).select_from(users).where(_LIVE, *wanted)
+        return select_page(connection, query, count, paging, USER)
+
+    def change(
+        self, connection: Connection, user_id: str, revision: int | None = None, **values: Any
+    ) -> User:
+        """Update columns of a user, and return the changed user.
+
+        Args:
+            connection: the write transaction.
+            user_id: the user.
+            revision: the revision that the user must have; ``None`` accepts any.
+            values: the columns.
+
+        Raises:
+            NotFound: there is no such user, or the user was deleted.
+            RevisionConflict: the user has another revision.
+        """
+        # Locked: without a revision, a concurrent change of the same user must not refuse this one.
+        user = _LOCKED.first(connection, {"user_id": user_id})
+        if user is None:
+            raise NotFound
+        if revision not in (None, user.revision):
+            raise RevisionConflict
+        now = self._clock.now()
+        changed = replace(user, **values, updated_at=now, revision=next_revision(user.revision, now))
+        statement = update(users).where(users.c.id == user_id).values(USER.values(changed))
+        dynamic(statement).execute(connection)
+        return changed
+
+    def delete(self, connection: Connection, user_id: str) -> None:
+        """Mark a user as deleted; the row stays, because files refer to their owner.
+
+        Raises:
+            NotFound: there is no such user.
+        """
+        status, now = UserStatus.DELETED.value, self._clock.now()
+        self.change(connection, user_id, status=status, deleted_at=now)
+
+    def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
+        """Return the ``included`` entries of users, including deleted ones, sorted by id."""
+        wanted = sorted(set(user_ids))
+        return _SUMMARIES.all(connection, {"user_ids": wanted}) if wanted else []
+
+
+def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:
+    """Return the SQL expression for the type of an active user, NULL for any other user."""
+    active = users.c.status == UserStatus.ACTIVE.value
+    return select(users.c.type).where(users.c.id == user_id, active).scalar_subquery()
+
+
+def lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -> None:
+    """Lock the logins of a user until the transaction ends: shared to log in, exclusive to end them all.
+
+    Without the lock, a revocation could miss the authorization of a login in progress, because on
+    PostgreSQL an UPDATE does not see uncommitted rows.
+    """
+    (_SHARED_LOGINS_LOCK if shared else _LOGINS_LOCK).acquire(connection, user_id=user_id)
+
+
+def summary(user_id: str, name: str) -> dict[str, str]:
+    """Return the ``included`` entry of a user."""
+    return {"id": user_id, "type": "user", "name": name}
+
+
+OPEN: Final = "open"
+INVITED: Final = "invited"
+CLOSED: Final = "closed"
+
+
+def require_open(mode: str, *, is_invited: bool = False) -> None:
+    """Require that users may register themselves.
+
+    Args:
+        mode: the mode of ``[users] registration``.
+        is_invited: whether the user was invited.
+
+    Raises:
+        InvitationRequired: only invited users may register.
+        RegistrationClosed: only administrators create users.
+    """
+    if mode == INVITED and not is_invited:
+        raise InvitationRequired
+    if mode == CLOSED:
+        raise RegistrationClosed
+
+
+class UserLocales:
+    """Finds the languages that users have chosen, in transactions of its own."""
+
+    def __init__(self, database: Database, users: UserService) -> None:
+        self._database = database
+        self._users = users
+
+    def locale_of(self, user_id: str) -> str | None:
+        """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""
+        with self._database.read() as connection:
+            return self._users.locale_of(connection, user_id)

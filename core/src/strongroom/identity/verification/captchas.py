@@ -1,0 +1,144 @@
+"""Issues and checks captchas: each is valid for one attempt, on any node, for a limited time."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, field
+from typing import Final
+
+from sqlalchemy import Column, ColumnElement, Index, String, Table, Text, bindparam, delete, insert
+
+from strongroom.clock import Clock
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.metadata import Id, Timestamp, metadata
+from strongroom.foundation.database.pruning import prune, prune_some
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import CaptchaInvalid, Unavailable
+from strongroom.foundation.ids import new_id
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.plugin_api.captcha import CaptchaProvider, CaptchaUnavailable
+
+captchas: Final = Table(
+    "captchas",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("provider", String(32), nullable=False),
+    Column("sealed_state", Text, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "expires_at"),
+)
+"""Open challenges. The first attempt deletes the row, whether the solution is right or wrong."""
+
+
+logger = logging.getLogger(__name__)
+
+_SEAL = "captcha"
+_FORGOTTEN_AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Captcha:
+    # A row of the table.
+    id: str
+    provider: str
+    sealed_state: str
+    expires_at: int
+
+
+_ADD: Final = Statement(insert(captchas))
+_TAKE: Final = Statement(
+    delete(captchas).where(captchas.c.id == bindparam("id")).returning(captchas), _Captcha
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptchaAnswer:
+    """The solution that a client submits."""
+
+    id: str
+    answer: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCaptcha:
+    """A challenge for a client. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    id: str
+    kind: str
+    payload: Mapping[str, object]
+    expires_at: int
+
+
+class CaptchaService:
+    """Captchas of one provider.
+
+    Args:
+        lifetime: lifetime of a challenge in milliseconds.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        keys: SecretKeys,
+        provider: CaptchaProvider[object],
+        lifetime: int,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+        self._provider = provider
+        self._lifetime = lifetime
+
+    def issue(self) -> IssuedCaptcha:
+        """Issue a challenge."""
+        challenge = self._provider.issue()
+        issued = IssuedCaptcha(
+            new_id(), self._provider.kind, challenge.payload, self._clock.now() + self._lifetime
+        )
+        row = {
+            "id": issued.id,
+            "provider": self._provider.name,
+            "sealed_state": self._keys.seal(_SEAL, challenge.state),
+            "expires_at": issued.expires_at,
+        }
+        with self._database.write() as connection:
+            _ADD.execute(connection, row)
+            # Deletes up to two rows per inserted row, so that unused challenges do not accumulate.
+            prune_some(connection, captchas.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
+        return issued
+
+    def prune(self) -> int:
+        """Delete expired challenges; return the count."""
+        return prune(self._database, captchas.c.id, self._expired())
+
+    def spend(self, answer: CaptchaAnswer, address: str | None) -> None:
+        """Use up a challenge, and require that its solution is right.
+
+        Raises:
+            CaptchaInvalid: the solution is wrong, or the challenge is unknown, expired or used.
+            Unavailable: the provider cannot check solutions now; the challenge stays valid.
+        """
+        # Deleted before the check, so that of several concurrent attempts only one is checked.
+        with self._database.write() as connection:
+            row = _TAKE.first(connection, {"id": answer.id})
+        # The configured provider may have changed since the challenge was issued.
+        if row is None or row.expires_at <= self._clock.now() or row.provider != self._provider.name:
+            raise CaptchaInvalid
+        solution = answer.answer.strip()
+        if not solution or not self._verify(row, solution, address):
+            raise CaptchaInvalid
+
+    def _verify(self, row: _Captcha, solution: str, address: str | None) -> bool:
+        state = self._keys.unseal(_SEAL, row.sealed_state)
+        try:
+            return self._provider.verify_from(state, solution, address)
+        except CaptchaUnavailable as error:
+            logger.warning("Captcha provider %s is unavailable: %s", self._provider.name, error)
+            # Restore the challenge, because the solution was not checked.
+            with self._database.write() as connection:
+                _ADD.execute(connection, asdict(row))
+            raise Unavailable(retry_after=error.retry_after) from error
+
+    def _expired(self) -> ColumnElement[bool]:
+        return captchas.c.expires_at <= self._clock.now()

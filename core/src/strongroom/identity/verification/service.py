@@ -1,0 +1,175 @@
+"""Sends verification codes: requires a captcha and enforces the rate limits."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from strongroom.activity.notifications.service import CHANNELS, MessageService
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.addresses import network_of
+from strongroom.foundation.config.identity import LimitsSettings
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
+from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.service import OPEN, UserService, require_open
+from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.identity.verification.codes import LIFETIME, CodeService, Purpose
+from strongroom.plugin_api.login import Client, Credential
+
+_MINUTE: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class SentCode:
+    """The response to the client. ``expires_at`` is in milliseconds since the Unix epoch."""
+
+    id: str
+    expires_at: int
+    retry_after_seconds: int
+
+
+def new_device_id() -> str:
+    """Return a random id for a device."""
+    return secrets.token_urlsafe(16)
+
+
+def device_of(client: Client) -> str:
+    """Return an identifier of the device: the id that it sent, or its network and User-Agent.
+
+    A client may send another id each time, so the limits per recipient and per address also apply.
+    """
+    return client.device_id or f"{network_of(client.address)} {client.user_agent}"
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedCodes:
+    """The purposes of codes that the configuration enables.
+
+    Args:
+        login_kinds: the kinds of recipients that can log in with a code; ``None``: all kinds.
+        registration: the mode of ``[users] registration``.
+    """
+
+    login_kinds: frozenset[str] | None
+    registration: str
+
+    def required(self, kind: str) -> set[Purpose]:
+        """Return the purposes for which the configuration requires codes to a kind of recipient."""
+        login = {Purpose.LOGIN} if kind in (self.login_kinds or ()) else set[Purpose]()
+        return login | ({Purpose.REGISTER} if self.registration == OPEN else set())
+
+    def require(self, recipient: Credential, purpose: Purpose, *, is_invited: bool = False) -> None:
+        """Require that a code for this recipient and purpose could be used.
+
+        Raises:
+            NotImplementedHere: no login method accepts codes.
+            ValidationFailed: no login method accepts codes for this kind of recipient.
+            RegistrationClosed: users cannot register themselves.
+            InvitationRequired: only invited users can register.
+        """
+        if purpose is Purpose.REGISTER:
+            require_open(self.registration, is_invited=is_invited)
+        if purpose is not Purpose.LOGIN or self.login_kinds is None:
+            return
+        if not self.login_kinds:
+            raise NotImplementedHere("Login by verification code is not enabled on this server.")
+        if recipient.kind not in self.login_kinds:
+            message = f"Login codes can be sent to: {', '.join(sorted(self.login_kinds))}."
+            raise ValidationFailed.of_field("recipient", "not-accepted", message)
+
+
+class CodeSending:
+    """Sends codes that clients request."""
+
+    def __init__(
+        self,
+        database: Database,
+        captchas: CaptchaService,
+        rates: RateLimits,
+        limits: LimitsSettings,
+        offered: OfferedCodes,
+        codes: CodeService,
+        credentials: CredentialService,
+        users: UserService,
+        messages: MessageService,
+    ) -> None:
+        self._database = database
+        self._captchas = captchas
+        self._rates = rates
+        self._limits = limits
+        self._offered = offered
+        self._codes = codes
+        self._credentials = credentials
+        self._users = users
+        self._messages = messages
+        self._is_invited: Callable[[str, Credential], bool] = lambda _secret, _recipient: False
+
+    def admit_invited(self, check: Callable[[str, Credential], bool]) -> None:
+        """Send codes for registration to invited users if only they can register."""
+        self._is_invited = check
+
+    def send(
+        self,
+        text: str,
+        purpose: Purpose,
+        captcha: CaptchaAnswer | None,
+        client: Client,
+        languages: Sequence[str] = (),
+        invitation: str | None = None,
+    ) -> SentCode:
+        """Send a code to an e-mail address or a mobile number.
+
+        The response is the same whether or not a user holds the address or number.
+
+        Raises:
+            ValidationFailed: the text is neither, or no login method accepts codes sent there.
+            NotImplementedHere: no login method accepts codes, or no sender can send this one.
+            RegistrationClosed: the code is for registration, which is closed.
+            InvitationRequired: the code is for registration, which requires an invitation.
+            CaptchaRequired: the captcha is missing.
+            CaptchaInvalid: the solution of the captcha is wrong.
+            TooManyRequests: a rate limit is exceeded.
+            Unavailable: the captcha cannot be checked now.
+        """
+        recipient = self._credentials.identify(text)
+        if recipient is None or recipient.kind not in CHANNELS:
+            message = "Must be an e-mail address or a mobile number."
+            raise ValidationFailed.of_field("recipient", "invalid", message)
+        is_invited = invitation is not None and self._is_invited(invitation, recipient)
+        self._offered.require(recipient, purpose, is_invited=is_invited)
+        # Checked before the captcha, which would otherwise be used up in vain.
+        if not self._messages.can_send(purpose.value, recipient):
+            raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
+        if captcha is None:
+            raise CaptchaRequired
+        self._captchas.spend(captcha, client.address)
+        self._rates.spend(*self._allowances(recipient, client))
+        with self._database.write() as connection:
+            code = self._codes.create(connection, recipient, purpose, device_of(client))
+            # The same statements for unknown recipients, so that the duration does not reveal them.
+            holders = self._credentials.find_users(connection, [recipient])
+            chosen = self._users.locales_of(connection, holders.values())
+        # Without a user there is no password to reset, so do not send a message to a stranger.
+        suppressed = purpose is Purpose.RESET_PASSWORD and not holders
+        parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
+        self._messages.send(
+            recipient, purpose.value, parameters, (*chosen, *languages), suppressed=suppressed
+        )
+        return SentCode(code.id, code.expires_at, self._shortest_pause())
+
+    def _allowances(self, recipient: Credential, client: Client) -> list[Allowance]:
+        limits = self._limits
+        return [
+            Allowance("code-device", device_of(client), limits.code_per_device),
+            Allowance(
+                "code-recipient", f"{recipient.kind}:{recipient.value}", limits.code_per_recipient
+            ),
+            Allowance("code-address", network_of(client.address), limits.code_per_address),
+        ]
+
+    def _shortest_pause(self) -> int:
+        """Return the minimum number of seconds until another code can be sent."""
+        # Only rates such as 1/min require a pause; 5/hour allows bursts.
+        rates = (*self._limits.code_per_device, *self._limits.code_per_recipient)
+        return max((rate.seconds for rate in rates if rate.count == 1), default=0)

@@ -1,0 +1,1 @@
+"""What operators need: metrics, traces, checks, backups."""

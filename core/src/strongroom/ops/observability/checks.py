@@ -1,0 +1,180 @@
+"""The doctor's checks of what the services have in the database: events, names, scans, plugins, jobs."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from sqlalchemy import inspect
+
+from strongroom.activity.events.positions import Positions
+from strongroom.clock import Clock, iso_format
+from strongroom.content.files.reindexing import NameReindexing
+from strongroom.content.scanning.rescans import Rescans
+from strongroom.content.scanning.scanners import Scanners
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.plugin_tables import AllTables, left_tables, plugin_schemas
+from strongroom.foundation.jobs.leases import JobLeases
+from strongroom.foundation.jobs.models import JobState
+from strongroom.foundation.plugins.manager import PluginError
+from strongroom.ops.observability.doctor import CheckResult, failed, ok, warning
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.scanning import ContentScanner, ScannerUnavailable
+
+_SCAN_WAIT: Final = 60 * 60 * 1000
+"""Milliseconds that a file may wait for its scan without a warning."""
+
+_HARMLESS: Final = b"strongroom doctor"
+
+_LATE: Final = timedelta(minutes=10)
+"""How late a job is at least before it is reported; a server may be busy with another one."""
+
+
+class EventsCheck:
+    """Reports the event sinks that fail, and their dead letters."""
+
+    def __init__(self, positions: Positions) -> None:
+        self._positions = positions
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding per failing sink, or one for all sinks together."""
+        part, sinks = "events", self._positions.sinks()
+        failing = Counter(position.sink for position in self._positions.failing())
+        dead = Counter(letter.sink for letter in self._positions.dead_letters())
+        for sink in sorted(failing.keys() | dead.keys()):
+            yield warning(
+                f"{part}.{sink}",
+                f"{failing[sink]} streams are delayed by failures, {dead[sink]} events were given up",
+                "see the server's log and `strongroom events status`; to deliver events again, run: "
+                "strongroom events replay",
+            )
+        if not failing and not dead:
+            yield ok(part, f"delivered to {', '.join(sinks) or 'no sink'}")
+
+
+class NameIndexCheck:
+    """Compares the number of indexed names with the number of files and folders."""
+
+    def __init__(self, reindexing: NameReindexing) -> None:
+        self._reindexing = reindexing
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield one finding."""
+        _, missing = self._reindexing.count()
+        if missing:
+            # Servers of the version before create nodes without it while an upgrade is rolled out.
+            yield warning(
+                "search", f"does not find {missing} files and folders", "run: strongroom files reindex"
+            )
+        else:
+            yield ok("search", "the index has the names of all files and folders")
+
+
+class ScannersCheck:
+    """Scans a harmless text with each scanner, and looks for files that wait for too long."""
+
+    def __init__(self, scanners: Scanners, rescans: Rescans, clock: Clock) -> None:
+        self._scanners = scanners
+        self._rescans = rescans
+        self._clock = clock
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield the findings."""
+        for scanner in self._scanners.scanners:
+            yield _try_scanner(scanner)
+        yield from self._examine_due()
+
+    def _examine_due(self) -> Iterator[CheckResult]:
+        part, (count, oldest) = "scanning", self._rescans.due()
+        if not count or oldest is None:
+            return
+        message = f"{count} files wait for a scan"
+        if not self._scanners.scanners:
+            yield warning(part, f"{message}, but no scanner is configured", "see scanning.scanners")
+        elif self._clock.now() - oldest > _SCAN_WAIT:
+            hours = (self._clock.now() - oldest) // _SCAN_WAIT
+            yield warning(
+                part,
+                f"{message}, the oldest for {hours} h",
+                "see the log of the servers, or raise scanning.threads",
+            )
+        else:
+            yield ok(part, message)
+
+
+def _try_scanner(scanner: ContentScanner[Any]) -> CheckResult:
+    part = f"scanning.{scanner.name}"
+    try:
+        version = scanner.version()
+        scanner.scan(
+            io.BytesIO(_HARMLESS), name="doctor.txt", size=len(_HARMLESS), content_type="text/plain"
+        )
+    except ScannerUnavailable as error:
+        remedy = f"start its service, or correct [{part}]; until then, new files are held back"
+        return failed(part, f"is unavailable: {error}", remedy)
+    except Exception as error:
+        return failed(
+            part, f"failed: {type(error).__name__}", "see the log; it is a fault of the plugin"
+        )
+    if version is None:
+        return ok(part, "scans")
+    return ok(part, f"scans with {version.engine}, database {version.database or 'unknown'}")
+
+
+class PluginTablesCheck:
+    """Compares the tables of plugins with the enabled plugins."""
+
+    def __init__(self, database: Database, tables: AllTables) -> None:
+        self._database = database
+        self._tables = tables
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding for each plugin that has tables, or has left some."""
+        for schema in plugin_schemas(self._database.engine, self._tables):
+            part = f"plugins.{schema.plugin}"
+            if schema.is_current:
+                yield ok(part, f"the schema of its tables is {schema}, the newest")
+            else:
+                yield failed(part, f"the schema of its tables is {schema}", schema.remedy)
+        found = set(inspect(self._database.engine).get_table_names())
+        for plugin, names in left_tables(found, self._tables).items():
+            yield warning(
+                f"plugins.{plugin}",
+                f"is not enabled, but has tables, which backups leave out: {', '.join(names)}",
+                "enable it again, or drop its tables",
+            )
+
+
+class JobsCheck:
+    """Compares the rows of jobs with the registered jobs."""
+
+    def __init__(self, leases: JobLeases, jobs: Callable[[], Mapping[str, Job]], clock: Clock) -> None:
+        self._leases = leases
+        self._jobs = jobs
+        self._clock = clock
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding for each job."""
+        try:
+            jobs = self._jobs()
+        except PluginError as error:
+            yield failed("plugins.enabled", str(error), "correct or disable the plugin")
+            return
+        states = self._leases.states() if jobs else {}
+        for name, job in jobs.items():
+            yield self._examine(f"jobs.{name}", job, states.get(name))
+
+    def _examine(self, part: str, job: Job, state: JobState | None) -> CheckResult:
+        now = self._clock.now()
+        if state is None:
+            return ok(part, "is added when a server starts")
+        if state.has_failed:
+            message = f"failed at {iso_format(state.failed_at or 0)}: {state.failure}"
+            return warning(part, message, "see the log of the server for the cause")
+        late = max(job.every, _LATE).total_seconds() * 1000
+        if state.due_at + late < now and not state.is_running(now):
+            return warning(part, f"is due since {iso_format(state.due_at)}", "start a server")
+        if state.succeeded_at is None:
+            return ok(part, f"is due at {iso_format(state.due_at)}")
+        return ok(part, f"succeeded at {iso_format(state.succeeded_at)}")

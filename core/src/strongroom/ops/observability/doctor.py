@@ -1,0 +1,346 @@
+"""Diagnoses the services and settings that the server depends on, with a remedy for each fault."""
+
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from limits.storage import Storage
+from sqlalchemy import Integer, cast, func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from strongroom.activity.audit.models import audit_events
+from strongroom.activity.notifications.templates import TEMPLATES
+from strongroom.clock import Clock
+from strongroom.content.storage.ownership import StorageOwnership
+from strongroom.content.storage.stores import fault_of
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.addresses import parse_network
+from strongroom.foundation.config.plugin_discovery import writable_by_others
+from strongroom.foundation.config.settings import Settings
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.installation import is_own_secret
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.database.upgrade import current_revision, read_schema
+from strongroom.foundation.errors import Unavailable
+from strongroom.foundation.ids import new_id
+from strongroom.foundation.locales import DEFAULT_LOCALE
+from strongroom.foundation.secret_keys import SecretKeys, is_readable_by_others
+from strongroom.identity.users.service import OPEN
+from strongroom.ops.observability.readiness import DISK_FULL, database_fault
+from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
+from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
+
+
+class CheckState(StrEnum):
+    """The state of a part."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The result of checking one part.
+
+    Args:
+        part: the configuration key, or another name of the part.
+        state: the state of the part.
+        message: a description of the state.
+        remedy: how to correct it; empty if nothing needs to be done.
+    """
+
+    part: str
+    state: CheckState
+    message: str
+    remedy: str = ""
+
+
+def ok(part: str, message: str) -> CheckResult:
+    """Return the finding of a part without faults."""
+    return CheckResult(part, CheckState.OK, message)
+
+
+def failed(part: str, message: str, remedy: str) -> CheckResult:
+    """Return the finding of a fault that prevents the server from working."""
+    return CheckResult(part, CheckState.FAILED, message, remedy)
+
+
+def warning(part: str, message: str, remedy: str) -> CheckResult:
+    """Return the finding of a problem that the server can work with."""
+    return CheckResult(part, CheckState.WARNING, message, remedy)
+
+
+_CONNECTIONS_ALLOWED: Final = Statement(
+    select(
+        cast(func.current_setting("max_connections"), Integer)
+        - cast(func.current_setting("superuser_reserved_connections"), Integer)
+    )
+)
+_TIME: Final = Statement(select(func.clock_timestamp()))
+_NEWEST_RECORD: Final = Statement(select(func.max(audit_events.c.at)))
+
+_TEMPLATE: Final = "login"
+_PARAMETERS: Final = {"code": "000000", "minutes": "5"}
+
+
+def try_senders(
+    recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]]
+) -> Iterator[CheckResult]:
+    """Send a test message, with a dummy code, by every sender of the recipient's channel."""
+    channel = "email" if "@" in recipient else "sms"
+    if not senders.get(channel):
+        yield failed(
+            f"messages.{channel}", "no sender is configured", f"configure one in messages.{channel}"
+        )
+    for sender in senders.get(channel, ()):
+        yield _try(sender, channel, recipient)
+
+
+def _try(sender: MessageSender[Any], channel: str, recipient: str) -> CheckResult:
+    subject, text = TEMPLATES[_TEMPLATE].fill(_PARAMETERS)
+    message = Message(
+        new_id(), channel, recipient, _TEMPLATE, text, _PARAMETERS, subject, DEFAULT_LOCALE
+    )
+    part = f"messages.{sender.name}"
+    try:
+        reference = sender.send(message)
+    except DeliveryUncertain as error:
+        return failed(part, f"delivery is uncertain: {error}", "check the log of the gateway")
+    except MessageNotSent as error:
+        return failed(part, f"not sent: {error}", f"correct [{part}]")
+    return ok(part, f"accepted by the gateway{f' as {reference}' if reference else ''}")
+
+
+TOLERATED: Final = 5000
+"""The tolerated difference of two clocks in milliseconds."""
+
+
+class Doctor:
+    """Diagnoses the parts of a server, whether it is running or not.
+
+    Args:
+        storages: the storage backends by name.
+        clock: the local clock, which is compared with other clocks.
+        checks: further checks, which need a current schema.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        limits_store: Storage,
+        storages: Mapping[str, StorageBackend[Any]],
+        ownership: StorageOwnership,
+        clock: Clock,
+        keys: SecretKeys,
+        checks: Sequence[Callable[[], Iterator[CheckResult]]] = (),
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._limits_store = limits_store
+        self._storages = storages
+        self._ownership = ownership
+        self._clock = clock
+        self._keys = keys
+        self._checks = checks
+
+    def examine(self) -> Iterator[CheckResult]:
+        """Yield the findings of all parts."""
+        database = self._examine_database()
+        yield database
+        if not database.remedy:
+            schema = self._examine_schema()
+            yield schema
+            if not schema.remedy:
+                yield self._examine_secret()
+                for check in self._checks:
+                    yield from check()
+            yield from self._examine_connections()
+            yield self._examine_clock()
+        yield self._examine_limits()
+        for name, storage in self._storages.items():
+            yield self._examine_storage(name, storage)
+        yield self._examine_proxies()
+        yield examine_registration(self._settings)
+        yield from self._examine_files()
+
+    def _examine_database(self) -> CheckResult:
+        part, kind = "database.url", self._database.engine.dialect.name
+        fault = database_fault(self._database)
+        if fault == DISK_FULL:
+            return failed(part, f"the disk of {kind} is full", "free space on it, or enlarge it")
+        if fault is not None:
+            return failed(
+                part, f"{kind} is unavailable", "start it, or correct database.url; see its log"
+            )
+        if kind == "sqlite" and self._settings.is_production:
+            return ok(part, "SQLite is available; it supports a single machine only")
+        return ok(part, f"{kind} is available")
+
+    def _examine_schema(self) -> CheckResult:
+        schema = read_schema(self._database.engine)
+        if schema.is_current:
+            return ok("schema", f"is {schema}, the newest")
+        if schema.is_served:
+            return ok("schema", f"is {schema}, and compatible")
+        return failed("schema", f"is {schema}", schema.remedy.removeprefix("run: "))
+
+    def _examine_secret(self) -> CheckResult:
+        part = "secret"
+        if is_own_secret(self._database, self._keys.fingerprint):
+            return ok(part, "matches the database")
+        return failed(
+            part,
+            "does not match the database, so all passwords fail",
+            "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
+            "strongroom keys adopt-secret",
+        )
+
+    def _examine_connections(self) -> Iterator[CheckResult]:
+        allowed = self._connections_allowed()
+        if allowed is None:
+            return
+        workers = self._settings.server.workers
+        wanted = workers * self._settings.database.connections_per_process
+        message = f"{workers} workers open up to {wanted} connections, and PostgreSQL allows {allowed}"
+        if wanted <= allowed:
+            yield ok("database.pool_size", message)
+            return
+        yield warning(
+            "database.pool_size",
+            f"{message}, for all nodes together",
+            "lower database.pool_size or server.workers, or raise max_connections of PostgreSQL",
+        )
+
+    def _examine_clock(self) -> CheckResult:
+        now, remedy = (
+            self._clock.now(),
+            "set the clock, and synchronise it by chrony or systemd-timesyncd",
+        )
+        others = {"the database's": self._database_time(), "the newest record's": self._newest_record()}
+        for whose, time in others.items():
+            ahead = time - now if time is not None else 0
+            # The newest record may be arbitrarily old, but not from the future.
+            behind = -ahead if whose == "the database's" else 0
+            if max(ahead, behind) > TOLERATED:
+                return failed("clock", f"differs from {whose} by {abs(ahead) / 1000:.0f} s", remedy)
+        return ok("clock", "agrees with the database")
+
+    def _connections_allowed(self) -> int | None:
+        if self._database.engine.dialect.name != "postgresql":
+            return None
+        with self._database.read() as connection:
+            allowed: int = _CONNECTIONS_ALLOWED.scalar(connection)
+        return allowed
+
+    def _database_time(self) -> int | None:
+        if self._database.engine.dialect.name != "postgresql":
+            return None
+        with self._database.read() as connection:
+            moment = _TIME.scalar(connection)
+        return int(moment.timestamp() * 1000)
+
+    def _newest_record(self) -> int | None:
+        if current_revision(self._database.engine) is None:
+            return None
+        with self._database.read() as connection:
+            newest: int | None = _NEWEST_RECORD.scalar(connection)
+        return newest
+
+    def _examine_limits(self) -> CheckResult:
+        workers = self._settings.server.workers
+        where = "Redis" if self._settings.redis.url else "the database"
+        if self._limits_answer():
+            return ok("limits", f"counted in {where}, so {workers} processes count as one")
+        remedy = "start it, or correct redis.url" if self._settings.redis.url else "repair the database"
+        return failed("limits", f"{where}, which stores the counters, is unavailable", remedy)
+
+    def _limits_answer(self) -> bool:
+        try:
+            return self._limits_store.check()
+        except Unavailable:
+            return False
+
+    def _examine_proxies(self) -> CheckResult:
+        part, server = "server.trusted_proxies", self._settings.server
+        networks = [parse_network(text) for text in server.trusted_proxies]
+        if any(network.prefixlen == 0 for network in networks):
+            return failed(
+                part, "X-Forwarded-For is trusted from every client", "list the proxies' networks"
+            )
+        if not networks and server.public_url.startswith("https://"):
+            return warning(
+                part,
+                "empty, but HTTPS needs a proxy: all clients count as the address of the proxy",
+                'list the proxies\' networks, such as ["127.0.0.1/32"]',
+            )
+        return ok(part, ", ".join(server.trusted_proxies) or "no proxy is trusted")
+
+    def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> CheckResult:
+        part = f"storages.{name}"
+        if fault := self._ownership_fault(name, storage):
+            return failed(part, fault, "follow the message; see: strongroom storage claim --help")
+        try:
+            fault = fault_of(storage)
+        except StorageFull as error:
+            return failed(part, f"is full: {error}", "free space; until then, uploads are refused")
+        except StorageUnavailable as error:
+            return failed(part, f"is unavailable: {error}", f"start the store, or correct [{part}]")
+        if fault:
+            return failed(part, fault, f"correct the options in [{part}], or repair the store")
+        return ok(part, "an object was written, read and deleted")
+
+    def _ownership_fault(self, name: str, storage: StorageBackend[Any]) -> str | None:
+        try:
+            return self._ownership.examine(name, storage)
+        except (StorageError, Unavailable, SQLAlchemyError):
+            # The round trip of the storage, or the check of the database, reports this fault.
+            return None
+
+    def _examine_files(self) -> Iterator[CheckResult]:
+        settings = self._settings
+        yield _examine_folder("server.data_dir", settings.server.data_dir.absolute())
+        for part, path in (
+            ("server.secret_key", settings.secret_path),
+            ("tokens.keys_file", settings.keys_path),
+        ):
+            if path.exists():
+                yield _examine_mode(part, path)
+        if settings.plugins.folder is not None:
+            yield examine_plugin_files(settings.plugins.folder)
+
+
+def examine_plugin_files(folder: Path) -> CheckResult:
+    """Return whether users outside the group of one-file plugins can change them."""
+    part, paths = "plugins.folder", " ".join(map(str, writable_by_others(folder)))
+    if paths:
+        return failed(part, f"others can change, and so run: {paths}", f"chmod o-w {paths}")
+    return ok(part, f"only its owner and group can change {folder}")
+
+
+def _examine_folder(part: str, path: Path) -> CheckResult:
+    if path.stat().st_mode & stat.S_IRWXO:
+        return failed(part, f"{path} can be read by others", f"chmod 700 {path}")
+    return ok(part, f"{path} cannot be read by others")
+
+
+def examine_registration(settings: Settings) -> CheckResult:
+    """Return whether anyone who registers gets unlimited storage on a production server."""
+    part, mode = "users.registration", settings.users.registration
+    unlimited = settings.tenants.allow_user_creation and not settings.files.default_quota_bytes
+    if settings.is_production and mode == OPEN and unlimited:
+        return warning(
+            part,
+            "open, and each user may create tenants without a quota",
+            "set files.default_quota_bytes, tenants.allow_user_creation = false, or close registration",
+        )
+    return ok(part, mode)
+
+
+def _examine_mode(part: str, path: Path) -> CheckResult:
+    if is_readable_by_others(path):
+        return failed(part, f"{path} can be read by others", f"chmod 600 {path}")
+    return ok(part, f"{path} can be read only by its owner")

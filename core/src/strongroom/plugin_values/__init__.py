@@ -1,1 +1,0 @@
-"""Values that plugins store for users: encrypted, and deleted with the user."""

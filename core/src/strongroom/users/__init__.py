@@ -1,1 +1,0 @@
-"""Users and their profiles; their credentials are in :mod:`strongroom.users`."""

@@ -1,0 +1,238 @@
+"""Authentication of requests: the presented token or access key, the caller, and what a route requires.
+
+Every route that requires a caller admits tokens, and access keys as bearer tokens if it names a scope.
+Other ways to present an access key are the authenticators of plugins; a route admits them by name.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from strongroom.foundation.caller import Caller, Identity, KeyUse
+from strongroom.foundation.errors import AmbiguousToken, Forbidden, KeyNotAdmitted, TokenRequired
+from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX, Scope
+from strongroom.plugin_api.web import Access
+from strongroom.web.http.authenticators import Authenticators
+from strongroom.web.http.request import client_address, current_environ, get_service, header
+
+__all__ = [
+    "TOKEN_HEADER",
+    "Access",
+    "FactorGuard",
+    "KeyAuthenticator",
+    "TokenAuthenticator",
+    "authenticate",
+    "carries_token",
+    "current_identity",
+    "optional_identity",
+    "own_id",
+    "presented_token",
+    "require_recent_factor",
+    "require_verified_login",
+]
+
+TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
+_CALLER: Final = "strongroom.caller"
+
+
+class TokenAuthenticator(Protocol):
+    """Verifies access tokens."""
+
+    def caller(self, token: str, address: str | None) -> Caller:
+        """Return the user of a token, whose login may have been revoked.
+
+        Raises:
+            TokenInvalid: the token is forged or has expired.
+        """
+
+    def identify(self, caller: Caller) -> Identity:
+        """Verify the login of a caller.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+
+    def note_seen(self, caller: Caller) -> None:
+        """Record the use of a verified caller's login."""
+
+
+class KeyAuthenticator(Protocol):
+    """Verifies access keys."""
+
+    def caller(self, text: str, address: str | None, use: KeyUse) -> Caller:
+        """Return the user of a presented key, which may be wrong.
+
+        Raises:
+            TokenInvalid: there is no such key.
+            TooManyRequests: the address has sent too many wrong keys.
+        """
+
+    def identify(self, caller: Caller) -> Identity:
+        """Verify the key of a caller.
+
+        Raises:
+            TokenInvalid: the key is wrong, has ended or was revoked.
+            Forbidden: the key may not be used for this request.
+        """
+
+    def note_seen(self, caller: Caller) -> None:
+        """Record the use of a verified key."""
+
+
+class FactorGuard(Protocol):
+    """Requires recent proofs of second factors."""
+
+    def require_factor(self, identity: Identity) -> None:
+        """Require that a user with a second factor has proven it lately.
+
+        Raises:
+            StepUpRequired: the user has not.
+        """
+
+
+def authenticate(
+    access: Access,
+    *,
+    verify_login: bool = True,
+    scope: Scope | None = None,
+    admits: Sequence[str] = (),
+    tenant_id: str | None = None,
+) -> Caller | None:
+    """Verify the token or the access key of the request as far as the route requires it.
+
+    Args:
+        access: the callers that the route admits.
+        verify_login: whether to verify here that the login is not revoked; otherwise the first query
+            of the view does, and :func:`require_verified_login` checks afterwards that it did.
+        scope: the scope that an access key needs; without one, the route admits no access keys.
+        admits: the names of the authenticators that the route admits.
+        tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
+            without one all keys that are limited to a tenant.
+
+    Returns:
+        The user of the token or key, or ``None`` without any.
+
+    Raises:
+        TokenRequired: the route requires a token, and the request has none.
+        TokenInvalid: the token is forged, expired or revoked, or the key is wrong.
+        AmbiguousToken: the request has two different tokens.
+        KeyNotAdmitted: the route admits no access keys.
+        Forbidden: the route requires a server administrator, and the caller is none.
+    """
+    # A public route ignores tokens, so that an expired one does not prevent a new login.
+    token = None if access is Access.PUBLIC else presented_token()
+    authenticator: TokenAuthenticator | KeyAuthenticator
+    if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
+        authenticator = get_service(TokenAuthenticator)
+        caller = authenticator.caller(token, client_address())
+    else:
+        key = token or _admitted_key(access, admits)
+        if key is None:
+            return None
+        if scope is None:
+            raise KeyNotAdmitted
+        authenticator = get_service(KeyAuthenticator)
+        caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
+    current_environ()[_CALLER] = caller
+    if verify_login:
+        identity = authenticator.identify(caller)
+        authenticator.note_seen(caller)
+        if access is Access.ADMIN and not identity.is_admin:
+            raise Forbidden
+    return caller
+
+
+def require_verified_login(caller: Caller) -> None:
+    """Check that a view without ``verify_login`` has verified the login, and record its use.
+
+    Raises:
+        RuntimeError: the view has not; its response must not be sent.
+    """
+    if caller.identity is None:
+        raise RuntimeError("the view has not verified the login of its caller")
+    _authenticator_of(caller).note_seen(caller)
+
+
+def require_recent_factor(caller: Caller) -> None:
+    """Require a recent proof of the second factor, for routes that are declared as sensitive.
+
+    Access keys are exempt where a route admits them: creating one needed this proof.
+
+    Raises:
+        TokenInvalid: the login was revoked.
+        StepUpRequired: the user has a second factor, and has not proven it lately.
+    """
+    if caller.key is None:
+        identity = caller.identity or _authenticator_of(caller).identify(caller)
+        get_service(FactorGuard).require_factor(identity)
+
+
+def current_identity() -> Identity:
+    """Return the caller of a route that requires a token, with a verified login."""
+    identity = optional_identity()
+    if identity is None:
+        raise RuntimeError("the request has no verified caller")
+    return identity
+
+
+def optional_identity() -> Identity | None:
+    """Return the caller, or ``None`` if the request has no token."""
+    caller: Caller | None = current_environ().get(_CALLER)
+    if caller is None:
+        return None
+    return caller.identity or _authenticator_of(caller).identify(caller)
+
+
+def presented_user_id() -> str | None:
+    """Return the user of the token in the request, whose login is perhaps revoked, or ``None``."""
+    caller: Caller | None = current_environ().get(_CALLER)
+    return None if caller is None else str(caller.user_id)
+
+
+def own_id(user_id: str) -> str:
+    """Resolve ``me`` in a path to the calling user's id; return any other id unchanged."""
+    return str(current_environ()[_CALLER].user_id) if user_id == "me" else user_id
+
+
+def presented_token() -> str | None:
+    """Return the access token of the request (RFC 6750, or the header ``X-Access-Token``).
+
+    Raises:
+        AmbiguousToken: the request has two different tokens.
+    """
+    bearer, plain = _bearer_token(header("Authorization")), header(TOKEN_HEADER)
+    # Which one is meant is unknown, and choosing one would hide a mistake of the client.
+    if bearer and plain and bearer != plain:
+        raise AmbiguousToken
+    return bearer or plain or None
+
+
+def _authenticator_of(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
+    if caller.key is not None:
+        return get_service(KeyAuthenticator)
+    return get_service(TokenAuthenticator)
+
+
+def _admitted_key(access: Access, admits: Sequence[str]) -> str | None:
+    """Return the access key that an admitted authenticator finds in the request, or ``None``.
+
+    Raises:
+        TokenRequired: there is none, and the route requires a caller.
+    """
+    if access is Access.PUBLIC:
+        return None
+    key = get_service(Authenticators).find(admits) if admits else None
+    if key is None and access is not Access.OPTIONAL:
+        raise TokenRequired
+    return key
+
+
+def carries_token(environ: Mapping[str, Any]) -> bool:
+    """Return whether a request has a header in which tokens are presented, valid or not."""
+    return "HTTP_AUTHORIZATION" in environ or "HTTP_X_ACCESS_TOKEN" in environ
+
+
+def _bearer_token(authorization: str | None) -> str | None:
+    if authorization is None:
+        return None
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None

@@ -1,0 +1,468 @@
+"""The Flask application: one dispatch for all routes, compiled where Flask's own is slow.
+
+Plugins' blueprints, request hooks and error handlers apply to every route. Flask spends several times
+the duration of a short query on steps that are the same for every request, so they are prepared once:
+
+- URLs are matched by :class:`RouteTable`; all other URLs by Werkzeug's map.
+- Hooks are called only for routes that have some; which, is known at the first request, because Flask
+  accepts no registrations afterwards.
+- Flask's own method serves routes with teardown functions or URL preprocessors, and all routes while a
+  signal has receivers.
+- Input, output and responses are prepared per :class:`~strongroom.web.http.routing.Operation`.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import flask
+from flask import Flask
+from flask.ctx import RequestContext
+from flask.globals import _cv_app, _cv_request, request_ctx
+from flask.sessions import NullSession
+from flask.signals import (
+    appcontext_popped,
+    appcontext_pushed,
+    appcontext_tearing_down,
+    request_finished,
+    request_started,
+    request_tearing_down,
+)
+from werkzeug.exceptions import MethodNotAllowed, NotFound
+from werkzeug.routing import MapAdapter, RequestRedirect, Rule
+
+from strongroom.foundation import errors
+from strongroom.foundation.cache import Cache
+from strongroom.web.http.access import carries_token
+from strongroom.web.http.errors import error_response, register_error_handlers
+from strongroom.web.http.input_bounds import LARGEST_BYTES
+from strongroom.web.http.middleware import NO_ROUTE, note_route
+from strongroom.web.http.mounts import ContextIterator, Mount
+from strongroom.web.http.request import (
+    OperationContext,
+    PublicUrl,
+    current_environ,
+    get_service,
+    request_id,
+)
+from strongroom.web.http.response import JsonProvider, Response
+from strongroom.web.http.routing import Operation
+
+logger = logging.getLogger(__name__)
+
+NO_STORE: Final = ("Cache-Control", "no-store")
+"""The default Cache-Control of responses to requests with a token."""
+
+Hook = Callable[..., Any]
+Hooks = tuple[tuple[Hook, ...], tuple[Hook, ...]]
+"""The functions to call before and after a view, in the order of the calls."""
+Builder = Callable[..., tuple[str, str]]
+"""A function of Werkzeug that returns the domain and the path of a URL."""
+_URL_ROOT: Final = ("HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "SCRIPT_NAME", "wsgi.url_scheme")
+"""The variables that the beginning of a URL depends on."""
+
+_MAX_HOSTS: Final = 64
+_NOSNIFF: Final = ("X-Content-Type-Options", "nosniff")
+
+
+class LazyRule(Rule):
+    """A rule that compiles its two functions for ``url_for`` when they are first used.
+
+    Few are ever used, and compiling all of them takes longer than the rest of :func:`create_app`.
+    """
+
+    def _compile_builder(self, append_unknown: bool = True) -> Builder:
+        compile_builder = super()._compile_builder
+        compiled: Builder | None = None
+
+        # Without functools.cache, whose construction for all rules takes a tenth of create_app.
+        def build(rule: Rule, /, **values: Any) -> tuple[str, str]:
+            nonlocal compiled
+            if compiled is None:
+                compiled = compile_builder(append_unknown)
+            return compiled(rule, **values)
+
+        return build
+
+
+class Application(Flask):
+    """A Flask application whose responses are those of the API, for errors and plugins as well."""
+
+    json_provider_class = JsonProvider
+    url_rule_class = LazyRule
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, static_folder=None)
+        # A path with an empty segment is a 404; by default, Werkzeug redirects to the path without it.
+        self.url_map.merge_slashes = False
+        self.config["MAX_CONTENT_LENGTH"] = LARGEST_BYTES
+        self._routes: RouteTable | None = None
+        self._builders: Cache[tuple[Any, ...], MapAdapter | None] = Cache(_MAX_HOSTS)
+        self.mounts: list[Mount] = []
+        register_error_handlers(self)
+
+    def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Serve a request (PEP 3333); operations directly, all other views as Flask does."""
+        path = environ.get("PATH_INFO", "")
+        if not path.isascii():
+            path = path.encode("latin-1").decode(errors="replace")
+        if self.mounts and (mount := self._mount_of(path)):
+            return self._serve_mount(mount, environ, start_response)
+        found = None if _is_invalid(path) else self._routes_of().find(environ["REQUEST_METHOD"], path)
+        if found is None or found[0].direct is None or _has_receivers():
+            return super().wsgi_app(environ, start_response)
+        route, values = found
+        context = OperationContext(
+            self, environ, route.rule, dict(zip(route.names, values, strict=True))
+        )
+        # Flask's push() would open a session and send signals; its pop() would call teardown functions.
+        app_token = _cv_app.set(context)  # type: ignore[arg-type]  # see OperationContext
+        token = _cv_request.set(context)
+        try:
+            return self._serve(context, found[0].direct)(environ, start_response)
+        finally:
+            _cv_request.reset(token)
+            _cv_app.reset(app_token)
+
+    def _mount_of(self, path: str) -> Mount | None:
+        mounts = () if _is_invalid(path) else self.mounts
+        return next((mount for mount in mounts if mount.covers(path)), None)
+
+    def _serve_mount(
+        self, mount: Mount, environ: dict[str, Any], start_response: Any
+    ) -> Iterable[bytes]:
+        """Serve a request by a mounted application, in a context that lasts until the body is sent."""
+        context = copy_context()
+        body = context.run(self._answer_of_mount, mount, environ, start_response)
+        return body if isinstance(body, list) else ContextIterator(body, context)
+
+    def _answer_of_mount(
+        self, mount: Mount, environ: dict[str, Any], start_response: Any
+    ) -> Iterable[bytes]:
+        context = OperationContext(self, environ, mount.rule, {})
+        # Never reset, because the caller discards the whole copy of the context.
+        _cv_app.set(context)  # type: ignore[arg-type]  # see OperationContext
+        _cv_request.set(context)
+        direct = Direct(mount, *self._routes_of().app_hooks)
+        return self._serve(context, direct)(environ, start_response)
+
+    def _serve(self, context: OperationContext, direct: "Direct") -> flask.Response:
+        try:
+            response: Any = self._replacement(direct.before) if direct.before else None
+            if response is None:
+                response = direct.view(**context.parameters)
+            for hook in (*context._after_request_functions, *direct.after):  # noqa: SLF001  of after_this_request
+                response = hook(response)
+            return self._completed(response)
+        except Exception as error:
+            try:
+                # Flask's own methods, so that error handlers of plugins apply and hooks run on their
+                # responses.
+                return self.finalize_request(self.handle_user_exception(error))
+            except Exception as unhandled:
+                return self.handle_exception(unhandled)
+
+    def _replacement(self, before: Iterable[Hook]) -> Any:
+        """Call hooks until one returns a response, which replaces that of the operation."""
+        for hook in before:
+            if (result := hook()) is not None:
+                # Flask's hooks may return everything that a view may, such as a text or a tuple.
+                return self.make_response(result)
+        return None
+
+    def request_context(self, environ: dict[str, Any]) -> RequestContext:
+        """Return the context of a request, without a session: tokens take its place."""
+        # Not populated: a reference from the environ would be a cycle, and each one costs a collection.
+        request = self.request_class(environ, populate_request=False)
+        return RequestContext(self, environ, request, NullSession())
+
+    def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
+        """Match the URL of a request; return Werkzeug's adapter only if that could not be done.
+
+        Raises:
+            NotFound: no route can have such a path.
+            MethodNotAllowed: the route of this path has other methods.
+        """
+        if request is None:
+            return None
+        if _is_invalid(request.environ.get("PATH_INFO", "")):
+            raise NotFound
+        routes = self._routes_of()
+        found = routes.match(request.method, request.path)
+        if found is None:
+            methods = routes.methods(request.path)
+            if methods and request.method not in methods:
+                raise MethodNotAllowed(methods)
+            return super().create_url_adapter(request)
+        request.url_rule, request.view_args = found
+        return None
+
+    def make_default_options_response(self) -> flask.Response:
+        """Do the same as Flask, without the methods of other routes that match the path less exactly."""
+        methods = self._routes_of().methods(flask.request.path)
+        if not methods:
+            return super().make_default_options_response()
+        response = self.response_class()
+        response.headers["Allow"] = ", ".join(methods)
+        return response
+
+    def url_for(self, endpoint: str, **values: Any) -> str:
+        """Do the same as Flask, also in a request that :meth:`create_url_adapter` has matched."""
+        context = request_ctx._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001
+        if context.url_adapter is None:
+            context.url_adapter = self._builder_of(context.request)
+        return super().url_for(endpoint, **values)
+
+    def _builder_of(self, request: flask.Request) -> MapAdapter | None:
+        """Return an adapter to build URLs with; binding one takes as long as building ten."""
+        # It builds the same URLs in all requests to one host and root.
+        root = tuple(map(request.environ.get, _URL_ROOT))
+        builder = self._builders.get(root)
+        if builder is None:
+            builder = super().create_url_adapter(request)
+            self._builders.put(root, builder)
+        return builder
+
+    def process_response(self, response: flask.Response) -> flask.Response:
+        """Run the hooks of plugins, then add the headers that every response has."""
+        redirect = flask.request.routing_exception
+        if isinstance(redirect, RequestRedirect):
+            response = _redirect(redirect)
+        return self._completed(super().process_response(response))
+
+    def _completed(self, response: flask.Response) -> flask.Response:
+        """Add the headers that every response has, and report the route for metrics and the log."""
+        context, environ, identifier = _cv_request.get(), current_environ(), request_id()
+        rule = context.rule if isinstance(context, OperationContext) else context.request.url_rule
+        note_route(environ, rule.rule if rule else NO_ROUTE, identifier)
+        is_private = environ["REQUEST_METHOD"] != "GET" or carries_token(environ)
+        defaults = (NO_STORE,) if is_private else ()
+        headers = (("X-Request-Id", identifier), _NOSNIFF)
+        if isinstance(response, Response):
+            response.add_headers(headers, defaults)
+            return response
+        for default in defaults:
+            response.headers.setdefault(*default)
+        response.headers.update(headers)
+        return response
+
+    def _routes_of(self) -> "RouteTable":
+        # Flask accepts no routes and no hooks after its first request, so the table stays complete.
+        if self._routes is None:
+            hooks = self._hooks_of([None])
+            self._routes = RouteTable(self.url_map.iter_rules(), self._direct_endpoints(), hooks)
+        return self._routes
+
+    def _direct_endpoints(self) -> dict[str, "Direct"]:
+        """Return each operation that has no functions but its hooks."""
+        found: dict[str, Direct] = {}
+        for endpoint, view in self.view_functions.items():
+            of_endpoint = partial(_functions, _blueprints(endpoint))
+            others = (
+                *self.teardown_appcontext_funcs,
+                *of_endpoint(self.teardown_request_funcs),
+                *of_endpoint(self.url_value_preprocessors),
+            )
+            if isinstance(view, Operation) and not others:
+                found[endpoint] = Direct(view, *self._hooks_of(_blueprints(endpoint)))
+        slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(found)
+        if slow:
+            logger.warning(
+                "%d routes take Flask's slower dispatch: a plugin has registered teardown functions or "
+                "URL preprocessors for them",
+                slow,
+            )
+        return found
+
+    def _hooks_of(self, names: Iterable[str | None]) -> Hooks:
+        """Return the hooks of the application and of some blueprints, in the order of the calls."""
+        before, after = (
+            _functions(names, registered)
+            for registered in (self.before_request_funcs, self.after_request_funcs)
+        )
+        return tuple(map(self.ensure_sync, before)), tuple(map(self.ensure_sync, reversed(after)))
+
+
+def _has_receivers() -> bool:
+    """Return whether a signal that Flask sends for each request has receivers."""
+    return bool(
+        appcontext_popped.receivers
+        or appcontext_pushed.receivers
+        or appcontext_tearing_down.receivers
+        or request_finished.receivers
+        or request_started.receivers
+        or request_tearing_down.receivers
+    )
+
+
+def _is_invalid(path: str) -> bool:
+    # PostgreSQL rejects NUL. Werkzeug ignores repeated leading slashes.
+    return "\0" in path or path.startswith("//")
+
+
+def _functions(names: Iterable[str | None], registered: Mapping[str | None, list[Any]]) -> list[Hook]:
+    """Return the functions that are registered for some blueprints, in the same order."""
+    return [function for name in names for function in registered.get(name, ())]
+
+
+def _blueprints(endpoint: str) -> list[str | None]:
+    """Return ``None`` for the application, then the blueprints of an endpoint from the outermost."""
+    names = endpoint.split(".")[:-1]
+    return [None, *(".".join(names[:count]) for count in range(1, len(names) + 1))]
+
+
+def _redirect(redirect: RequestRedirect) -> flask.Response:
+    # Werkzeug builds the URL from the Host header, which the client controls, so only its path is used.
+    target = urlsplit(redirect.new_url)
+    response = error_response(errors.MovedPermanently())
+    response.headers["Location"] = get_service(PublicUrl).root + urlunsplit(("", "", *target[2:]))
+    return response
+
+
+class Direct(NamedTuple):
+    """What the application calls for a route without Flask's dispatch, in the order of the calls."""
+
+    view: Callable[..., flask.Response]
+    before: tuple[Hook, ...]
+    after: tuple[Hook, ...]
+
+
+class HttpRoute(NamedTuple):
+    """A rule, the names of its parameters, and its calls if Flask's dispatch is not needed."""
+
+    rule: Rule
+    names: tuple[str, ...]
+    direct: Direct | None
+
+
+class _Node:
+    """A position in a path.
+
+    ``is_exact`` is false where a rule begins that only Werkzeug can match.
+    """
+
+    __slots__ = ("is_exact", "parameter", "rules", "segments")
+
+    def __init__(self) -> None:
+        self.segments: dict[str, _Node] = {}
+        self.parameter: _Node | None = None
+        self.rules: dict[str, HttpRoute] = {}
+        self.is_exact = True
+
+
+class RouteTable:
+    """Matches paths of fixed segments and text parameters, such as ``/users/<user_id>``.
+
+    Such a path is matched in a fraction of the time that Werkzeug's map takes. Fixed segments take
+    precedence over parameters, as in Werkzeug. All else is left to Werkzeug: other converters, trailing
+    slashes, redirects, OPTIONS, which Flask may answer itself, and the errors 404 and 405.
+
+    Args:
+        rules: all rules of the application.
+        direct: what the application calls itself, by endpoint.
+        app_hooks: the hooks that run for each request.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        direct: Mapping[str, Direct] | None = None,
+        app_hooks: Hooks = ((), ()),
+    ) -> None:
+        self.app_hooks = app_hooks
+        self._root = _Node()
+        self._direct = direct or {}
+        rules = list(rules)
+        # Werkzeug redirects between the rules of an endpoint if one of them has defaults or is an alias.
+        redirected = {rule.endpoint for rule in rules if rule.defaults or rule.alias}
+        for rule in rules:
+            self._add(rule, is_exact=rule.endpoint not in redirected and _is_exact(rule))
+
+    def match(self, method: str, path: str) -> tuple[Rule, dict[str, str]] | None:
+        """Return the rule of a request with its path parameters, or ``None`` if Werkzeug must match."""
+        found = self.find(method, path)
+        if found is None:
+            return None
+        route, values = found
+        return route.rule, dict(zip(route.names, values, strict=True))
+
+    def find(self, method: str, path: str) -> tuple[HttpRoute, list[str]] | None:
+        """Do the same as :meth:`match`, and return the route and the values of its parameters."""
+        found = self._node_of(path)
+        if found is None:
+            return None
+        node, values = found
+        route = node.rules.get(method)
+        return None if route is None else (route, values)
+
+    def methods(self, path: str) -> list[str]:
+        """Return the methods of the most exact route of a path; none if Werkzeug must match it."""
+        found = self._node_of(path)
+        return sorted({*found[0].rules, "OPTIONS"}) if found else []
+
+    def _node_of(self, path: str) -> "tuple[_Node, list[str]] | None":
+        segments = iter(path.split("/"))
+        # Empty, because a path begins with a slash.
+        next(segments)
+        try:
+            return _find(self._root, segments, [])
+        except _NotExact:
+            return None
+
+    def _add(self, rule: Rule, *, is_exact: bool) -> None:
+        node, names = self._root, []
+        for segment in rule.rule.split("/")[1:]:
+            name = segment[1:-1]
+            if segment == f"<{name}>" and name.isidentifier():
+                names.append(name)
+                if node.parameter is None:
+                    node.parameter = _Node()
+                node = node.parameter
+            elif "<" in segment:
+                # A converter, or a parameter within a segment: from here on only Werkzeug can match.
+                node.is_exact = False
+                return
+            else:
+                node = node.segments.setdefault(segment, _Node())
+                is_exact = is_exact and segment != ""
+        if not is_exact:
+            node.is_exact = False
+        route = HttpRoute(rule, tuple(names), self._direct.get(rule.endpoint))
+        for method in (rule.methods or set()) - {"OPTIONS"}:
+            node.rules.setdefault(method, route)
+
+
+def _is_exact(rule: Rule) -> bool:
+    """Return whether a rule matches by its path and its methods alone, and leads to a view."""
+    others = (rule.redirect_to, rule.build_only, rule.websocket, rule.subdomain, rule.host)
+    return rule.methods is not None and not any(others)
+
+
+class _NotExact(Exception):
+    """Only Werkzeug can match the path."""
+
+
+def _find(node: _Node, segments: Iterator[str], values: list[str]) -> tuple[_Node, list[str]] | None:
+    """Return the node of a path and the values of its parameters, which are appended to ``values``."""
+    for segment in segments:
+        if not node.is_exact:
+            raise _NotExact
+        # A parameter never matches an empty segment, as in Werkzeug's default converter.
+        child, parameter = node.segments.get(segment), node.parameter if segment else None
+        if child is None:
+            if parameter is None:
+                return None
+            child = parameter
+            values.append(segment)
+        elif parameter is not None:
+            rest = [*segments]
+            found = _find(child, iter(rest), [*values])
+            return found or _find(parameter, iter(rest), [*values, segment])
+        node = child
+    # Werkzeug redirects to the path with a trailing slash.
+    if not node.is_exact or "" in node.segments:
+        raise _NotExact
+    return (node, values) if node.rules else None

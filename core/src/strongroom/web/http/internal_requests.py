@@ -1,0 +1,84 @@
+"""Requests of plugins to the server's own REST API, within the process."""
+
+import io
+import json
+from collections.abc import Mapping
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final
+
+from werkzeug.test import run_wsgi_app
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom.web.http.app import Application
+from strongroom.web.http.request import current_environ, get_service, request_id
+
+_CLIENT: Final = (
+    "HTTP_ACCEPT_LANGUAGE",
+    "HTTP_HOST",
+    "HTTP_USER_AGENT",
+    "HTTP_X_FORWARDED_FOR",
+    "REMOTE_ADDR",
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "SERVER_PROTOCOL",
+)
+"""The variables that describe the client and the server, which limits and records depend on."""
+
+
+def send_request(
+    base_path: str,
+    method: str,
+    path: str,
+    body: Any,
+    token: str | None,
+    headers: Mapping[str, str],
+) -> RestResponse:
+    """Send a request as :meth:`HostAPI.rest` describes."""
+    environ = _environ(base_path, method, path, body)
+    environ["HTTP_X_REQUEST_ID"] = request_id()
+    if token is not None:
+        environ["HTTP_AUTHORIZATION"] = _as_sent(f"Bearer {token}")
+    environ.update({_variable(name): _as_sent(value) for name, value in headers.items()})
+    # The method of the class, without the middlewares: metrics and the access log count the browser's
+    # request, and CORS does not apply. A copy of the context, because the browser's request continues.
+    serve = partial(Application.wsgi_app, get_service(Application))
+    pieces, status, received = copy_context().run(run_wsgi_app, serve, environ)
+    content = b"".join(pieces)
+    retry_after = received.get("Retry-After", "")
+    return RestResponse(
+        int(status.partition(" ")[0]),
+        json.loads(content) if content else None,
+        int(retry_after) if retry_after.isdecimal() else None,
+    )
+
+
+def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any]:
+    path, _, query = path.partition("?")
+    # In ASCII, because input of the browser may contain lone surrogates, which the route then refuses.
+    content = b"" if body is None else json.dumps(body).encode()
+    current = current_environ()
+    environ = {name: value for name, value in current.items() if name.startswith("wsgi.")}
+    environ.update({name: current[name] for name in _CLIENT if name in current})
+    environ.update(
+        {
+            "REQUEST_METHOD": method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": _as_sent(base_path + path),
+            "QUERY_STRING": _as_sent(query),
+            "CONTENT_LENGTH": str(len(content)),
+            "wsgi.input": io.BytesIO(content),
+        }
+    )
+    if body is not None:
+        environ["CONTENT_TYPE"] = "application/json"
+    return environ
+
+
+def _variable(header: str) -> str:
+    return f"HTTP_{header.upper().replace('-', '_')}"
+
+
+def _as_sent(text: str) -> str:
+    """Return a text as a server puts it into the environ: its bytes as Latin-1 (PEP 3333)."""
+    return text.encode(errors="surrogatepass").decode("latin-1")

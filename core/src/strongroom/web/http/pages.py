@@ -1,0 +1,164 @@
+"""The response envelope of collections, with paging."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, urlencode
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.database.paging import Page, Paging
+from strongroom.web.http.request import PublicUrl, current_environ, get_service, request_path
+
+T = TypeVar("T")
+
+MAX_PAGE_SIZE = 200
+DEFAULT_PAGE_SIZE = 20
+MAX_PAGE_NUMBER = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The URLs of a collection's pages.
+
+    Args:
+        root: the public root URL, see :class:`PublicUrl`.
+        path: the path of the collection.
+        query: the query string of a request for one of the pages.
+    """
+
+    root: str
+    path: str
+    query: str = ""
+
+    def to(self, number: int, size: int) -> str:
+        """Return the URL of a page."""
+        others = _other_parameters(self.query)
+        return f"{self.root}{quote(self.path)}?{others}pageSize={size}&pageNumber={number}"
+
+
+# Pages of one list differ in few parameters, and parsing them takes longer than reading a short page.
+@lru_cache(maxsize=256)
+def _other_parameters(query: str) -> str:
+    """Return the query parameters that are the same for all pages, as the beginning of a query."""
+    parameters = parse_qsl(query, keep_blank_values=True, errors="werkzeug.url_quote")
+    first = dict(reversed(parameters))
+    others = {name: first[name] for name, _ in parameters if name not in ("pageSize", "pageNumber")}
+    return f"{urlencode(others)}&" if others else ""
+
+
+class PagingQuery(Schema):
+    """The query parameters of every collection."""
+
+    pageSize = fields.Integer(
+        load_default=DEFAULT_PAGE_SIZE,
+        validate=validate.Range(1, MAX_PAGE_SIZE),
+        metadata={"description": "Records per page"},
+    )
+    pageNumber = fields.Integer(
+        load_default=1,
+        validate=validate.Range(1, MAX_PAGE_NUMBER),
+        metadata={"description": "The page number, starting at 1"},
+    )
+
+
+class MetaSchema(Schema):
+    """Paging information."""
+
+    totalCount = fields.Integer(required=True)
+    pageSize = fields.Integer(required=True)
+    pageNumber = fields.Integer(required=True)
+    pageCount = fields.Integer(required=True)
+    isFirstPage = fields.Boolean(required=True)
+    isLastPage = fields.Boolean(required=True)
+    hasPreviousPage = fields.Boolean(required=True)
+    previousPageLink = fields.Url(required=True, allow_none=True)
+    hasNextPage = fields.Boolean(required=True)
+    nextPageLink = fields.Url(required=True, allow_none=True)
+
+
+class ReferenceSchema(Schema):
+    """A reference to a related entity, whose summary is in ``included`` under its id."""
+
+    class Meta:
+        include = {"$ref": fields.String(required=True)}  # noqa: RUF012  as marshmallow wants it
+
+
+class SummarySchema(Schema):
+    """A summary of an entity that records refer to."""
+
+    id = fields.String(required=True)
+    type = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+def paging(query: Mapping[str, int]) -> Paging:
+    """Return the paging of a parsed query."""
+    return Paging(number=query["pageNumber"], size=query["pageSize"])
+
+
+@cache
+def collection_of(item: type[Schema]) -> type[Schema]:
+    """Return the envelope schema of a collection of ``item``."""
+    members: dict[str, Any] = {
+        "success": fields.Boolean(required=True),
+        "meta": fields.Nested(MetaSchema, required=True),
+        "data": fields.List(fields.Nested(item), required=True),
+        "included": fields.Dict(
+            keys=fields.String(), values=fields.Nested(SummarySchema), required=True
+        ),
+    }
+    return type(f"{item.__name__.removesuffix('Schema')}CollectionSchema", (Schema,), members)
+
+
+def reference(entity_id: str) -> dict[str, str]:
+    """Return a reference to an entity, whose summary is in ``included``."""
+    return {"$ref": entity_id}
+
+
+def envelope(
+    page: Page[T],
+    present: Callable[[T], Any] = lambda record: record,
+    included: Iterable[Mapping[str, str]] = (),
+    links: Links | None = None,
+) -> dict[str, Any]:
+    """Return the response body of a page.
+
+    Args:
+        page: the page.
+        present: serializes a record.
+        included: the summaries of the entities that the records refer to.
+        links: the URLs of other pages; by default, those of the current request.
+    """
+    return {
+        "success": True,
+        "meta": _meta(page, links or _current_links()),
+        "data": [present(item) for item in page.items],
+        "included": {summary["id"]: summary for summary in included},
+    }
+
+
+def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
+    number, size = page.paging.number, page.paging.size
+    count = -(-page.total // size)
+    has_previous, has_next = number > 1, number < count
+    # From a page beyond the end, the previous page is the last one.
+    previous = min(number - 1, max(count, 1))
+    return {
+        "totalCount": page.total,
+        "pageSize": size,
+        "pageNumber": number,
+        "pageCount": count,
+        "isFirstPage": not has_previous,
+        "isLastPage": not has_next,
+        "hasPreviousPage": has_previous,
+        "previousPageLink": links.to(previous, size) if has_previous else None,
+        "hasNextPage": has_next,
+        "nextPageLink": links.to(number + 1, size) if has_next else None,
+    }
+
+
+def _current_links() -> Links:
+    query = current_environ().get("QUERY_STRING", "").encode("latin-1").decode(errors="replace")
+    return Links(get_service(PublicUrl).root, request_path(), query)

@@ -1,0 +1,229 @@
+"""The current request: the services of its application, its id, client, origin and headers.
+
+The composition root registers the services; views get them by their type.
+"""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from functools import cache, cached_property, lru_cache
+from random import getrandbits
+from typing import Any, Final, TypeVar
+
+from flask import Flask, Request, has_request_context, request
+from flask.ctx import RequestContext, _AppCtxGlobals
+from flask.globals import _cv_app, _cv_request
+from flask.sessions import NullSession
+from werkzeug.routing import Rule
+
+from strongroom.dataclasses import dataclass
+from strongroom.foundation.addresses import canonical_address, parse_address
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import ValidationFailed
+from strongroom.plugin_api.login import Client
+
+T = TypeVar("T")
+
+_KEY = "strongroom"
+
+
+def register_service(app: Flask, kind: type[Any], service: object) -> None:
+    """Register the service of a type."""
+    app.extensions.setdefault(_KEY, {})[kind] = service
+
+
+def get_service(kind: type[T]) -> T:
+    """Return the current application's service of a type."""
+    # The variable behind ``current_app``, whose proxy takes longer than the look-up.
+    service: T = _cv_app.get().app.extensions[_KEY][kind]
+    return service
+
+
+_NO_SESSION: Final = NullSession()
+_ID_KEY: Final = "strongroom.request-id"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class TrustedProxies:
+    """Finds the address of a client behind proxies.
+
+    Args:
+        networks: the networks of the proxies whose X-Forwarded-For is trusted.
+    """
+
+    def __init__(self, networks: Sequence[Network]) -> None:
+        self._networks = tuple(networks)
+        # A client sends many requests, and parsing an address takes longer than a short query's result.
+        self.client_address = lru_cache(maxsize=1024)(self._client_address)
+
+    def _client_address(self, peer: str, forwarded: str) -> str:
+        """Return the client's canonical address: the last hop that is not a trusted proxy.
+
+        Args:
+            peer: the address of the connection.
+            forwarded: the header X-Forwarded-For.
+        """
+        address = canonical_address(peer)
+        hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
+        # From right to left: each proxy appends its peer, so entries left of an untrusted hop may be
+        # forged.
+        while hops and self.is_trusted(address) and parse_address(hops[-1]) is not None:
+            address = canonical_address(hops.pop())
+        return address
+
+    def is_trusted(self, text: str) -> bool:
+        """Return whether an address is that of a trusted proxy."""
+        address = parse_address(text)
+        return address is not None and any(address in network for network in self._networks)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicUrl:
+    """The public scheme, host and port of the server, as configured."""
+
+    root: str
+
+
+class OperationContext(RequestContext):
+    """The context of a request for an operation, matched without creating Flask's request object.
+
+    Views that need no more than headers never create it. It is the application's context, too, because
+    creating two objects takes longer; Flask 3.2 has a single one as well.
+
+    Args:
+        app: the application.
+        environ: the WSGI environ.
+        rule: the matched rule.
+        parameters: the parameters of the path.
+    """
+
+    url_adapter = None
+    flashes = None
+    _session = _NO_SESSION
+
+    def __init__(
+        self, app: Flask, environ: dict[str, Any], rule: Rule, parameters: dict[str, str]
+    ) -> None:
+        # The base class's constructor would create the request and a URL adapter.
+        self.app = app
+        self.environ = environ
+        self.rule = rule
+        self.parameters = parameters
+        self._after_request_functions = []
+        self._cv_tokens = []
+
+    @cached_property
+    def g(self) -> _AppCtxGlobals:
+        """Flask's namespace of the request, created on first use."""
+        return self.app.app_ctx_globals_class()
+
+    @cached_property
+    def request(self) -> Request:  # type: ignore[override]  # an attribute of the base class
+        """Flask's request object, created on first use."""
+        # Not populated: a reference from the environ would be a cycle, and each one costs a collection.
+        request = self.app.request_class(self.environ, populate_request=False)
+        request.url_rule, request.view_args = self.rule, self.parameters
+        return request
+
+
+def current_environ() -> dict[str, Any]:
+    """Return the WSGI environ of the current request."""
+    context = _cv_request.get()
+    if isinstance(context, OperationContext):
+        return context.environ
+    return context.request.environ
+
+
+def request_path() -> str:
+    """Return the decoded path of the current request."""
+    path: str = current_environ()["PATH_INFO"]
+    return path.encode("latin-1").decode(errors="replace")
+
+
+def method() -> str:
+    """Return the HTTP method of the request."""
+    name: str = current_environ()["REQUEST_METHOD"]
+    return name
+
+
+def client() -> Client:
+    """Return the client of the request."""
+    return Client(
+        address=client_address(),
+        # Truncated, because both are stored in rows.
+        user_agent=(header("User-Agent") or "")[:512],
+        device_id=(header("X-Device-Id") or "")[:128] or None,
+    )
+
+
+def client_address() -> str:
+    """Return the client's address. No other code may read it from the request."""
+    environ = current_environ()
+    return get_service(TrustedProxies).client_address(
+        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+    )
+
+
+def origin() -> Origin:
+    """Return the origin of the request, for audit records."""
+    sender = client()
+    return Origin(sender.address, sender.user_agent, request_id(), languages())
+
+
+def header(name: str) -> str | None:
+    """Return a header of the request.
+
+    Werkzeug's ``request.headers`` raises and catches an error internally for an absent header, which
+    makes looking for five of them as expensive as the rest of a short request.
+    """
+    value: str | None = current_environ().get(_environ_key(name))
+    return value
+
+
+@cache
+def _environ_key(name: str) -> str:
+    return "HTTP_" + name.upper().replace("-", "_")
+
+
+def request_id() -> str:
+    """Return the id of the request: the one that the client sent if it is valid, otherwise a new one."""
+    environ = current_environ()
+    known: str | None = environ.get(_ID_KEY)
+    if known is None:
+        offered = environ.get("HTTP_X_REQUEST_ID")
+        # Unique, not secret, so no system call is needed. Python reseeds after a fork.
+        random = f"{getrandbits(128):032x}"
+        known = offered if offered and _REQUEST_ID.fullmatch(offered) else random
+        environ[_ID_KEY] = known
+    return known
+
+
+def current_request_id() -> str | None:
+    """Return the id of the current request, if there is one."""
+    return request_id() if has_request_context() else None
+
+
+def languages() -> tuple[str, ...]:
+    """Return the client's languages by descending preference (RFC 9110, section 12.5.4)."""
+    return tuple(language for language, quality in request.accept_languages if quality > 0)
+
+
+PAIR_PATTERN: Final = r"^\s*[^.]+\..+$"
+"""The form of a header with two parts, as a pattern of JSON Schema."""
+
+
+def header_pair(name: str) -> tuple[str, str] | None:
+    """Return the two parts of a header ``{id}.{secret}``, or ``None`` if the header is absent.
+
+    Raises:
+        ValidationFailed: the header has a different form.
+    """
+    value = header(name)
+    if value is None:
+        return None
+    identifier, _, secret = value.strip().partition(".")
+    if not identifier or not secret:
+        raise ValidationFailed.of_field(name, "invalid", "Must be like {id}.{answer}.")
+    return identifier, secret
