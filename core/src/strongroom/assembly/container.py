@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -14,7 +15,6 @@ from strongroom.assembly.plugin_host.registrations import (
 )
 from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.runner import JobRunner

@@ -1,6 +1,7 @@
 """Assembles the services of events."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from strongroom.activity.events.catalogue import EVENT_TYPES
 from strongroom.activity.events.delivery import EventDelivery
@@ -10,7 +11,6 @@ from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.infrastructure import Infrastructure, Step
 from strongroom.clock import DAY
 from strongroom.content.files.events.stream import TenantStreams
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.plugin_api.events import EventType
 

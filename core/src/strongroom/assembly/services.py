@@ -1,6 +1,7 @@
 """Assembles the services of a process, except for those of plugins."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,6 @@ from strongroom.assembly.events import EventServices, assemble_events, prune_eve
 from strongroom.assembly.files import FileServices
 from strongroom.assembly.identity import IdentityServices
 from strongroom.assembly.infrastructure import Infrastructure
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.plugins.selection import Selection

@@ -1,6 +1,6 @@
 """The fault of a service that the server needs, such as its database."""
 
-from strongroom.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

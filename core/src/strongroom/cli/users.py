@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -11,7 +11,6 @@ import click
 from strongroom.cli.context import CommandContext
 from strongroom.cli.refusals import refusal
 from strongroom.clock import iso_format
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import NotFound, StrongroomError

@@ -1,10 +1,9 @@
 """The identity of a caller, and the origin of a request."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import Forbidden, InsufficientScope
 
 ADMIN = "ADMIN"

@@ -10,10 +10,9 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
-
-from strongroom.dataclasses import dataclass
 
 _ADDRESS: Final = "NOTIFY_SOCKET"
 _FIRST_DESCRIPTOR: Final = 3

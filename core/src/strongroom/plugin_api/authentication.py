@@ -15,11 +15,9 @@ authenticator by its name, because browsers send some credentials, such as Basic
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Final
-
-from strongroom.dataclasses import dataclass
 
 ACCESS_KEY_PREFIX: Final = "srk_"
 """The first characters of every access key."""

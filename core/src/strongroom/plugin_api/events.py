@@ -12,11 +12,9 @@ the order of its stream::
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
-
-from strongroom.dataclasses import dataclass
 
 SERVER: Final = "server"
 """The stream of users, logins, permissions, tenants and members. Each tenant's files have a stream of

@@ -2,10 +2,8 @@
 
 from abc import ABC
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, field
+from dataclasses import MISSING, dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
-
-from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,9 @@ audit log, the same for every factor::
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.login import Assurance
 

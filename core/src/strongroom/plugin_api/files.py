@@ -16,9 +16,9 @@ epoch, sizes in bytes.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 

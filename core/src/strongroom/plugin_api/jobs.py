@@ -9,10 +9,9 @@ A job runs once per interval on all servers of one database together::
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
-
-from strongroom.dataclasses import dataclass
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 SHORTEST: Final = timedelta(seconds=1)

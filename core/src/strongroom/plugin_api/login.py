@@ -6,10 +6,9 @@ throttles, requires captchas, writes the audit log and issues the tokens, the sa
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Protocol
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 

@@ -6,10 +6,9 @@ sender and records the outcome.
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 

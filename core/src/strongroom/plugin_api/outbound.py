@@ -14,14 +14,13 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any, Final
 
 import httpcore
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.tracing import SpanKind, span
 
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
 """Pages of lists."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
-
-from strongroom.dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ until it has a verdict, repeats scans after a failure, and keeps refused content
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_api.web import ErrorKind

@@ -25,11 +25,10 @@ transactions::
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
-
-from strongroom.dataclasses import dataclass
 
 Parameters = Mapping[str, Any]
 

@@ -15,11 +15,11 @@ A :class:`StorageWrapper` is a storage that stores its objects in another storag
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.keys import KeyProvider
 

@@ -1,8 +1,8 @@
 """Tenants and users as the caller: ``host.tenants`` and ``host.users``; see ``plugin_api.files``."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.paging import ResultPage
 
 

@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.files import OnConflict
 
 

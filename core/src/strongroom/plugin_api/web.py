@@ -17,12 +17,11 @@ captchas, the audit log and the tokens are the same as on the core's routes::
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.authentication import Sensitive
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])

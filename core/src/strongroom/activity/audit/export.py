@@ -8,7 +8,7 @@ them and no others.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -24,7 +24,6 @@ from strongroom.activity.audit.verifier import (
     record_of,
 )
 from strongroom.clock import Clock, iso_format
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 

@@ -1,11 +1,11 @@
 """The table of audit events: a hash chain of records."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, String, Table
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 
 SUCCESS: Final = "success"

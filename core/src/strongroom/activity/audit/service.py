@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, Self
 
 from sqlalchemy import (
@@ -26,7 +26,6 @@ from sqlalchemy.sql.base import Executable
 
 from strongroom.activity.audit.models import FAILURE, SUCCESS, UNCHAINED, AuditRecord, audit_events
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock, Change, execute_together

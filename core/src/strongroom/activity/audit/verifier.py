@@ -6,6 +6,7 @@ verifier accepts a chain that does not begin with record 1 only with such a link
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
 
@@ -21,7 +22,6 @@ from strongroom.activity.audit.service import (
     lock_chain,
 )
 from strongroom.clock import DAY, Clock, iso_format
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement

@@ -12,7 +12,7 @@ that is killed in between leaves a position that is too low, so the events are d
 import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Event as Flag
 from threading import Lock, Thread
 from typing import Final
@@ -21,7 +21,6 @@ from strongroom.activity.events.models import DeadLetter, Position
 from strongroom.activity.events.positions import Positions
 from strongroom.activity.events.streams import Batch, CommittedEvents
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import StrongroomError
 from strongroom.plugin_api.events import Event, EventRejected, EventSink, EventSubscriber, matches

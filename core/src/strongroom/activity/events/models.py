@@ -1,10 +1,10 @@
 """Tables of the positions of event sinks, and of the events that a sink cannot accept."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, Index, Integer, String, Table
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import WHERE, Id, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 

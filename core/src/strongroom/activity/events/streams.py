@@ -1,12 +1,12 @@
 """Streams of events: what a source of events provides, and the log that joins all sources."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
 from strongroom.activity.events.catalogue import EVENT_TYPES
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.plugin_api.events import SERVER, Event, EventLog, EventType
 

@@ -1,12 +1,12 @@
 """The templates of messages, and the files that override them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.sources import READABLE_WANTED
 from strongroom.foundation.locales import LOCALES
 from strongroom.foundation.translations import Translations

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, BinaryIO, Final, TypeVar
@@ -25,7 +26,6 @@ from strongroom.content.nodes.trash import TrashedNode
 from strongroom.content.nodes.versions import Version
 from strongroom.content.storage.models import BlobLocation
 from strongroom.content.storage.streams import MeteredSource
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.errors import (
     DigestMismatch,

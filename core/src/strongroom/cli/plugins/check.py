@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import Distribution
 from importlib.util import find_spec
@@ -22,7 +22,6 @@ from pluggy import HookimplMarker
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
 from strongroom.foundation.database.plugin_tables import PluginTablesError

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -15,7 +16,6 @@ from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.models import NodeType, Permission, nodes
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.storage.service import BlobService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Forbidden, NotFound, Quarantined

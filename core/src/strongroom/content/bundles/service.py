@@ -1,7 +1,7 @@
 """Bundles files and folders into one archive; interrupted downloads can be resumed at any byte."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, Table, bindparam, delete, insert, select
@@ -12,7 +12,6 @@ from strongroom.content.bundles.contents import Contents, Selected
 from strongroom.content.bundles.manifest import BundleManifest
 from strongroom.content.nodes.names import MAX_LENGTH, normalize_name
 from strongroom.content.storage.service import BlobService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata

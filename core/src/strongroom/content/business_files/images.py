@@ -5,14 +5,13 @@ The dimensions in the header are checked before any pixel is decoded.
 
 import io
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
 from typing import Any, Final
 
 from PIL import ExifTags, Image, ImageFile
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable
 
 _PLUGINS: Final = {

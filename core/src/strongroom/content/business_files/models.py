@@ -1,10 +1,10 @@
 """Tables of business files and of scaled variants of pictures."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 
 

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from errno import EDQUOT, ENOSPC
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from typing import Any, BinaryIO, Final, cast
 
 from strongroom.content.business_files.requests import NO_SPACE, PictureRequest, raise_refusal
 from strongroom.content.storage.streams import MeteredSource
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.cache import ContentCache
 from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, StorageFull, Unavailable
 from strongroom.plugin_api.storage import ByteSource

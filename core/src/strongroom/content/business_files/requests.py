@@ -1,9 +1,9 @@
 """Protocol between the server and its picture workers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, StrongroomError
 
 NO_SPACE: Final = 28

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Final, Protocol
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
@@ -17,7 +17,6 @@ from strongroom.content.scanning.scanners import ScanSubject
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.storage.models import Blob
 from strongroom.content.storage.service import BlobService, ReceivedBlob
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
@@ -13,7 +14,6 @@ from strongroom.content.business_files.models import BusinessFile, picture_varia
 from strongroom.content.business_files.pictures import PictureProcessor
 from strongroom.content.storage.models import Blob
 from strongroom.content.storage.service import BlobService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.files import BusinessFilesSettings, FilesProfile, PicturesProfile
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement, for_each_dialect

@@ -6,7 +6,7 @@ the tenant lock orders copies and deletions.
 """
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, literal, literal_column, select
@@ -18,7 +18,6 @@ from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, no
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
 from strongroom.content.tenants.quota import Quota
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement

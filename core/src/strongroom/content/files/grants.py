@@ -1,7 +1,7 @@
 """Grants and revokes permissions on files and folders, and reports where a permission comes from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -38,7 +38,6 @@ from strongroom.content.nodes.models import (
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.tenants.group_members import group_name, is_in_group
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name

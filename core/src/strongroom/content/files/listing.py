@@ -6,7 +6,7 @@ the whole nodes are read only if one is missing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -45,7 +45,6 @@ from strongroom.content.nodes.node_selection import (
 from strongroom.content.nodes.permissions import group_permission, is_at_top
 from strongroom.content.tenants.group_members import is_in_any_group
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.functions import greatest

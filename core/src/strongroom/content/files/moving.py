@@ -1,5 +1,7 @@
 """Moves and renames files and folders."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection
 
 from strongroom.content.nodes.access import AccessControl, NodeView
@@ -11,7 +13,6 @@ from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree, require_revision
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import MoveIntoItself

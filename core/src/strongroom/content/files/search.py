@@ -9,7 +9,7 @@ Candidates come from the index of names, or from the nodes that the caller sees 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -45,7 +45,6 @@ from strongroom.content.nodes.name_index import (
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
 from strongroom.content.nodes.permissions import held_permission
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Paging

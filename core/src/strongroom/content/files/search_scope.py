@@ -11,6 +11,7 @@ tenant has many fewer folders than files, and an index has the folders alone.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -31,7 +32,6 @@ from sqlalchemy import (
 from strongroom.content.nodes.models import NodeType, Permission, folder_counts, nodes
 from strongroom.content.nodes.name_index import Source, contains_text, search_names
 from strongroom.content.nodes.permissions import granted_nodes, held_permission
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id
 from strongroom.foundation.database.statements import Statement
 

@@ -6,6 +6,7 @@ user continues an interrupted one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, bindparam, delete, select, update
@@ -15,7 +16,6 @@ from strongroom.clock import Clock
 from strongroom.content.nodes.models import FOREVER, Permission, grants, nodes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.tenants.memberships import Memberships
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.functions import greatest

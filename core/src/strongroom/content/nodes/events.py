@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from threading import Lock, Timer
 from typing import Any, Final, Protocol
@@ -26,7 +26,6 @@ from sqlalchemy import (
 
 from strongroom.clock import DAY, Clock
 from strongroom.content.nodes.models import Node
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.commit_signal import mark_topic

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatch
 from typing import Any, Final, Protocol
@@ -33,7 +33,6 @@ from strongroom.content.storage.models import Released
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.quota import Quota, usage
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller, DelegatedLimits, Override
 from strongroom.foundation.media_types import sniff

@@ -1,5 +1,6 @@
 """When a permission on a node expires: the latest expiry of the grants of each level."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -21,7 +22,6 @@ from strongroom.content.nodes.models import FOREVER, Permission, folders_around,
 from strongroom.content.tenants.group_members import is_in_group
 from strongroom.content.tenants.memberships import membership
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.statements import Statement
 

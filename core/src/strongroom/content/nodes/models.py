@@ -1,5 +1,6 @@
 """Tables of nodes (files and folders), child counts and grants, and the path from a node to its root."""
 
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cache
 from typing import Final, NamedTuple
@@ -23,7 +24,6 @@ from sqlalchemy import (
     select,
 )
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 

@@ -1,14 +1,13 @@
 """Filters and sort orders of lists and searches of nodes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, bindparam, or_
 
 from strongroom.content.nodes.models import Node, nodes
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id
 
 _ESCAPE: Final = "\\"

@@ -6,7 +6,7 @@ nodes of a folder are listed by :mod:`strongroom.content.files.child_pages`, in 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +26,6 @@ from strongroom.content.nodes.name_index import contains_text, search_names
 from strongroom.content.nodes.names import fold_name
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
 from strongroom.content.nodes.permissions import group_permission, own_permission
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
@@ -9,7 +10,6 @@ from sqlalchemy import Connection, bindparam, case, delete, insert, select, upda
 
 from strongroom.clock import Clock
 from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings, retention_clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.installation import require_code

@@ -1,7 +1,7 @@
 """Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -36,7 +36,6 @@ from strongroom.content.nodes.models import (
 )
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.visibility import Visibility
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import long_statements
 from strongroom.foundation.database.changes import Change
 from strongroom.foundation.database.statements import Statement, for_each_dialect

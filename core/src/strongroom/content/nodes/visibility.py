@@ -8,7 +8,7 @@ would need another result (:mod:`strongroom.content.nodes.group_visibility`).
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -32,7 +32,6 @@ from sqlalchemy import (
 
 from strongroom.content.nodes.models import FOREVER, folders_around, grants, group_grants, nodes, subtree
 from strongroom.content.tenants.group_members import is_in_group, members_by_group
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.statements import Statement
 

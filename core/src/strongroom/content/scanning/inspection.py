@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import BinaryIO, Final
 
 from sqlalchemy import Connection
@@ -15,7 +15,6 @@ from strongroom.content.scanning.repository import ScanRepository
 from strongroom.content.scanning.scanners import PENDING, Scanners, ScanResult, ScanSubject
 from strongroom.content.scanning.states import QUARANTINED, ScanState
 from strongroom.content.storage.service import ReceivedBlob
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ContentInfected, ContentUnscannable

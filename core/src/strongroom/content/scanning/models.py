@@ -1,10 +1,10 @@
 """The table of scans: the last result for each scanned blob, and when it is to be scanned next."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 

@@ -1,12 +1,12 @@
 """What the features that own scanned content provide, so that scans need not know their tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlalchemy import Connection
 
 from strongroom.content.scanning.states import ScanState
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 
 

@@ -1,5 +1,6 @@
 """The quarantine: infected and rejected files, which no user can read until an administrator decides."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, FromClause, bindparam, func, select, update
@@ -9,7 +10,6 @@ from strongroom.clock import Clock
 from strongroom.content.scanning.models import SCAN, Scan, scans
 from strongroom.content.scanning.owners import ContentOwners, OwnedContent
 from strongroom.content.scanning.states import QUARANTINED, ScanState
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page

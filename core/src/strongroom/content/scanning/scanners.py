@@ -5,10 +5,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.content.scanning.states import QUARANTINED, ScanState
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.plugins.hook_calls import WrongResult, require_result
 from strongroom.plugin_api.scanning import (
     HEAD_BYTES,

@@ -1,12 +1,12 @@
 """How bytes reach a client: local files, internal redirects of a proxy, or signed URLs."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from strongroom.content.storage.models import BlobLocation
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.storage import LocalPaths, SignedDownloads
 
 

@@ -9,6 +9,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Final
@@ -29,7 +30,6 @@ from strongroom.content.storage.models import (
 from strongroom.content.storage.ownership import OWNER_KEY
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import ObjectLocked, Store
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.plugin_api.storage import ObjectDamaged, ObjectNotFound, ObjectStat

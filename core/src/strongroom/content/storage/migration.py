@@ -8,7 +8,7 @@ migrations are safe, and moving back works the same way.
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -19,7 +19,6 @@ from strongroom.content.storage.models import ADD_BLOB, BLOB_ROW, BlobLocation, 
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
 from strongroom.content.storage.streams import BandwidthLimiter, copy_object
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.plugin_api.storage import (

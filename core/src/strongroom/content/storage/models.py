@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +23,6 @@ from sqlalchemy import (
     true,
 )
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper, columns_of
 from strongroom.foundation.database.statements import Statement, dynamic

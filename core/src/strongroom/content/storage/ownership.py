@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from itertools import islice
 from threading import Lock
@@ -26,7 +26,6 @@ from sqlalchemy import bindparam, select
 
 from strongroom.clock import Clock, iso_format
 from strongroom.content.storage.models import BlobState, blobs, is_key
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import database_id, restored_at
 from strongroom.foundation.database.statements import Statement

@@ -7,6 +7,7 @@ not ``stored``, so garbage collection finds it without listing the store.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, FromClause, and_, bindparam, delete, or_, select, update
@@ -30,7 +31,6 @@ from strongroom.content.storage.ownership import StorageOwnership
 from strongroom.content.storage.reserved_keys import ReservedKeys
 from strongroom.content.storage.stores import Backends, Stores
 from strongroom.content.storage.streams import Inspect, MeteredSource, ReadingFailed, StoredObjectSource
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.rows import columns_of
 from strongroom.foundation.database.statements import Statement

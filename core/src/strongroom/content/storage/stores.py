@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from threading import Lock
@@ -13,7 +14,6 @@ from sqlalchemy import Connection, bindparam, func, select
 from strongroom.clock import Clock
 from strongroom.content.storage.models import BlobState, blobs, new_key
 from strongroom.content.storage.ownership import StorageNotOwned, StorageOwnership, is_reserved
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.plugin_api.storage import (

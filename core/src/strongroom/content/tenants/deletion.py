@@ -1,6 +1,7 @@
 """Deletes tenants: hidden immediately, restorable during a grace period, then purged with all data."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sqlalchemy import Connection, bindparam, delete, select, update
@@ -9,7 +10,6 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import DAY, Clock, next_revision
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role, tenant_members, tenants
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin, Override
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement

@@ -9,7 +9,7 @@ resending an invitation never reveals whether the recipient is registered.
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
@@ -36,7 +36,6 @@ from strongroom.content.tenants.models import (
     invitations,
     tenants,
 )
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page

@@ -1,5 +1,6 @@
 """Tables of tenants and of their members."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -15,7 +16,6 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.assurance import Demand, demand_of
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper

@@ -1,7 +1,7 @@
 """Service accounts of tenants: users without a login, for machines that act by access keys."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import (
@@ -21,7 +21,6 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hmac import compare_digest
 from typing import Final
@@ -13,7 +13,6 @@ from strongroom.content.nodes.file_writer import FileWriter, OnConflict, Target
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.storage.streams import HEAD_BYTES
 from strongroom.content.uploads.repository import LEASE, Part, Upload, UploadRepository
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ChecksumMismatch, PayloadTooLarge, UploadIncomplete

@@ -8,7 +8,7 @@ complete the upload again. Size, digest, permission and quota are checked on com
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Final
 
@@ -35,7 +35,6 @@ from strongroom.content.nodes.file_writer import FileWriter, OnConflict, Target
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.tenants.quota import Quota
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database

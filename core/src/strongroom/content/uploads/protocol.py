@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from dataclasses import dataclass
 from typing import Final
 
 from flask import request
@@ -9,7 +10,6 @@ from flask import request
 from strongroom.content.nodes.file_writer import OnConflict, Target
 from strongroom.content.nodes.names import chosen_name, parse_path
 from strongroom.content.uploads.chunk_writer import Checksum, Piece
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.foundation.media_types import BINARY
 from strongroom.web.http.parsing import is_unstorable

@@ -5,7 +5,7 @@ writer, or one that hangs on a dead connection, blocks other requests only until
 writer without the lease cannot change the upload.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -27,7 +27,6 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.content.storage.models import Blob
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper, columns_of
 from strongroom.foundation.database.statements import Statement

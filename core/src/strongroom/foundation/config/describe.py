@@ -3,12 +3,11 @@
 import json
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.config.sources import KeyPath, RawConfiguration

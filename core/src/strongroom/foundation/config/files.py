@@ -1,9 +1,9 @@
 """The keys of storages, tenants, files and business files."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import option
 
 _GIBIBYTE = 1024**3

@@ -1,9 +1,9 @@
 """The keys of users, login, messages, tokens, rate limits and the audit log."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.rates import Rate, rates
 from strongroom.plugin_api import option
 

@@ -7,13 +7,12 @@
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from marshmallow import ValidationError
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.files import KeysSettings, StorageSettings
 from strongroom.foundation.config.identity import CaptchaSettings
 from strongroom.foundation.config.plugin_discovery import installed_plugins

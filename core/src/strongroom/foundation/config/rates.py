@@ -1,9 +1,8 @@
 """Rates such as ``5/hour``, the syntax of limits in the configuration."""
 
 import re
+from dataclasses import dataclass
 from typing import Final, Self
-
-from strongroom.dataclasses import dataclass
 
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _FORM = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")

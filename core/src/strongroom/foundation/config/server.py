@@ -1,11 +1,11 @@
 """The keys of the server process, its log, the database, Redis and plugins."""
 
 import re
+from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.addresses import parse_network
 from strongroom.plugin_api import option
 

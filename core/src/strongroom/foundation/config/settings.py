@@ -4,10 +4,10 @@ Keys of an extension (a storage backend, a key provider, a login method, a captc
 sender) are declared by that extension, in a table named after it.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.files import (
     BusinessFilesSettings,
     EventsSettings,

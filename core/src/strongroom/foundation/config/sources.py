@@ -3,12 +3,10 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
-
-from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Changes that a writing transaction executes together, and the locks that it holds until its end."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.compiled import Parameters
 from strongroom.foundation.database.statements import Statement, observed
 

@@ -1,11 +1,11 @@
 """Pagination of database queries."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Select, func, tuple_
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import dynamic
 

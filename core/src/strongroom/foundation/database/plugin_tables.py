@@ -6,6 +6,7 @@ table also shows, after a plugin was disabled, which tables are left from it.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,6 @@ from typing import Any, Final
 from sqlalchemy import JSON, Connection, Engine, inspect, text
 from sqlalchemy.exc import InvalidRequestError
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import metadata
 from strongroom.plugin_api.state import PluginTables
 

@@ -8,13 +8,13 @@ and their connections are kept as they are.
 import sqlite3
 from collections import deque
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from threading import Condition, Lock, local
 from types import TracebackType
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.compiled import is_observed
 from strongroom.foundation.database.failures import raise_translated
 from strongroom.foundation.errors import Unavailable

@@ -7,12 +7,12 @@ the newest such declaration, because older code does not have later migrations. 
 they write the first row that older code would not obey; see ``installation.require_code``.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.changes import AdvisoryLock
 from strongroom.foundation.database.installation import create_database_id, oldest_code, require_code
 from strongroom.foundation.database.plugin_tables import (

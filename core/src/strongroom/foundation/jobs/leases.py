@@ -8,12 +8,12 @@ Every write of a run names its holder, so that a run whose lease has passed to a
 import os
 import socket
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import bindparam, case, or_, select, update
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.ids import new_id

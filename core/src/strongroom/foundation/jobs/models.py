@@ -1,10 +1,10 @@
 """The state of recurring jobs."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Column, String, Table
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 

@@ -5,13 +5,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import StrongroomError
 from strongroom.foundation.jobs.leases import LEASE, JobLeases, Lease
 from strongroom.foundation.jobs.models import MAX_FAILURE, JobState

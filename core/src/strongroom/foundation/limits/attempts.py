@@ -1,11 +1,11 @@
 """Counts failed attempts, and the attempts whose outcome is not known yet."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, bindparam, case, select, update
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.changes import Change
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.limits.backends import counters

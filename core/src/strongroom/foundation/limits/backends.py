@@ -1,6 +1,7 @@
 """Where rate limits are counted: in the database or in Redis."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from limits.storage import MovingWindowSupport, Storage, storage_from_string
@@ -21,7 +22,6 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.cache import Cache
 from strongroom.foundation.config.rates import SECONDS
 from strongroom.foundation.database import Database

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from limits.strategies import MovingWindowRateLimiter, RateLimiter
 from sqlalchemy import Connection, Executable, bindparam, case, delete, select, update
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.pruning import prune

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import FunctionType, MappingProxyType, ModuleType
@@ -17,7 +17,6 @@ from typing import Any, Final, TypeVar
 
 import pluggy
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.plugin_discovery import (
     InstalledPlugins,
     PluginFiles,

@@ -4,9 +4,9 @@
 rows; a test fails for a hook that has none, or whose row names something that does not exist.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import SecondFactor

@@ -1,7 +1,7 @@
 """Selects and validates the extensions that the configuration names, without creating them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
 from strongroom.builtin import (
@@ -16,7 +16,6 @@ from strongroom.builtin import (
     recovery_code,
     smtp,
 )
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.config.describe import Section
 from strongroom.foundation.config.identity import FACTOR_AUDIENCES

@@ -1,11 +1,10 @@
 """The table of access keys."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, SmallInteger, String, Table
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.plugin_api.authentication import Scope

@@ -9,10 +9,9 @@ import re
 import secrets
 import string
 import zlib
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX
 
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase

@@ -1,14 +1,13 @@
 """Creates, lists, rotates and revokes access keys, and warns of their end."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import DAY, Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging

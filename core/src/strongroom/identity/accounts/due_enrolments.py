@@ -6,11 +6,11 @@ route.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ChallengeInvalid, ValidationFailed

@@ -1,14 +1,13 @@
 """Creates the first administrator, with a one-time link that the operator issues."""
 
 import secrets
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import Column, Connection, Integer, String, Table, and_, bindparam, delete, select
 
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Timestamp, metadata

@@ -4,12 +4,11 @@ A stolen token must not be enough to take an account over.
 """
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.assurance import Demand
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database

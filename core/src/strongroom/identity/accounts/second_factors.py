@@ -3,13 +3,12 @@
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database

@@ -1,9 +1,9 @@
 """The start page of the server, for people and for programs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config import Settings
 from strongroom.foundation.locales import locale_of
 from strongroom.identity.accounts.first_administrator import Setup

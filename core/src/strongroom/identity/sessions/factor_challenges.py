@@ -8,13 +8,12 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.pruning import AmortizedPruning, prune
 from strongroom.foundation.database.statements import Statement

@@ -1,13 +1,12 @@
 """Enrolments of second factors: their ceremonies, and the permission to enrol one without a login."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from strongroom.clock import iso_format
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import ChallengeInvalid, FactorInvalid
 from strongroom.identity.sessions.factor_challenges import DUE, FactorChallenges, OpenChallenge
 from strongroom.identity.users.factors import EnrolledFactors, HandleTaken

@@ -1,7 +1,7 @@
 """Logs users in by the login methods of the configuration."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import reduce
 from typing import Any, Final
 
@@ -9,7 +9,6 @@ from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService, lock_chain
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.assurance import is_as_strong
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database

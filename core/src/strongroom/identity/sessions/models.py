@@ -1,10 +1,10 @@
 """Authorizations: one per login, valid until it expires or is revoked."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table, Text
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 

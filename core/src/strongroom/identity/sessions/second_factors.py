@@ -1,7 +1,7 @@
 """Challenges of second factors: they are issued after a first proof, or for one, and answered once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import DAY, Clock, iso_format
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import InvalidCredentials, NotImplementedHere, TooManyRequests

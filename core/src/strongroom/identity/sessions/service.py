@@ -1,12 +1,11 @@
 """Verifies, refreshes and revokes tokens."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Caller, Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging

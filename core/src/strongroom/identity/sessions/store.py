@@ -3,7 +3,7 @@
 import logging
 import re
 import secrets
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -23,7 +23,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import Change

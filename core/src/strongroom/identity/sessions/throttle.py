@@ -1,10 +1,10 @@
 """Limits failed logins by name and by address, and decides how their names are recorded."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import Change, execute_together

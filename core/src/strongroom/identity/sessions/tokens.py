@@ -1,6 +1,6 @@
 """Signs and verifies access tokens, and issues them with refresh tokens."""
 
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, TypeVar
 
 from joserfc import jws, jwt
@@ -8,7 +8,6 @@ from joserfc.errors import JoseError
 from sqlalchemy import Connection
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.assurance import is_as_strong
 from strongroom.foundation.cache import Cache
 from strongroom.foundation.database.changes import Change, execute_together

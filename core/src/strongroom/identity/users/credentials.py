@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, cast
 
@@ -22,7 +23,6 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import Statement, for_each_dialect

@@ -1,6 +1,7 @@
 """Which users must have a second factor, and for how long they may still log in without one."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -17,7 +18,6 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.identity import FACTOR_AUDIENCES
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.statements import Statement, for_each_dialect

@@ -1,11 +1,11 @@
 """Users and their credentials."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Table, Text, UniqueConstraint
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import (
     CredentialConflict,
     CredentialTaken,

@@ -2,13 +2,12 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from sqlalchemy import Column, ColumnElement, Index, String, Table, Text, bindparam, delete, insert
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 from strongroom.foundation.database.pruning import prune, prune_some

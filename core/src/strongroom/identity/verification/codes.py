@@ -3,7 +3,7 @@
 import math
 import secrets
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -22,7 +22,6 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import DAY, Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database

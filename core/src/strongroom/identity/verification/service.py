@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from strongroom.activity.notifications.service import CHANNELS, MessageService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config.identity import LimitsSettings
 from strongroom.foundation.database import Database

@@ -15,7 +15,7 @@ import secrets
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,6 @@ from typing import IO, Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, update
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import metadata
 from strongroom.foundation.database.metadata import is_derived
 from strongroom.foundation.database.plugin_tables import (

@@ -7,6 +7,7 @@ those rows. A concurrent deletion removes rows, but the lease preserves their ob
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
@@ -17,7 +18,6 @@ from strongroom.clock import Clock, iso_format
 from strongroom.content.storage.gc import DeletionLease, LeaseLost
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import set_last_backup_at

@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,6 @@ from strongroom.activity.notifications.templates import TEMPLATES
 from strongroom.clock import Clock
 from strongroom.content.storage.ownership import StorageOwnership
 from strongroom.content.storage.stores import fault_of
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config.plugin_discovery import writable_by_others
 from strongroom.foundation.config.settings import Settings

@@ -2,11 +2,11 @@
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from strongroom.dataclasses import dataclass
 from strongroom.plugin_api import API_VERSION
 from strongroom.version import __version__
 

@@ -6,10 +6,10 @@ interface. So the files of all processes of the server are read, on Linux.
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strongroom.dataclasses import dataclass
 from strongroom.ops.observability.families import Family, Sample
 
 PROCESSES: Final = Family("strongroom_processes", "Processes of the server, the master included.")

@@ -8,7 +8,7 @@ part are refused, and all others are served.
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
@@ -18,7 +18,6 @@ from sqlalchemy import Connection, func, literal, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import read_schema

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +15,6 @@ from secrets import token_hex
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.web.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
 from strongroom.web.gateway.limits import Admission, AdmissionResult, ThreadTask, Timers, TransferRate

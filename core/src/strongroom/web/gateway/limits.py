@@ -5,10 +5,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, Protocol
-
-from strongroom.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ application sees ``SCRIPT_NAME`` with its prefix, and decides about everything b
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import Context
+from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
@@ -16,7 +17,6 @@ from wsgiref.types import WSGIApplication, WSGIEnvironment
 from werkzeug.routing import Rule
 from werkzeug.test import run_wsgi_app
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import PayloadTooLarge
 from strongroom.web.http.request import current_environ
 from strongroom.web.http.response import Response

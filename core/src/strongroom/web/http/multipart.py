@@ -3,11 +3,11 @@
 Flask's form parser spools whole files to disk; this one reads only as fast as the storage consumes.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from werkzeug.http import parse_options_header
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.errors import Detail, MalformedRequest, UploadIncomplete, ValidationFailed
 from strongroom.plugin_api.storage import ByteSource
 

@@ -1,13 +1,13 @@
 """The response envelope of collections, with paging."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.web.http.request import PublicUrl, current_environ, get_service, request_path
 

@@ -6,6 +6,7 @@ The composition root registers the services; views get them by their type.
 import ipaddress
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from random import getrandbits
 from typing import Any, Final, TypeVar
@@ -16,7 +17,6 @@ from flask.globals import _cv_app, _cv_request
 from flask.sessions import NullSession
 from werkzeug.routing import Rule
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.addresses import canonical_address, parse_address
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import ValidationFailed

@@ -6,6 +6,7 @@ rate limit, authentication, parsing, the view, and the response.
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from http import HTTPStatus
 from itertools import groupby
@@ -17,7 +18,6 @@ import flask_smorest
 from flask import Flask, current_app, url_for
 from marshmallow import EXCLUDE, RAISE, Schema
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.errors import (
     InsufficientScope,

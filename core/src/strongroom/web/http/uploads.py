@@ -9,14 +9,13 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flask import request
 from werkzeug.exceptions import ClientDisconnected
 from werkzeug.http import parse_options_header
 
-from strongroom.dataclasses import dataclass
 from strongroom.foundation import errors
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.web.http.binary_content import binary_content

@@ -6,7 +6,7 @@ no permission on other nodes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -22,7 +22,6 @@ from strongroom.content.nodes.events import EventRow, FileEvents
 from strongroom.content.nodes.models import NodeType
 from strongroom.content.nodes.shared_reads import SharedReads, sharing_reads
 from strongroom.content.storage.models import Released
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import StrongroomError, Unavailable

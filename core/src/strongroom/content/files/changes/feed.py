@@ -5,6 +5,7 @@ access. So a change never reveals more of a node than a list of files does.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -15,7 +16,6 @@ from strongroom.content.files.serializers import Json
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.events import FileAction, FileEvent
 from strongroom.content.nodes.models import Permission
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CursorExpired

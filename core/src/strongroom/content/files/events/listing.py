@@ -1,13 +1,13 @@
 """Lists file events, newest first."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from strongroom.content.nodes.events import FileEvent, file_events
 from strongroom.content.tenants.memberships import Memberships
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page

@@ -1,5 +1,6 @@
 """Places, lists and releases holds, and sets the retention of tenants."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, func, select
@@ -21,7 +22,6 @@ from strongroom.content.nodes.retention_models import (
 from strongroom.content.nodes.tree import Tree
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page

@@ -1,5 +1,6 @@
 """Lists, restores and removes the contents of the trash."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -17,7 +18,6 @@ from strongroom.content.nodes.trash import Trash, TrashedNode, TrashEntry
 from strongroom.content.storage.service import BlobService
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.quota import Quota
-from strongroom.dataclasses import dataclass
 from strongroom.foundation.caller import AnyCaller, Override
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
