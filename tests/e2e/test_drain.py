@@ -271,7 +271,7 @@ class NextVersion:
         """Copy the code, and expand its schema."""
         package = self.folder / "strongroom"
         shutil.copytree(CODE, package, ignore=shutil.ignore_patterns("__pycache__"))
-        migration = package / f"database/migrations/versions/{NEXT_REVISION}_labels.py"
+        migration = package / f"foundation/database/migrations/versions/{NEXT_REVISION}_labels.py"
         migration.write_text(MIGRATION.format(revision=NEXT_REVISION, before=SCHEMA_REVISION))
         module = package / "foundation/database/upgrade.py"
         text = module.read_text()

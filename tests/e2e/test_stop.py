@@ -76,8 +76,14 @@ def test_a_signal_that_reaches_another_thread_stops_the_process(config: Path) ->
 
 def signal_another_thread(pid: int) -> None:
     """Send SIGTERM to a thread that is not the main one, as the kernel may after a pause."""
-    other = next(int(task.name) for task in Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid))
+    # A worker may not have served yet, because another one has.
+    wait_until(lambda: len(threads(pid)) > 1)
+    other = next(thread for thread in threads(pid) if thread != pid)
     assert ctypes.CDLL(None).tgkill(pid, other, signal.SIGTERM) == 0
+
+
+def threads(pid: int) -> list[int]:
+    return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
 
 
 @on_sqlite

@@ -129,7 +129,7 @@ def check_trace(spans: list[CollectedSpan], trace_id: str, sent: str) -> None:
     put = by_name["storage put"]
     assert (put.parent_id, put.attributes) == (request.span_id, {"strongroom.storage": "main"})
     statements = [span for span in spans if span.name.startswith("statement ")]
-    assert any("file_events" in span.name or "recorder" in span.name for span in statements), by_name
+    assert any(span.name.startswith("statement nodes.events.") for span in statements), by_name
     in_request = [span for span in statements if span.parent_id == request.span_id]
     assert len(in_request) > 3
     assert {span.attributes["db.system.name"] for span in statements} == {"postgresql"}
