@@ -36,6 +36,12 @@ class Collector:
     url: str
     spans: list[CollectedSpan] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
+    status: int = 200
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        """Answer at once, until a test clears the event."""
+        self.released.set()
 
     def of_trace(self, trace_id: str) -> list[CollectedSpan]:
         """Return the spans of a trace by the time of their beginning."""
@@ -57,9 +63,12 @@ class _Export(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.collector.headers.append(headers)
-        self.server.collector.spans += _spans(ExportTraceServiceRequest.FromString(body))
-        self.send_response(200)
+        collector = self.server.collector
+        collector.released.wait()
+        collector.headers.append(headers)
+        if collector.status == 200:
+            collector.spans += _spans(ExportTraceServiceRequest.FromString(body))
+        self.send_response(collector.status)
         self.send_header("Content-Type", "application/x-protobuf")
         self.end_headers()
         self.wfile.write(ExportTraceServiceResponse().SerializeToString())
@@ -69,15 +78,16 @@ class _Export(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def collecting() -> Iterator[Collector]:
-    """Run a collector on a free port."""
-    server = _Server(("127.0.0.1", 0), _Export)
+def collecting(port: int = 0) -> Iterator[Collector]:
+    """Run a collector on a port, by default a free one."""
+    server = _Server(("127.0.0.1", port), _Export)
     server.collector = Collector(f"http://127.0.0.1:{server.server_port}/v1/traces")
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
         yield server.collector
     finally:
+        server.collector.released.set()
         server.shutdown()
         server.server_close()
         thread.join()

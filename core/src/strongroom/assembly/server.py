@@ -63,6 +63,7 @@ _LARGE_BYTES: Final = 1024 * 1024
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
+    from strongroom.ops.observability.tracing import OpenTelemetryTracer
 
 logger = logging.getLogger(__name__)
 
@@ -189,9 +190,11 @@ class _Worker:
 
         configuration = self._configuration
         _configure_log(configuration)
-        _start_tracing(configuration.settings)
+        tracer = _start_tracing(configuration.settings)
         app = create_app(configuration)
         container = container_of(app)
+        if tracer is not None and container.base.metrics is not None:
+            tracer.report_drops(container.base.metrics.dropped_spans)
         # Run by multiprocessing when this process exits, after the open requests have finished.
         Finalize(None, container.close, exitpriority=0)
         try:
@@ -322,13 +325,16 @@ def _configure_log(configuration: Configuration) -> None:
     configure(configuration.settings.logging, current_request_id, current_trace_ids)
 
 
-def _start_tracing(settings: Settings) -> None:
-    if settings.tracing.endpoint:
-        # Imported only here, because it takes long.
-        from strongroom.ops.observability.tracing import start_tracing
+def _start_tracing(settings: Settings) -> "OpenTelemetryTracer | None":
+    if not settings.tracing.endpoint:
+        return None
+    # Imported only here, because it takes long.
+    from strongroom.ops.observability.tracing import start_tracing
 
-        # After the container, whose services may still end spans.
-        Finalize(None, start_tracing(settings.tracing).close, exitpriority=-1)
+    tracer = start_tracing(settings.tracing)
+    # After the container, whose services may still end spans.
+    Finalize(None, tracer.close, exitpriority=-1)
+    return tracer
 
 
 def _keep_memory() -> None:

@@ -18,6 +18,7 @@ from strongroom.content.storage.ownership import StorageOwnership
 from strongroom.content.storage.stores import fault_of
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config.plugin_discovery import writable_by_others
+from strongroom.foundation.config.server import TracingSettings
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import is_own_secret
@@ -81,6 +82,8 @@ _CONNECTIONS_ALLOWED: Final = Statement(
 )
 _TIME: Final = Statement(select(func.clock_timestamp()))
 _NEWEST_RECORD: Final = Statement(select(func.max(audit_events.c.at)))
+
+_COLLECTOR_SECONDS: Final = 3.0
 
 _TEMPLATE: Final = "login"
 _PARAMETERS: Final = {"code": "000000", "minutes": "5"}
@@ -161,6 +164,8 @@ class Doctor:
             yield from self._examine_connections()
             yield self._examine_clock()
         yield self._examine_limits()
+        if self._settings.tracing.endpoint:
+            yield examine_collector(self._settings.tracing)
         for name, storage in self._storages.items():
             yield self._examine_storage(name, storage)
         yield self._examine_proxies()
@@ -311,6 +316,23 @@ class Doctor:
                 yield _examine_mode(part, path)
         if settings.plugins.folder is not None:
             yield examine_plugin_files(settings.plugins.folder)
+
+
+def examine_collector(settings: TracingSettings) -> CheckResult:
+    """Return whether the collector of traces accepts a batch."""
+    # Imported only here, because it takes long.
+    from strongroom.ops.observability.trace_export import CollectorExporter
+
+    part, exporter = "tracing.endpoint", CollectorExporter(settings, _COLLECTOR_SECONDS)
+    fault = exporter.fault()
+    exporter.shutdown()
+    if fault is None:
+        return ok(part, "the collector accepts traces")
+    return warning(
+        part,
+        f"the collector accepts no traces: {fault}",
+        "start it, or correct tracing.endpoint or tracing.authorization; until then, spans are dropped",
+    )
 
 
 def examine_plugin_files(folder: Path) -> CheckResult:

@@ -154,6 +154,12 @@ class Metrics:
             ["plugin", "hook"],
             registry=registry,
         )
+        self._dropped_spans = Counter(
+            "strongroom_dropped_spans",
+            "Spans that were not exported: `collector` did not accept them, or `queue` was full.",
+            ["reason"],
+            registry=registry,
+        )
         self._scans = Counter(
             "strongroom_scans", "Finished content scans.", ["scanner", "state"], registry=registry
         )
@@ -178,6 +184,10 @@ class Metrics:
     def slow_hook(self, plugin: str, hook: str) -> None:
         """Count a call of a hook that took long."""
         self._slow_hooks.labels(plugin, hook).inc()
+
+    def dropped_spans(self, reason: str, number: int) -> None:
+        """Count spans that were not exported."""
+        self._dropped_spans.labels(reason).inc(number)
 
     def scan(self, scanner: str, state: str, seconds: float) -> None:
         """Count a finished scan of one scanner."""

@@ -7,11 +7,10 @@ spans are made here, in about 4 microseconds, and the SDK batches, encodes and s
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import getrandbits, random
 from typing import Final
 
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -20,6 +19,7 @@ from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 from opentelemetry.trace import SpanKind as SdkKind
 
 from strongroom.foundation.config.server import TracingSettings
+from strongroom.ops.observability.trace_export import QUEUE_SPANS, CollectorExporter
 from strongroom.plugin_api.tracing import Attributes, SpanKind, Tracer, TraceSpan, install
 from strongroom.version import __version__
 
@@ -50,8 +50,9 @@ class _HashedResource(Resource):
 class _Pipeline:
     """Gives spans that have ended to the SDK."""
 
-    def __init__(self, processor: BatchSpanProcessor, resource: Resource, version: str) -> None:
-        self._processor = processor
+    def __init__(self, exporter: CollectorExporter, resource: Resource, version: str) -> None:
+        self._exporter = exporter
+        self._processor = BatchSpanProcessor(exporter, max_queue_size=QUEUE_SPANS)
         self._resource = resource
         self._scope = InstrumentationScope("strongroom", version)
 
@@ -65,6 +66,8 @@ class _Pipeline:
         times: tuple[int, int],
         error: BaseException | str | None,
     ) -> None:
+        if not self._exporter.reserve():
+            return
         if error is not None:
             # Only the class: the text of an error may contain names and addresses.
             failure = error if isinstance(error, str) else type(error).__qualname__
@@ -83,6 +86,11 @@ class _Pipeline:
             end_time=ended,
         )
         self._processor.on_end(span)
+
+    def close(self) -> None:
+        """Export the remaining spans, unless the collector is unavailable, and stop."""
+        self._exporter.give_up()
+        self._processor.shutdown()  # type: ignore[no-untyped-call]  # the SDK is partly typed
 
 
 class OpenTelemetrySpan(TraceSpan):
@@ -143,14 +151,20 @@ class OpenTelemetryTracer(Tracer):
     Args:
         settings: the keys ``[tracing]``.
         service_version: the version of the server.
+        exporter: sends the spans; by default one for ``settings``.
     """
 
-    def __init__(self, settings: TracingSettings, service_version: str = __version__) -> None:
+    def __init__(
+        self,
+        settings: TracingSettings,
+        service_version: str = __version__,
+        exporter: CollectorExporter | None = None,
+    ) -> None:
         resource = Resource.create(
             {"service.name": settings.service_name, "service.version": service_version}
         )
-        self._processor = BatchSpanProcessor(_exporter(settings))
-        self._pipeline = _Pipeline(self._processor, _HashedResource(resource), service_version)
+        self._exporter = exporter or CollectorExporter(settings)
+        self._pipeline = _Pipeline(self._exporter, _HashedResource(resource), service_version)
         self._ratio = settings.sample_ratio
 
     def start(
@@ -168,9 +182,13 @@ class OpenTelemetryTracer(Tracer):
             return None
         return OpenTelemetrySpan(self._pipeline, name, kind, getrandbits(128) or 1, None)
 
+    def report_drops(self, report: Callable[[str, int], None]) -> None:
+        """Pass the reason and number of dropped spans to a function, those of before included."""
+        self._exporter.report_drops(report)
+
     def close(self) -> None:
-        """Export the remaining spans, and stop."""
-        self._processor.shutdown()  # type: ignore[no-untyped-call]  # the SDK is partly typed
+        """Export the remaining spans, unless the collector is unavailable, and stop."""
+        self._pipeline.close()
 
     def _continue(self, name: str, kind: SpanKind, parent: re.Match[str]) -> OpenTelemetrySpan | None:
         trace_id, span_id, flags = (int(part, 16) for part in parent.groups()[:3])
@@ -188,11 +206,6 @@ def start_tracing(settings: TracingSettings) -> OpenTelemetryTracer:
     tracer = OpenTelemetryTracer(settings)
     install(tracer)
     return tracer
-
-
-def _exporter(settings: TracingSettings) -> OTLPSpanExporter:
-    headers = {"Authorization": settings.authorization} if settings.authorization else None
-    return OTLPSpanExporter(endpoint=settings.endpoint, headers=headers)
 
 
 def _context(trace_id: int) -> SpanContext:
