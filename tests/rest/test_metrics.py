@@ -1,6 +1,7 @@
 """Metrics that requests leave, and those of the whole installation."""
 
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,14 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from tests.support.api import Api
-from tests.support.databases import make_unavailable
+from tests.support.databases import make_unavailable, on_postgresql
 
 from strongroom.assembly.commands import assemble_backups
+from strongroom.clock import SystemClock
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Unavailable
+from strongroom.ops.observability.clock_skew import CLOCK_SKEW, DATABASE, NEWEST_RECORD, ClockSkew
+from strongroom.ops.observability.disks import FREE, SIZE, Disks, disk_folders
 from strongroom.ops.observability.families import Family, Sample
 from strongroom.ops.observability.totals import (
     BACKUP,
@@ -26,6 +30,7 @@ from strongroom.ops.observability.totals import (
     Totals,
 )
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError
+from strongroom.testing.clock import HOUR, ManualClock
 from strongroom.testing.server import free_port
 
 FILE = {"Content-Disposition": 'attachment; filename="a.bin"'}
@@ -147,3 +152,40 @@ def test_while_the_database_is_away_there_are_no_totals(
     totals = Totals(container.database, container.job_leases, container.events.positions)
     make_unavailable(monkeypatch)
     assert read(totals) == {}
+
+
+def test_a_clock_that_was_set_back_differs_from_the_newest_record(api: Api) -> None:
+    api.person()
+    skew = ClockSkew(api.container.database, api.clock)
+    assert dict(skew())[CLOCK_SKEW][-1] == ((NEWEST_RECORD,), 0)
+    api.clock.advance(-HOUR)
+    assert dict(skew())[CLOCK_SKEW][-1] == ((NEWEST_RECORD,), -3600)
+
+
+@on_postgresql
+def test_the_clock_is_compared_with_that_of_postgresql(api: Api) -> None:
+    database, now = api.container.database, SystemClock().now()
+    behind = dict(ClockSkew(database, ManualClock(now - HOUR))())[CLOCK_SKEW]
+    ((labels, seconds), _) = behind
+    assert labels == (DATABASE,)
+    assert -3700 < seconds < -3500
+
+
+def test_without_the_database_there_is_no_skew(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_unavailable(monkeypatch)
+    assert not list(ClockSkew(api.container.database, api.clock)())
+
+
+def test_the_disks_of_all_folders_are_measured(api: Api, tmp_path: Path) -> None:
+    container = api.container
+    folders = disk_folders(
+        container.settings.server.data_dir, container.database.engine, container.keeping.blobs.storages
+    )
+    local = {"data_dir", "storages.main"}
+    is_sqlite = container.database.engine.dialect.name == "sqlite"
+    assert folders.keys() == local | ({"database"} if is_sqlite else set())
+    disk = os.statvfs(tmp_path)
+    disks = dict(Disks({"there": tmp_path, "not-yet": tmp_path / "new"})())
+    assert [labels for labels, _ in disks[FREE]] == [("there",), ("not-yet",)]
+    assert disks[SIZE][0] == (("there",), disk.f_blocks * disk.f_frsize)
+    assert 0 < disks[FREE][0][1] < disks[SIZE][0][1]

@@ -16,7 +16,7 @@ ALLOWED = {
     ("ops.backup.restore", "authorizations"),  # likewise
     ("ops.backup.restore", "blobs"),  # likewise
     ("ops.backup.restore", "retention_clock"),  # likewise
-    ("ops.observability.doctor", "audit_events"),  # compares the clock with the newest event
+    ("ops.observability.clock_skew", "audit_events"),  # compares the clock with the newest event
 }
 
 

@@ -19,6 +19,8 @@ from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.processes import is_ok
 from strongroom.foundation.translations import Translations
 from strongroom.ops.observability.bounded_calls import PATIENCE_SECONDS
+from strongroom.ops.observability.clock_skew import ClockSkew
+from strongroom.ops.observability.disks import Disks, disk_folders
 from strongroom.ops.observability.families import (
     PART_UP,
     Family,
@@ -78,11 +80,15 @@ def _collectors(container: Container, readiness: Readiness) -> list[FamilyCollec
         report = readiness.report().parts
         yield PART_UP, [((name,), float(fault is None)) for name, fault in report.items()]
 
-    totals = Totals(container.database, container.job_leases, container.events.positions)
+    database, storages = container.database, container.keeping.blobs.storages
+    totals = Totals(database, container.job_leases, container.events.positions)
+    folders = disk_folders(container.settings.server.data_dir, database.engine, storages)
     return [
         FamilyCollector(parts),
         FamilyCollector(build_info),
         FamilyCollector(ProcessMetrics(os.getppid())),
+        FamilyCollector(Disks(folders)),
+        FamilyCollector(ClockSkew(database, container.base.clock)),
         FamilyCollector(totals),
         FamilyCollector(PluginGauges(container.register_metrics())),
     ]

@@ -11,7 +11,6 @@ from limits.storage import Storage
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from strongroom.activity.audit.models import audit_events
 from strongroom.activity.notifications.templates import TEMPLATES
 from strongroom.clock import Clock
 from strongroom.content.storage.ownership import StorageOwnership
@@ -23,12 +22,13 @@ from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import is_own_secret
 from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.database.upgrade import current_revision, read_schema
+from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import Unavailable
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.locales import DEFAULT_LOCALE
 from strongroom.foundation.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.identity.users.service import OPEN
+from strongroom.ops.observability.clock_skew import DATABASE, NEWEST_RECORD, ClockSkew
 from strongroom.ops.observability.readiness import DISK_FULL, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
@@ -80,8 +80,6 @@ _CONNECTIONS_ALLOWED: Final = Statement(
         - cast(func.current_setting("superuser_reserved_connections"), Integer)
     )
 )
-_TIME: Final = Statement(select(func.clock_timestamp()))
-_NEWEST_RECORD: Final = Statement(select(func.max(audit_events.c.at)))
 
 _COLLECTOR_SECONDS: Final = 3.0
 
@@ -119,6 +117,8 @@ def _try(sender: MessageSender[Any], channel: str, recipient: str) -> CheckResul
 
 TOLERATED: Final = 5000
 """The tolerated difference of two clocks in milliseconds."""
+
+_CLOCKS: Final = {DATABASE: "the database's", NEWEST_RECORD: "the newest record's"}
 
 
 class Doctor:
@@ -221,17 +221,14 @@ class Doctor:
         )
 
     def _examine_clock(self) -> CheckResult:
-        now, remedy = (
-            self._clock.now(),
-            "set the clock, and synchronise it by chrony or systemd-timesyncd",
-        )
-        others = {"the database's": self._database_time(), "the newest record's": self._newest_record()}
-        for whose, time in others.items():
-            ahead = time - now if time is not None else 0
-            # The newest record may be arbitrarily old, but not from the future.
-            behind = -ahead if whose == "the database's" else 0
-            if max(ahead, behind) > TOLERATED:
-                return failed("clock", f"differs from {whose} by {abs(ahead) / 1000:.0f} s", remedy)
+        skews = ClockSkew(self._database, self._clock).milliseconds()
+        for name, skew in skews.items():
+            if abs(skew) > TOLERATED:
+                return failed(
+                    "clock",
+                    f"differs from {_CLOCKS[name]} by {abs(skew) / 1000:.0f} s",
+                    "set the clock, and synchronise it by chrony or systemd-timesyncd",
+                )
         return ok("clock", "agrees with the database")
 
     def _connections_allowed(self) -> int | None:
@@ -240,20 +237,6 @@ class Doctor:
         with self._database.read() as connection:
             allowed: int = _CONNECTIONS_ALLOWED.scalar(connection)
         return allowed
-
-    def _database_time(self) -> int | None:
-        if self._database.engine.dialect.name != "postgresql":
-            return None
-        with self._database.read() as connection:
-            moment = _TIME.scalar(connection)
-        return int(moment.timestamp() * 1000)
-
-    def _newest_record(self) -> int | None:
-        if current_revision(self._database.engine) is None:
-            return None
-        with self._database.read() as connection:
-            newest: int | None = _NEWEST_RECORD.scalar(connection)
-        return newest
 
     def _examine_limits(self) -> CheckResult:
         workers = self._settings.server.workers

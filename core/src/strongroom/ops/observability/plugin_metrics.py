@@ -10,6 +10,8 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from strongroom.ops.observability.bounded_calls import PATIENCE_SECONDS, BoundedCalls
+from strongroom.ops.observability.clock_skew import CLOCK_SKEW
+from strongroom.ops.observability.disks import DISK_FAMILIES
 from strongroom.ops.observability.families import BUILD_INFO, PART_UP, Family, Sample
 from strongroom.ops.observability.metrics import Metrics
 from strongroom.ops.observability.process_metrics import PROCESS_FAMILIES
@@ -25,7 +27,15 @@ GAUGE_ERRORS: Final = Family(
     kind="counter",
 )
 
-CORE_FAMILIES: Final = (PART_UP, BUILD_INFO, GAUGE_ERRORS, *PROCESS_FAMILIES, *TOTAL_FAMILIES)
+CORE_FAMILIES: Final = (
+    PART_UP,
+    BUILD_INFO,
+    GAUGE_ERRORS,
+    CLOCK_SKEW,
+    *DISK_FAMILIES,
+    *PROCESS_FAMILIES,
+    *TOTAL_FAMILIES,
+)
 """The metrics of the core that are read at each scrape."""
 
 _Values = Mapping[api.Labels, float]
