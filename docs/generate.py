@@ -1,4 +1,4 @@
-"""Generates the pages of docs/reference from the code, and the code blocks of the tutorials.
+"""Generates the reference and the drawings from the code, and the code blocks of the tutorials.
 
 ``python docs/generate.py`` writes them; ``--check`` only reports stale files. A hook, key, error,
 command or option without documentation in the code ends the program with a line that names it.
@@ -12,6 +12,7 @@ from generator.code_blocks import with_code
 from generator.commands import commands_page
 from generator.configuration import configuration_page
 from generator.contracts import contracts_page
+from generator.drawings import processes_drawing, tables_drawing, wings_drawing
 from generator.errors import errors_page
 from generator.events import events_page
 from generator.hooks import hooks_page
@@ -20,6 +21,7 @@ from generator.step_up import step_up_page
 
 FOLDER = Path(__file__).parent / "reference"
 TUTORIALS = FOLDER.with_name("tutorials")
+ARCHITECTURE = FOLDER.with_name("architecture")
 NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
@@ -33,10 +35,17 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "step-up.md": step_up_page,
 }
 
+DRAWINGS: dict[str, Callable[[], Iterator[str]]] = {
+    "wings.svg": wings_drawing,
+    "processes.svg": processes_drawing,
+    "tables.svg": tables_drawing,
+}
+
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or check them."""
     texts = {FOLDER / name: f"{NOTE}\n\n{''.join(page())}" for name, page in PAGES.items()}
+    texts |= {ARCHITECTURE / name: "".join(drawing()) for name, drawing in DRAWINGS.items()}
     texts |= {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     if arguments == ["--check"]:

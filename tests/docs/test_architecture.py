@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/architecture/where-rules-live.md").read_text(encoding="utf-8")
 RULES = re.findall(r"^\| [^|]+ \| `(\S+)\.py` \| `(\S+)` \|$", PAGE, re.MULTILINE)
 
+THREAD = re.compile(r'(?:Thread\((?:[^()]|\([^()]*\))*?\bname|thread_name_prefix)=f?"([^"]+)"')
+
 
 @pytest.mark.parametrize(("path", "name"), RULES, ids=str)
 def test_the_function_of_a_rule_is_defined_in_its_file(path: str, name: str) -> None:
@@ -40,3 +42,23 @@ def test_the_layers_are_those_of_the_import_contract() -> None:
     }
     described = PAGE.partition("## Layers")[2]
     assert names <= set(re.findall(r"`(\w+)`", described))
+
+
+def test_the_drawing_of_the_processes_names_each_thread_of_the_core() -> None:
+    drawing = (ROOT / "docs/architecture/processes.svg").read_text(encoding="utf-8")
+    sources = [
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "core/src/strongroom").rglob("*.py")
+        if "testing" not in path.parts
+    ]
+    names = {name for source in sources for name in THREAD.findall(source)}
+    assert len(names) > 10
+    # The number or the object that a name ends with varies.
+    assert {name for name in names if name.partition("{")[0].rstrip(" -") not in drawing} == set()
+
+
+def test_the_overview_names_modules_that_exist() -> None:
+    page = (ROOT / "docs/architecture/overview.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`(\w+/[\w/]+(?:\.py|/))`", page)
+    assert paths
+    assert [path for path in paths if not (ROOT / "core/src/strongroom" / path).exists()] == []

@@ -1,1 +1,1 @@
-"""Creates all services of the domain and their dependencies, independent of HTTP."""
+"""The composition root: builds the services, the applications and the servers."""

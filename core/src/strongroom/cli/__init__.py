@@ -1,4 +1,4 @@
-"""The command line."""
+"""The commands of the program ``strongroom``."""
 
 import gc
 
