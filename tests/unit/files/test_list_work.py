@@ -122,6 +122,22 @@ def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
     assert not [kind for kind in _planned(api.container, statements) if kind == "Seq Scan nodes"]
 
 
+@on_postgresql
+def test_a_search_of_a_member_who_sees_few_nodes_reads_matching_names_only(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strongroom.content.files.search._FEW_NODES", 0)
+    archive = plant(api.container, LARGE)
+    with _noted_statements(api.container, " folders") as statements:
+        search = api.container.keeping.search.search
+        # A text of about one in 25 names, which is frequent for a caller who sees all of them.
+        total = search(archive.tenth, archive.tenant, NodeSearch("report"), Paging(1, PAGE)).total
+    kinds = _planned(api.container, statements)
+    assert total
+    assert "Bitmap Index Scan" in kinds
+    assert not [kind for kind in kinds if kind.endswith("Scan search_names") and "Bitmap" not in kind]
+
+
 def _is_slow(kind: str) -> bool:
     return "Sort" in kind or kind == "Seq Scan nodes"
 

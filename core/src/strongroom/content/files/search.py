@@ -207,10 +207,9 @@ def _hits(
     folders, count = extent(connection, scope, parameters)
     if folders <= search_scope.MAX_FOLDERS and count <= _FEW_NODES:
         return _scan(connection, [names_within(scope.shape)], used, parameters) if count else []
-    unread = sources(connection, match)
     if folders > search_scope.MAX_FOLDERS:
-        return _checked(connection, scope, unread, used, parameters)
-    return _scan(connection, unread, used, parameters, scope.shape)
+        return _checked(connection, scope, sources(connection, match), used, parameters)
+    return _scan(connection, sources(connection, match, count), used, parameters, scope.shape)
 
 
 def _scan(

@@ -78,6 +78,12 @@ BLOCK = 512
 _SAMPLE: Final = 5000
 """Number of names that show how frequent a text is."""
 
+_BREAK_EVEN: Final = 128
+"""See :func:`_is_frequent`; measured on PostgreSQL."""
+
+_MANY: Final = 320_000
+"""Number of visible nodes if it is unknown: a text in more than 2 % of the names is frequent."""
+
 _INT32: Final = 1 << 31
 
 
@@ -247,16 +253,35 @@ def _newest_matching(_: str) -> Select[Any]:
 _NEWEST_MATCHING: Final = Statement(_newest_matching)
 
 
-def sources(connection: Connection, match: NameMatch) -> list[Source]:
+def _is_frequent(matching: int, visible: int) -> bool:
+    """Return whether reading the names in order costs less than finding all matches by their grams.
+
+    Reading ends with the last hit, so the number of names that it reads is inversely proportional to the
+    share of the names that match and to the share that the caller sees. The number of matches is
+    proportional to the first share. So the costs are equal at a square of it, times the visible nodes.
+
+    Args:
+        matching: how many names of the sample match.
+        visible: the number of nodes that the caller sees.
+    """
+    return (matching / _SAMPLE) ** 2 * visible > _BREAK_EVEN
+
+
+def sources(connection: Connection, match: NameMatch, visible: int = _MANY) -> list[Source]:
     """Return the sources of all matching names; those of the first one are more recent.
 
     The index of SQLite returns names in order. That of PostgreSQL returns all matches, so it is slow for
     a text that many names contain. A sample of the recent names shows that; then reading them in order
-    finds enough matches soon.
+    finds enough matches soon, unless the caller sees few of them.
+
+    Args:
+        connection: the transaction.
+        match: the condition.
+        visible: the number of nodes that the caller sees.
     """
     if not match.has_grams:
         return [by_reading]
     if connection.dialect.name == "sqlite":
         return [unindexed, by_grams]
-    found: int = _NEWEST_MATCHING.scalar(connection, match.parameters)
-    return [by_reading if found > _SAMPLE // 50 else by_grams]
+    matching: int = _NEWEST_MATCHING.scalar(connection, match.parameters)
+    return [by_reading if _is_frequent(matching, visible) else by_grams]
