@@ -9,7 +9,8 @@ import pytest
 
 from strongroom.testing.clock import ManualClock
 from tests.support.api import Api
-from tests.support.config import Table, write_api_config
+from tests.support.config import Table, declared_config, write_api_config
+from tests.support.scene import Scene
 from tests.support.server import OUTPUTS, last_lines
 
 pytest_plugins = ["tests.support.databases"]
@@ -95,9 +96,9 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def config_changes() -> Table:
-    """Changes to the configuration; a module or a class overrides this."""
-    return {}
+def config_changes(request: pytest.FixtureRequest) -> Table:
+    """The tables of the nearest marker ``config``; overridden where a value needs another fixture."""
+    return declared_config(request)
 
 
 @pytest.fixture
@@ -111,3 +112,9 @@ def api(config: Path, clock: ManualClock) -> Iterator[Api]:
     """The REST API in this process, with time standing still."""
     with Api.running(config, clock) as api:
         yield api
+
+
+@pytest.fixture
+def scene(api: Api) -> Scene:
+    """A tenant with its administrator and two members."""
+    return Scene(api)

@@ -6,8 +6,8 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from tests.e2e.distributions import register
 from tests.support.commands import run_command
+from tests.support.distributions import register
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {path.parents[2].name: path for path in ROOT.glob("examples/*/src/*/plugin.py")}

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.support.config import Table
+from tests.support.config import Table, declared_config
 from tests.support.server import EMAIL, Server, serving, write_config
 
 
 @pytest.fixture(scope="module")
-def config_changes() -> Table:
-    """Changes to the configuration; a module overrides this."""
-    return {}
+def config_changes(request: pytest.FixtureRequest) -> Table:
+    """The tables of the module's marker ``config``, for the servers that its tests share."""
+    return declared_config(request)
 
 
 @pytest.fixture

@@ -10,13 +10,10 @@ from playwright.sync_api import Browser, Page
 
 from strongroom.testing.server import free_port
 from tests.support.browsers import CHROMIUM, VirtualAuthenticator, chromium
-from tests.support.config import Table
 from tests.support.front_end import front_end
 from tests.support.http import Caller
 from tests.support.pages import blocks_of
 from tests.support.server import Server
-
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
 
 GUIDES = Path(__file__).parents[2] / "docs/guides"
 PASSWORD = "Correct1Horse"
@@ -29,16 +26,19 @@ SERVER, APP = (f"http://localhost:{PORTS[name]}" for name in ("server", "app"))
 CALLBACK = f"{APP}/callback"
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {
-        "server": {"port": PORTS["server"], "public_url": SERVER, "cors_origins": [APP]},
-        "plugins": {
-            "enabled": ["storage_local", "factor_totp", "login_passkey", "login_pages"],
-            "login_pages": {"return_urls": [CALLBACK]},
-        },
-        "second_factors": {"passkey": {"origins": [APP]}},
-    }
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}"),
+    pytest.mark.config(
+        {
+            "server": {"port": PORTS["server"], "public_url": SERVER, "cors_origins": [APP]},
+            "plugins": {
+                "enabled": ["storage_local", "factor_totp", "login_passkey", "login_pages"],
+                "login_pages": {"return_urls": [CALLBACK]},
+            },
+            "second_factors": {"passkey": {"origins": [APP]}},
+        }
+    ),
+]
 
 
 def code_of(guide: str) -> str:

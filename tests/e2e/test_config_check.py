@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from strongroom.cli.main import root
 from strongroom.foundation.config import ConfigurationError
 from strongroom.testing.server import free_port
-from tests.e2e.distributions import install
 from tests.support.commands import run_command
 from tests.support.config import change_config, main_storage, write_toml
 from tests.support.databases import on_sqlite
+from tests.support.distributions import install
 from tests.support.redis import RedisServer
 from tests.support.server import serving
 

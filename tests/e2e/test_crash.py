@@ -14,7 +14,6 @@ import pytest
 from tests.e2e.client import Client
 from tests.e2e.offline import collect_abandoned, files_below, number_of_incomplete, stored_keys
 from tests.support.campaign import campaign_size
-from tests.support.config import Table
 from tests.support.server import Server, serving
 from tests.support.waiting import wait_until
 
@@ -24,9 +23,7 @@ PIECE = 64 * 1024
 PATIENCE = 120
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {"tokens": {"lifetime_seconds": 3600}}
+pytestmark = pytest.mark.config({"tokens": {"lifetime_seconds": 3600}})
 
 
 @dataclass

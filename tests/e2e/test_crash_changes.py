@@ -12,7 +12,6 @@ import pytest
 from tests.e2e.client import Client, Json
 from tests.e2e.offline import collect_abandoned, files_below, stored_keys
 from tests.support.campaign import campaign_size
-from tests.support.config import Table
 from tests.support.server import Server, serving
 
 CHANGES = campaign_size("CRASH_CHANGES", 40)
@@ -23,9 +22,7 @@ State = tuple[str | None, str] | None
 """The folder and the name of a file; ``None``: it is gone."""
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {"tokens": {"lifetime_seconds": 3600}}
+pytestmark = pytest.mark.config({"tokens": {"lifetime_seconds": 3600}})
 
 
 @dataclass

@@ -59,9 +59,7 @@ def upgrade() -> None:
 """
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {"server": {"drain_seconds": DRAIN_SECONDS}}
+pytestmark = pytest.mark.config({"server": {"drain_seconds": DRAIN_SECONDS}})
 
 
 def is_ready(url: str) -> bool:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Client
-from tests.e2e.distributions import install
 from tests.support.campaign import campaign_size
 from tests.support.config import change_config
+from tests.support.distributions import install
 from tests.support.server import EMAIL, serving, write_config
 from tests.support.waiting import wait_until
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import PASSWORD, Client
-from tests.e2e.distributions import install
+from tests.support.distributions import install
 from tests.support.server import STRONGROOM, serving, write_config
 
 PLUGIN = '''

@@ -10,7 +10,7 @@ import bcrypt
 import pytest
 
 from tests.support.campaign import campaign_size
-from tests.support.config import Table, lifted
+from tests.support.config import lifted
 from tests.support.http import Caller
 from tests.support.server import Server
 
@@ -38,10 +38,12 @@ FLOODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    rates = lifted("register_per_address", "reset_per_address", "unknown_codes_per_address")
-    return {**rates, "passwords": {"bcrypt_cost": COST}}
+pytestmark = pytest.mark.config(
+    {
+        **lifted("register_per_address", "reset_per_address", "unknown_codes_per_address"),
+        "passwords": {"bcrypt_cost": COST},
+    }
+)
 
 
 def hash_seconds() -> float:

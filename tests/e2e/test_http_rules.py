@@ -6,17 +6,14 @@ import socket
 import pytest
 
 from tests.e2e.client import PASSWORD, TIMEOUT, Client
-from tests.support.config import Table
 from tests.support.server import Server
 
 REAL, FORGED = "203.0.113.9", "198.51.100.7"
 HTTP_2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    """A proxy on this machine appends the address of its client."""
-    return {"server": {"trusted_proxies": ["127.0.0.1/32"]}}
+# A proxy on this machine appends the address of its client.
+pytestmark = pytest.mark.config({"server": {"trusted_proxies": ["127.0.0.1/32"]}})
 
 
 def answer(server: Server, *lines: str, body: bytes = b"") -> tuple[int, bytes]:

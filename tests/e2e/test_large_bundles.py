@@ -21,7 +21,7 @@ from strongroom.foundation.ids import new_id
 from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch
 from tests.support.campaign import campaign_size
-from tests.support.config import ONE_WORKER, Table
+from tests.support.config import ONE_WORKER
 from tests.support.databases import on_sqlite
 from tests.support.server import Server
 
@@ -33,13 +33,8 @@ FIRST_BYTE_SECONDS = 1.0
 BLOCK = MEBIBYTE
 
 
-pytestmark = on_sqlite
-
-
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    # The memory of one process is that of all requests.
-    return ONE_WORKER
+# The memory of one process is that of all requests.
+pytestmark = [on_sqlite, pytest.mark.config(ONE_WORKER)]
 
 
 def fetch(client: Client, tenant: str, ids: list[str], target: Path) -> tuple[float, float]:

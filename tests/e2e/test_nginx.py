@@ -14,7 +14,6 @@ import pytest
 from strongroom.testing.server import free_port
 from tests.e2e.client import PASSWORD
 from tests.e2e.hostile import Attack, attacking, half_sent
-from tests.support.config import Table
 from tests.support.databases import on_sqlite
 from tests.support.nginx import Nginx, nginx_before
 from tests.support.server import EMAIL, Server, serving_nodes
@@ -23,9 +22,7 @@ from tests.support.stores import stored_files
 SIZE = 24 * 1024 * 1024
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {"storages": {"main": {"downloads": "x_accel"}}}
+pytestmark = pytest.mark.config({"storages": {"main": {"downloads": "x_accel"}}})
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,10 @@ from PIL import Image
 
 from strongroom.foundation.config.files import PicturesProfile
 from tests.e2e.client import Client, Response
-from tests.support.config import ONE_WORKER, Table
+from tests.support.config import ONE_WORKER
 from tests.support.images import encoded, png_chunk
 from tests.support.server import EMAIL, Server
 from tests.support.waiting import SLACK_SECONDS
-
-pytestmark = pytest.mark.extended
 
 MEBIBYTE = 1024 * 1024
 MAX_GROWTH = 300 * MEBIBYTE
@@ -146,9 +144,7 @@ def uploading(client: Client, content: bytes) -> Iterator[Callable[[], tuple[Res
     thread.join()
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return ONE_WORKER
+pytestmark = [pytest.mark.extended, pytest.mark.config(ONE_WORKER)]
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.distributions import install
 from tests.support.commands import run_command
 from tests.support.config import ONE_WORKER, Table
+from tests.support.distributions import install
 from tests.support.server import serving, write_config
 
 PLUGIN = """

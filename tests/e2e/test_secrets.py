@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from tests.e2e.distributions import install
 from tests.support.config import Table
+from tests.support.distributions import install
 from tests.support.http import Caller, Reply
 from tests.support.mail import MailServer, code_in
 from tests.support.server import serving, write_config

@@ -9,9 +9,9 @@ import pytest
 
 from strongroom.testing.server import free_port
 from tests.e2e.client import Client
-from tests.e2e.distributions import install
 from tests.support.commands import run_command
 from tests.support.config import write_toml
+from tests.support.distributions import install
 from tests.support.server import serving
 
 PREAMBLE = """

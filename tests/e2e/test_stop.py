@@ -11,10 +11,10 @@ import pytest
 
 from strongroom.assembly.server import STOP_SECONDS
 from tests.e2e.client import Client
-from tests.e2e.distributions import install
 from tests.e2e.offline import number_of_incomplete
 from tests.support.config import change_config
 from tests.support.databases import on_sqlite
+from tests.support.distributions import install
 from tests.support.server import STRONGROOM, Server, has_ended, serving
 from tests.support.waiting import wait_until
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.config import Table
 from tests.support.http import TIMEOUT_SECONDS
 from tests.support.server import NODE, Server, serving, serving_nodes
 
@@ -70,9 +69,7 @@ class Node:
         return self.send("GET", ME, token=token).status
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return NODE
+pytestmark = pytest.mark.config(NODE)
 
 
 @pytest.fixture(scope="module")

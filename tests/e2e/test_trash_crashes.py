@@ -232,9 +232,7 @@ def read(journal: Path) -> Iterator[tuple[Folder, list[Folder]]]:
         yield folder, wanted
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> dict[str, Any]:
-    return {"files": {"versions": {"keep": 1000}}}
+pytestmark = pytest.mark.config({"files": {"versions": {"keep": 1000}}})
 
 
 def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tests.e2e.client import PASSWORD, Client
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.campaign import campaign_size
 from tests.support.commands import run_command
-from tests.support.config import FIXED_CAPTCHA, Table, lifted, merged
+from tests.support.config import FIXED_CAPTCHA, lifted
 from tests.support.front_end import front_end
 from tests.support.pages import blocks_of
 from tests.support.proxy import cutting
@@ -71,17 +71,18 @@ def succeed(command: list[str | Path], folder: Path, **env: str) -> str:
     return result.stdout
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    changes: Table = {
+pytestmark = pytest.mark.config(
+    lifted(),
+    FIXED_CAPTCHA,
+    {
         "server": {"cors_origins": [APP]},
         "plugins": {
             "enabled": ["storage_local", "factor_totp", "login_pages"],
             "login_pages": {"return_urls": [f"{APP}/"]},
         },
         "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
-    }
-    return merged(lifted(), FIXED_CAPTCHA, changes)
+    },
+)
 
 
 def code_of(page: Path) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.distributions import install
 from tests.e2e.races import (
     Site,
     log_in_by_one_code,
@@ -24,6 +23,7 @@ from tests.e2e.races import (
     unbind_both,
 )
 from tests.support.databases import PostgresqlDatabases
+from tests.support.distributions import install
 
 WAYS = 2
 UNGUARDED = Path(__file__).with_name("unguarded.py")

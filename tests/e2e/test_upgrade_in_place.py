@@ -29,8 +29,6 @@ from tests.support.previous_release import (
 from tests.support.server import STRONGROOM, Server, serving
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.extended
-
 ALICE, BOB = "alice@example.com", "bob"
 TUS = {"Tus-Resumable": "1.0.0"}
 BOOKKEEPING = {"installation", "alembic_version", "webhooks_alembic_version"}
@@ -57,15 +55,18 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return Release.extracted(tmp_path_factory.mktemp("previous"))
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {
-        "server": {"workers": 1},
-        "plugins": {"enabled": ["storage_local", "factor_totp", "webhooks"]},
-        # The former name of passwords.max_concurrent_hashes.
-        "passwords": {"hashes_in_flight": 2},
-        **FIXED_CAPTCHA,
-    }
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.config(
+        {
+            "server": {"workers": 1},
+            "plugins": {"enabled": ["storage_local", "factor_totp", "webhooks"]},
+            # The former name of passwords.max_concurrent_hashes.
+            "passwords": {"hashes_in_flight": 2},
+            **FIXED_CAPTCHA,
+        }
+    ),
+]
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from strongroom.testing.clock import HOUR
 from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
-from tests.support.config import Table
 from tests.support.server import Server, serving, write_config
 from tests.support.stores import stored_files
 
@@ -72,9 +71,7 @@ class TusClient:
             assert self.patch(offset, CONTENT[offset : offset + PIECE]).status == 204
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {"tokens": {"lifetime_seconds": 3600}}
+pytestmark = pytest.mark.config({"tokens": {"lifetime_seconds": 3600}})
 
 
 def let_leases_run_out(config: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.e2e.client import Client, Response
-from tests.support.config import Table
 from tests.support.databases import on_sqlite
 from tests.support.server import Server
 from tests.support.waiting import wait_until
@@ -20,14 +19,14 @@ WAIT_SECONDS = 30
 AT_ONCE = WAIT_SECONDS - 5
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    """One process with one thread, in which a single waiting request would hold up all others."""
-    return {
+# One process with one thread, in which a single waiting request would hold up all others.
+pytestmark = pytest.mark.config(
+    {
         "server": {"workers": 1, "threads": 1},
         # One user has half of them.
         "events": {"waiting_per_process": 2 * WAITING},
     }
+)
 
 
 class Waiting:

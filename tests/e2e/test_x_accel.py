@@ -12,7 +12,6 @@ import pytest
 
 from strongroom.testing.server import free_port
 from tests.e2e.client import Client
-from tests.support.config import Table
 from tests.support.server import Server, is_listening
 from tests.support.stores import stored_files
 from tests.support.waiting import wait_until
@@ -43,9 +42,7 @@ http {{
 """
 
 
-@pytest.fixture(scope="module")
-def config_changes() -> Table:
-    return {"storages": {"main": {"downloads": "x_accel"}}}
+pytestmark = pytest.mark.config({"storages": {"main": {"downloads": "x_accel"}}})
 
 
 @pytest.fixture

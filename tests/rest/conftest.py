@@ -7,7 +7,6 @@ import pytest
 from tests.support.actors import World, make_world
 from tests.support.api import Api
 from tests.support.databases import never_sync
-from tests.support.scene import Scene
 from tests.support.wechat import Logins, WeChat, wechat
 
 
@@ -32,12 +31,6 @@ def platform() -> Iterator[WeChat]:
 def logins(api: Api, platform: WeChat) -> Logins:
     """Users of WeChat who log in."""
     return Logins(api, platform)
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    """A tenant with members."""
-    return Scene(api)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
-from tests.support.config import Table
 from tests.support.statements import statements
 
 from strongroom.clock import iso_format
@@ -28,9 +27,7 @@ def create(api: Api, user: Person, *scopes: str, **body: object) -> Answer:
     return api.post("/users/me/access-keys", {"currentPassword": PASSWORD, **wanted}, by=user)
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"limits": {"wrong_keys_per_address": ["5/hour"]}}
+pytestmark = pytest.mark.config({"limits": {"wrong_keys_per_address": ["5/hour"]}})
 
 
 @pytest.fixture

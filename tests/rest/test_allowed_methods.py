@@ -2,22 +2,22 @@
 
 import pytest
 from tests.support.api import Api
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.databases import on_sqlite
 
 from strongroom.web.http.routing import Operation
-
-pytestmark = on_sqlite
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 DROP = "/s/x/drop"
 """A path that GET serves, too: a file of the share with the name ``drop``."""
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    plugins = ["storage_local", "login_passkey", "share_links", "webhooks"]
-    return merged({"plugins": {"enabled": plugins}}, lifted())
+pytestmark = [
+    on_sqlite,
+    pytest.mark.config(
+        {"plugins": {"enabled": ["storage_local", "login_passkey", "share_links", "webhooks"]}}, lifted()
+    ),
+]
 
 
 def allowed(api: Api, path: str) -> set[str]:

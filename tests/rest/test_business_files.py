@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
-from tests.support.config import Table
 from tests.support.images import picture
 from tests.support.stores import stored_files
 
@@ -163,22 +162,21 @@ class TestPostPictures:
         assert api.stored_objects() == 0
 
 
+@pytest.mark.config(
+    {
+        "business_files": {
+            "files": {
+                "max_bytes": 1000,
+                "types": ["text/*", "application/pdf"],
+                "visibility": "public",
+            },
+            "photos": {"max_bytes": 2000, "types": ["image/jpeg"]},
+            "avatars": {"visibility": "users", "widths": [10], "max_pixels": 10000},
+        }
+    }
+)
 class TestProfiles:
     """The configured limits."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {
-            "business_files": {
-                "files": {
-                    "max_bytes": 1000,
-                    "types": ["text/*", "application/pdf"],
-                    "visibility": "public",
-                },
-                "photos": {"max_bytes": 2000, "types": ["image/jpeg"]},
-                "avatars": {"visibility": "users", "widths": [10], "max_pixels": 10000},
-            }
-        }
 
     def test_more_bytes_than_allowed_are_413(self, api: Api) -> None:
         person = api.person()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api, Json, Person, error_code
-from tests.support.config import Table
 from tests.support.scene import Scene
 
 from strongroom.content.files.changes import views, waiting
@@ -18,9 +17,7 @@ from strongroom.testing.clock import HOUR
 DAY = 24 * HOUR
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"events": {"waiting_per_process": 1}, "files": {"events_kept_days": 1}}
+pytestmark = pytest.mark.config({"events": {"waiting_per_process": 1}, "files": {"events_kept_days": 1}})
 
 
 def page(scene: Scene, query: str = "?cursor=0", by: Person | None = None) -> Json:

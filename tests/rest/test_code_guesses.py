@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, error_code
 from tests.support.campaign import campaign_size
-from tests.support.config import SMS_LOGIN, Table, lifted, merged
+from tests.support.config import SMS_LOGIN, lifted
 from tests.support.http import at_once
 
 from strongroom.identity.verification.codes import CodeService
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
-
-pytestmark = pytest.mark.both_databases
 
 KNOWN, UNKNOWN = "known@example.com", "unknown@example.com"
 NUMBER = "13800138000"
@@ -23,16 +21,20 @@ GUESSERS = 64
 ROUNDS = campaign_size("GUESS_ROUNDS", 1)
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    rates = lifted(
-        "code_per_recipient",
-        "code_per_device",
-        "code_per_address",
-        "captchas_per_address",
-        "reset_per_address",
-    )
-    return merged(SMS_LOGIN, rates, {"limits": {"unknown_codes_per_address": ["8/hour"]}})
+pytestmark = [
+    pytest.mark.both_databases,
+    pytest.mark.config(
+        SMS_LOGIN,
+        lifted(
+            "code_per_recipient",
+            "code_per_device",
+            "code_per_address",
+            "captchas_per_address",
+            "reset_per_address",
+        ),
+        {"limits": {"unknown_codes_per_address": ["8/hour"]}},
+    ),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Api, Json
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.databases import on_postgresql
 from tests.support.passkeys import enrol
 from tests.support.stage import PROOF, Pair, Preparation, Stage, search
@@ -13,14 +13,15 @@ from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links import plugin as share_links
 from strongroom_webhooks import plugin as webhooks
 
-pytestmark = on_postgresql
-
 PLUGINS = ["storage_local", "login_passkey", "share_links", "webhooks"]
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return merged(lifted(), {"plugins": {"enabled": PLUGINS, "webhooks": {"endpoints_per_tenant": 1}}})
+pytestmark = [
+    on_postgresql,
+    pytest.mark.config(
+        lifted(), {"plugins": {"enabled": PLUGINS, "webhooks": {"endpoints_per_tenant": 1}}}
+    ),
+]
 
 
 @pytest.fixture

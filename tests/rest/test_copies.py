@@ -3,15 +3,10 @@
 import hashlib
 
 import pytest
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Answer, Json, Person
 from tests.support.scene import Scene
 
 from strongroom.content.files import copying
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 def copy(

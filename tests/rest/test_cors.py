@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.api import PASSWORD, Api
-from tests.support.config import Table, write_toml
+from tests.support.config import write_toml
 from werkzeug.datastructures import Headers
 
 from strongroom.foundation.config import ConfigurationError, load
@@ -17,9 +17,7 @@ READ = r'(?:request\.headers(?:\.get\(|\[)|\bheader\(|_HEADER = |announced\()"([
 SOURCES = [path for folder in ("core", "plugins") for path in Path(folder).rglob("src/**/*.py")]
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"server": {"cors_origins": [APP]}}
+pytestmark = pytest.mark.config({"server": {"cors_origins": [APP]}})
 
 
 def preflight(api: Api, path: str, origin: str, method: str = "POST") -> Headers:
@@ -127,12 +125,10 @@ def test_headers_that_clients_need_are_exposed(header: str) -> None:
     assert header in EXPOSED_HEADERS
 
 
+@pytest.mark.config(
+    {"server": {"cors_origins": [APP]}, "plugins": {"enabled": ["storage_local", "share_links"]}}
+)
 class TestHeadersOfPlugins:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        enabled = {"plugins": {"enabled": ["storage_local", "share_links"]}}
-        return {"server": {"cors_origins": [APP]}, **enabled}
-
     def test_scripts_send_and_read_the_headers_that_a_route_declares(self, api: Api) -> None:
         headers = preflight(api, "/api/v1/shares/secret", APP, "GET")
         assert "X-Share-Proof" in headers["Access-Control-Allow-Headers"].split(", ")
@@ -143,22 +139,16 @@ class TestHeadersOfPlugins:
         assert item["responses"]["200"]["headers"]["X-Share-Proof"]["description"]
 
 
+@pytest.mark.config({})
 class TestWithoutOrigins:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {}
-
     def test_no_header_of_the_protocol_is_sent(self, api: Api) -> None:
         headers = api.get("/livez", headers={"Origin": APP}).headers
         assert "Access-Control-Allow-Origin" not in headers
         assert "Vary" not in headers
 
 
+@pytest.mark.config({"server": {"cors_origins": ["*"]}})
 class TestWithAnyOrigin:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"server": {"cors_origins": ["*"]}}
-
     def test_each_origin_is_allowed_by_its_name(self, api: Api) -> None:
         assert preflight(api, "/authorizations", OTHER)["Access-Control-Allow-Origin"] == OTHER
 

@@ -7,7 +7,6 @@ from io import BytesIO
 import pytest
 from flask.ctx import RequestContext
 from tests.support.api import Answer, Api, Json, error_code
-from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PLUGINS, PNG, Shared, Visitor
 
 from strongroom.plugin_api.web import ApiError
@@ -19,9 +18,7 @@ PATCH = {**TUS, "Content-Type": "application/offset+octet-stream"}
 DAY = 24 * HOUR
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+pytestmark = pytest.mark.config({"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}})
 
 
 @pytest.fixture

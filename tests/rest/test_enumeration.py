@@ -12,7 +12,7 @@ import bcrypt
 import pytest
 from sqlalchemy import Engine, event, update
 from tests.support.api import PASSWORD, Answer, Api
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.databases import leave_out_the_disk
 from tests.support.timing import busy_wait, differences, differs
 
@@ -29,15 +29,16 @@ LEAK_SECONDS = 0.001
 Attempt = Callable[[Api, str], Answer]
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    rates = lifted("login_per_address", "captchas_per_address", "code_per_device", "code_per_address")
-    limits = {
-        "login_failures_before_captcha": 1000,
-        "available_per_address": ["1/day"],
-        "code_per_recipient": ["2/hour"],
-    }
-    return merged(rates, {"limits": limits})
+pytestmark = pytest.mark.config(
+    lifted("login_per_address", "captchas_per_address", "code_per_device", "code_per_address"),
+    {
+        "limits": {
+            "login_failures_before_captcha": 1000,
+            "available_per_address": ["1/day"],
+            "code_per_recipient": ["2/hour"],
+        }
+    },
+)
 
 
 @pytest.fixture(autouse=True)
@@ -120,12 +121,9 @@ def without_length(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in headers if name not in {"Content-Length", "ETag"}]
 
 
+@pytest.mark.config({"passwords": {"bcrypt_cost": 7}})
 class TestRaisedCost:
     """The cost of password hashes was raised since the known user has logged in."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"passwords": {"bcrypt_cost": 7}}
 
     @pytest.fixture
     def rounds(self, api: Api, known: None, monkeypatch: pytest.MonkeyPatch) -> list[int]:

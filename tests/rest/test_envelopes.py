@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api, Json
-from tests.support.config import Table
 from tests.support.town import ALL_PLUGINS, Town
 
 META = {
@@ -39,9 +38,7 @@ MILLISECONDS = re.compile(r"1[0-9]{12}")
 """What a point in time of these years looks like if it was not formatted."""
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return ALL_PLUGINS
+pytestmark = pytest.mark.config(ALL_PLUGINS)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select
-from tests.support.api import Api, Json, error_code
+from tests.support.api import Json, error_code
 from tests.support.scene import Scene
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -19,11 +19,10 @@ from strongroom.testing.clock import HOUR
 DAY = 24 * HOUR
 
 
-@pytest.fixture
-def scene(api: Api, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A tenant whose download events are written when a test calls for it, on any machine."""
+@pytest.fixture(autouse=True)
+def without_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write the events of downloads only when a test calls for it, on any machine."""
     monkeypatch.setattr(recorder, "_INTERVAL", 3600)
-    return Scene(api)
 
 
 def events(scene: Scene, query: str = "") -> list[Json]:

@@ -34,11 +34,6 @@ MEMBERS: list[tuple[Json, list[str]]] = [
 ]
 
 
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
-
-
 def item(operation: str, node: Json, **members: Any) -> Json:
     return {"operation": operation, "fileId": node["id"], **members}
 

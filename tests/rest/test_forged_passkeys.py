@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.api import Answer, Api, error_code
 from tests.support.campaign import campaign_size
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.passkeys import (
     ORIGIN,
     PASSKEYS,
@@ -30,9 +30,7 @@ from strongroom.testing.races import Contender, race
 WAYS = 32
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return merged(PASSKEYS, lifted())
+pytestmark = pytest.mark.config(PASSKEYS, lifted())
 
 
 def assert_none_accepted(answers: Mapping[str, Answer], expected: set[str], least: int) -> None:

@@ -5,18 +5,15 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person
-from tests.support.config import Table
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.testing.clock import HOUR
 
-pytestmark = pytest.mark.both_databases
-
-
-@pytest.fixture
-def config_changes() -> Table:
-    return {"tenants": {"max_groups": 4, "max_groups_per_user": 2}}
+pytestmark = [
+    pytest.mark.both_databases,
+    pytest.mark.config({"tenants": {"max_groups": 4, "max_groups_per_user": 2}}),
+]
 
 
 def code(answer: Answer) -> str:

@@ -6,17 +6,11 @@ from contextlib import contextmanager
 import flask
 import pytest
 from tests.support.api import PASSWORD, Api
-from tests.support.config import Table
 from tests.support.databases import on_sqlite
 
 from strongroom.plugin_api.host import HostAPI
 
-pytestmark = on_sqlite
-
-
-@pytest.fixture
-def config_changes() -> Table:
-    return {"limits": {"captchas_per_address": ["2/hour"]}}
+pytestmark = [on_sqlite, pytest.mark.config({"limits": {"captchas_per_address": ["2/hour"]}})]
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from tests.support.api import Api, error_code
-from tests.support.config import Table
 from tests.support.files import File, sent_name
 from tests.support.stores import stored_files
 
@@ -150,12 +149,9 @@ def test_stored_bytes_that_are_cut_or_gone(api: Api, tmp_path: Path) -> None:
     assert file.get().status_code == 200
 
 
+@pytest.mark.config({"storages": {"main": {"downloads": "x_accel"}}})
 class TestAccelerated:
     """Downloads that nginx sends."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"storages": {"main": {"downloads": "x_accel"}}}
 
     @pytest.mark.parametrize("name", ["a.bin", "é 100%.txt"])
     def test_nginx_gets_the_path_of_the_file(self, api: Api, name: str) -> None:

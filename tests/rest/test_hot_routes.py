@@ -18,7 +18,6 @@ from tests.support.actors import (
     World,
 )
 from tests.support.api import Api, Json, Person, error_code
-from tests.support.config import Table
 from tests.support.files import MISSING, File, sent_name
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
@@ -375,12 +374,9 @@ class TestHooks:
         assert file.get(file.top).status_code == 200
 
 
+@pytest.mark.config({"logging": {"requests": True}})
 class TestAccessLog:
     """The lines of the access log."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"logging": {"requests": True}}
 
     def test_each_request_has_a_line(self, api: Api, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level("INFO", ACCESS_LOGGER)

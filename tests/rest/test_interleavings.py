@@ -6,17 +6,12 @@ and then with the second at each statement of the first.
 
 import pytest
 from tests.support.api import PASSWORD, Api
-from tests.support.config import Table, lifted
+from tests.support.config import lifted
 from tests.support.databases import on_postgresql
 from tests.support.interleaving import Interleaving
 from tests.support.stage import Pair, Preparation, Stage, search
 
-pytestmark = [on_postgresql, pytest.mark.extended]
-
-
-@pytest.fixture
-def config_changes() -> Table:
-    return lifted()
+pytestmark = [on_postgresql, pytest.mark.extended, pytest.mark.config(lifted())]
 
 
 def uploads_of_a_name(rule: str) -> Preparation:

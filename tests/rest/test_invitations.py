@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person
-from tests.support.config import Table
 from tests.support.scene import Scene
 
 DAY = 86_400_000
@@ -257,11 +256,8 @@ class TestWhoInvites:
         assert "邀请您加入" in scene.messages("+8613812345678")[-1]["text"]
 
 
+@pytest.mark.config({"tenants": {"add_known_invitees": True}})
 class TestKnownInvitees:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"tenants": {"add_known_invitees": True}}
-
     def test_they_are_added_at_once_if_configured(self, scene: Invitations) -> None:
         user = scene.api.person()
         assert scene.invite(user.email).status_code == 201
@@ -269,11 +265,8 @@ class TestKnownInvitees:
         assert scene.open() == []
 
 
+@pytest.mark.config({"tenants": {"add_members": "invited"}})
 class TestConsent:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"tenants": {"add_members": "invited"}}
-
     def test_only_invited_users_become_members_and_no_answer_reveals_who_exists(self, api: Api) -> None:
         root, admin, user = api.person(admin=True), api.person(), api.person()
         tenant = api.tenant(admin)
@@ -301,11 +294,8 @@ class TestConsent:
         assert api.put(f"{tenant}/members/{user.id}", {"role": "member"}, by=admin).status_code == 404
 
 
+@pytest.mark.config({"users": {"registration": "invited"}})
 class TestInvitedRegistration:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"users": {"registration": "invited"}}
-
     def test_only_the_invited_contact_registers(self, scene: Invitations) -> None:
         scene.invite("new@example.com")
         secret = scene.secret("new@example.com")

@@ -59,12 +59,9 @@ class TestHs256:
         assert api.get(SOMEWHERE, by=person).status_code == 200
 
 
+@pytest.mark.config(RS256)
 class TestRs256:
     """The public halves are for everybody, and for a short time in caches."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return RS256
 
     def test_the_set_holds_public_keys_and_nothing_else(self, api: Api) -> None:
         response = api.get(KEYS)

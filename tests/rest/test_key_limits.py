@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers
 from tests.support.campaign import campaign_size
-from tests.support.config import Table, lifted
+from tests.support.config import lifted
 
 from strongroom.content.nodes.models import grants, nodes
 from strongroom.content.tenants.models import tenant_members, tenants
@@ -43,9 +43,7 @@ ESSENTIAL = {
 """Operations that succeed inside, or else the campaign proves nothing."""
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return lifted()
+pytestmark = pytest.mark.config(lifted())
 
 
 @dataclass

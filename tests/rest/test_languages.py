@@ -6,7 +6,6 @@ from contextlib import contextmanager
 import pytest
 from click.testing import CliRunner
 from tests.support.api import PASSWORD, Api, Person
-from tests.support.config import Table
 from tests.support.scene import Scene
 
 from strongroom.assembly.container import Container
@@ -60,12 +59,9 @@ class ApiContext(CommandContext):
         yield self._api.container
 
 
+@pytest.mark.config({"messages": {"language": "zh"}})
 class TestOfAChineseDeployment:
     """The configured language is the default of recipients whose language is unknown."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"messages": {"language": "zh"}}
 
     def test_a_request_that_says_nothing_is_answered_in_it(self, api: Api) -> None:
         change_password(api, api.person(), None)
@@ -86,12 +82,9 @@ class TestOfAChineseDeployment:
         assert "验证码" in said_last(api)
 
 
+@pytest.mark.config({"plugins": {"enabled": ["storage_local", "webhooks"]}})
 class TestOfErrors:
     """The messages of errors are in the client's language; their codes never change."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"plugins": {"enabled": ["storage_local", "webhooks"]}}
 
     @pytest.mark.parametrize(
         ("accepted", "locale", "message"),

@@ -8,7 +8,7 @@ import bcrypt
 import pytest
 from joserfc import jwt
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
-from tests.support.config import Table, lifted
+from tests.support.config import lifted
 from tests.support.http import at_once
 
 from strongroom.foundation.errors import Unavailable
@@ -47,12 +47,9 @@ class TestEmptyAnswers:
         assert api.log_in(person.email).status_code == 200
 
 
+@pytest.mark.config(lifted("reset_per_address"))
 class TestParallelGuesses:
     """Guesses at one moment were more than those one after the other (CVE-2024-4629, CVE-2023-32320)."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return lifted("reset_per_address")
 
     def test_of_sixty_four_guesses_at_a_code_five_are_looked_at(
         self, api: Api, monkeypatch: pytest.MonkeyPatch
@@ -274,15 +271,14 @@ class TestIssuer:
         assert (response.status_code, error_code(response)) == (401, "error.token-invalid")
 
 
+@pytest.mark.config(
+    {
+        "server": {"trusted_proxies": ["10.0.0.0/8"]},
+        "limits": {"login_failures_per_address_before_captcha": 3},
+    }
+)
 class TestForwardedFor:
     """A made-up X-Forwarded-For opened a new count (CVE-2023-22474)."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {
-            "server": {"trusted_proxies": ["10.0.0.0/8"]},
-            "limits": {"login_failures_per_address_before_captcha": 3},
-        }
 
     def fail(self, api: Api, peer: str, forwarded: str) -> int:
         body = {"username": f"{forwarded}@example.com".replace(", ", "-"), "password": "Wrong1Password"}

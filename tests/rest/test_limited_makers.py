@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select, update
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers, error_code
-from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 
 from strongroom.clock import iso_format
@@ -26,9 +25,7 @@ END = 30 * MINUTE
 LOCK = "open sesame"
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+pytestmark = pytest.mark.config({"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}})
 
 
 @dataclass

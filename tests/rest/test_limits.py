@@ -32,9 +32,7 @@ WAYS = 32
 SOON_SECONDS = 2.5
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return LIMITS
+pytestmark = pytest.mark.config(LIMITS)
 
 
 def log_in(api: Api, address: str = "192.0.2.1", **headers: str) -> Answer:

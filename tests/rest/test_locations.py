@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from flask import Response, request
 from tests.support.api import PASSWORD, Answer, Api, Person
-from tests.support.config import Table
 from tests.support.images import picture
 from tests.support.town import ALL_PLUGINS, Town
 
@@ -152,12 +151,9 @@ def test_without_a_url_of_its_own_a_resource_has_that_of_the_request(api: Api) -
     assert captcha.headers["Location"] == f"{api.container.settings.public_root}/captchas"
 
 
+@pytest.mark.config(ALL_PLUGINS)
 class TestAllPlugins:
     """Routes of plugins, which may build their responses themselves."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return ALL_PLUGINS
 
     def test_every_201_has_a_location_in_the_document(self, api: Api) -> None:
         described = {name: "Location" in answer["headers"] for name, answer in operations(api)}

@@ -2,7 +2,6 @@
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
-from tests.support.config import Table
 
 from strongroom.identity.users.passwords import PasswordHasher
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
@@ -263,12 +262,9 @@ def test_a_login_under_way_does_not_outlive_the_password_that_it_checked(
     assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
 
 
+@pytest.mark.config({"limits": {"login_per_address": ["5/hour"]}})
 class TestLimit:
     """Login attempts from one address."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"limits": {"login_per_address": ["5/hour"]}}
 
     def test_past_the_limit_every_attempt_is_429(self, api: Api, clock: ManualClock) -> None:
         person = api.person()

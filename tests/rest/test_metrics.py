@@ -3,7 +3,6 @@
 import logging
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -40,13 +39,13 @@ _NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n
 _SLOW = Statement(text(f"{_NUMBERS} SELECT count(*) FROM numbers WHERE n <> :secret"))
 
 
-@pytest.fixture
-def config_changes() -> dict[str, Any]:
-    return {
+pytestmark = pytest.mark.config(
+    {
         "management": {"port": free_port()},
         "database": {"slow_query_ms": 1},
         "limits": {"login_per_address": ["2/hour"]},
     }
+)
 
 
 def value(api: Api, name: str, **labels: str) -> float:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.distributions import install
 from tests.support.api import Answer, Api, error_code
 from tests.support.config import Table, write_api_config
 from tests.support.databases import on_sqlite
+from tests.support.distributions import install
 
 from strongroom.assembly.app import create_app
 from strongroom.foundation.config import ConfigurationError, load
@@ -105,13 +105,13 @@ def register_wsgi_applications(host):
 TINY = 100_000
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {
+pytestmark = pytest.mark.config(
+    {
         "plugins": {"enabled": ["storage_local", "mounts"]},
         "files": {"max_file_bytes": TINY},
         "logging": {"requests": True},
     }
+)
 
 
 @pytest.fixture

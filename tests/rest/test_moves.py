@@ -1,44 +1,39 @@
 """Renames, moves and other content for files and folders."""
 
 import pytest
-from tests.support.api import Answer, Api, Json, Person, error_code
+from tests.support.api import Answer, Json, Person, error_code
+from tests.support.scene import Scene
 
 pytestmark = pytest.mark.both_databases
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 
 
-def move(api: Api, tenant: str, by: Person, node: str, parent: str | None, **more: object) -> Answer:
+def move(
+    scene: Scene, node: Json, parent: str | None, by: Person | None = None, **more: object
+) -> Answer:
     """Try to move a node."""
     query = more.pop("query", "")
     body = {"parentId": parent, **more}
-    return api.put(f"{tenant}/files/{node}/directory{query}", body, by=by)
+    path = f"{scene.path}/files/{node['id']}/directory{query}"
+    return scene.api.put(path, body, by=by or scene.admin)
 
 
-def names(api: Api, tenant: str, by: Person, parent: str | None = None) -> list[str]:
+def names(scene: Scene, parent: Json | None = None, by: Person | None = None) -> list[str]:
     """Return the names in a folder, or at the top."""
-    path = f"{tenant}/owners/me/files" + (f"/{parent}/files" if parent else "")
-    return [item["name"] for item in api.get(f"{path}?pageSize=200", by=by).json["data"]]
+    path = f"{scene.path}/owners/me/files" + (f"/{parent['id']}/files" if parent else "")
+    listed = scene.api.get(f"{path}?pageSize=200", by=by or scene.admin).json
+    return [item["name"] for item in listed["data"]]
 
 
 @pytest.fixture
-def person(api: Api) -> Person:
-    return api.person()
+def folder(scene: Scene) -> Json:
+    return scene.folder("folder")
 
 
 @pytest.fixture
-def tenant(api: Api, person: Person) -> str:
-    return api.tenant(person)
-
-
-@pytest.fixture
-def folder(api: Api, person: Person, tenant: str) -> Json:
-    return api.folder(tenant, person, "folder")
-
-
-@pytest.fixture
-def file(api: Api, person: Person, tenant: str) -> Json:
-    return api.upload(tenant, person, "file", b"content")
+def file(scene: Scene) -> Json:
+    return scene.file("file", content=b"content")
 
 
 class TestMoving:
@@ -46,9 +41,9 @@ class TestMoving:
 
     @pytest.mark.rule("4.4 PUT /api/v1/tenants/{tenantId}/files/{fileId}/directory")
     def test_a_file_moves_into_a_folder_and_back_to_the_top(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
+        self, scene: Scene, folder: Json, file: Json
     ) -> None:
-        moved = move(api, tenant, person, file["id"], folder["id"])
+        moved = move(scene, file, folder["id"])
         assert moved.status_code == 200
         assert moved.json == {
             **file,
@@ -57,217 +52,193 @@ class TestMoving:
             "updatedAt": moved.json["updatedAt"],
         }
         assert moved.json["revision"] > file["revision"]
-        assert (names(api, tenant, person), names(api, tenant, person, folder["id"])) == (
+        assert (names(scene), names(scene, folder)) == (
             ["folder"],
             ["file"],
         )
-        assert move(api, tenant, person, file["id"], None).json["parentId"] is None
-        assert names(api, tenant, person) == ["file", "folder"]
-        assert api.get(f"{tenant}/files/{file['id']}/download", by=person).data == b"content"
+        assert move(scene, file, None).json["parentId"] is None
+        assert names(scene) == ["file", "folder"]
+        assert (
+            scene.api.get(f"{scene.path}/files/{file['id']}/download", by=scene.admin).data == b"content"
+        )
 
-    def test_a_folder_moves_with_all_below_it(
-        self, api: Api, person: Person, tenant: str, folder: Json
-    ) -> None:
-        other = api.folder(tenant, person, "other")
-        deep = api.folder(tenant, person, "deep", folder["id"])
-        leaf = api.upload(tenant, person, "leaf", b"x", deep["id"])
-        assert move(api, tenant, person, folder["id"], other["id"]).status_code == 200
-        assert api.get(f"{tenant}/files/{leaf['id']}", by=person).json == leaf
-        assert names(api, tenant, person, other["id"]) == ["folder"]
+    def test_a_folder_moves_with_all_below_it(self, scene: Scene, folder: Json) -> None:
+        other = scene.folder("other")
+        deep = scene.folder("deep", folder)
+        leaf = scene.file("leaf", deep)
+        assert move(scene, folder, other["id"]).status_code == 200
+        assert scene.api.get(f"{scene.path}/files/{leaf['id']}", by=scene.admin).json == leaf
+        assert names(scene, other) == ["folder"]
 
-    def test_a_move_may_rename(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
-    ) -> None:
-        moved = move(api, tenant, person, file["id"], folder["id"], name="e\u0301")
+    def test_a_move_may_rename(self, scene: Scene, folder: Json, file: Json) -> None:
+        moved = move(scene, file, folder["id"], name="e\u0301")
         assert (moved.json["name"], moved.json["parentId"]) == ("é", folder["id"])
-        assert move(api, tenant, person, file["id"], folder["id"], name="a/b").status_code == 400
+        assert move(scene, file, folder["id"], name="a/b").status_code == 400
 
-    def test_a_move_that_changes_nothing_leaves_the_revision(
-        self, api: Api, person: Person, tenant: str, file: Json
-    ) -> None:
-        assert move(api, tenant, person, file["id"], None).json == file
+    def test_a_move_that_changes_nothing_leaves_the_revision(self, scene: Scene, file: Json) -> None:
+        assert move(scene, file, None).json == file
 
-    def test_a_folder_never_moves_into_itself_or_below(
-        self, api: Api, person: Person, tenant: str, folder: Json
-    ) -> None:
-        inner = api.folder(tenant, person, "inner", folder["id"])
-        innermost = api.folder(tenant, person, "innermost", inner["id"])
+    def test_a_folder_never_moves_into_itself_or_below(self, scene: Scene, folder: Json) -> None:
+        inner = scene.folder("inner", folder)
+        innermost = scene.folder("innermost", inner)
         for target in (folder, inner, innermost):
-            response = move(api, tenant, person, folder["id"], target["id"])
+            response = move(scene, folder, target["id"])
             assert (response.status_code, error_code(response)) == (409, "error.move-into-itself")
-        assert names(api, tenant, person) == ["folder"]
+        assert names(scene) == ["folder"]
 
-    def test_nothing_moves_into_a_file(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
-    ) -> None:
-        response = move(api, tenant, person, folder["id"], file["id"])
+    def test_nothing_moves_into_a_file(self, scene: Scene, folder: Json, file: Json) -> None:
+        response = move(scene, folder, file["id"])
         assert (response.status_code, error_code(response)) == (409, "error.not-a-folder")
 
     def test_a_taken_name_is_409_unless_it_may_be_numbered(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
+        self, scene: Scene, folder: Json, file: Json
     ) -> None:
-        api.upload(tenant, person, "file", b"other", folder["id"])
-        response = move(api, tenant, person, file["id"], folder["id"])
+        scene.file("file", folder, content=b"other")
+        response = move(scene, file, folder["id"])
         assert (response.status_code, error_code(response)) == (409, "error.name-conflict")
-        moved = move(api, tenant, person, file["id"], folder["id"], query="?onConflict=rename")
+        moved = move(scene, file, folder["id"], query="?onConflict=rename")
         assert (moved.status_code, moved.json["name"]) == (200, "file (1)")
 
     def test_a_file_takes_the_place_of_a_file_that_the_caller_manages(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
+        self, scene: Scene, folder: Json, file: Json
     ) -> None:
-        api.upload(tenant, person, "file", b"other content", folder["id"])
-        moved = move(api, tenant, person, file["id"], folder["id"], query="?onConflict=replace")
+        scene.file("file", folder, content=b"other content")
+        moved = move(scene, file, folder["id"], query="?onConflict=replace")
         assert (moved.status_code, moved.json["name"]) == (200, "file")
-        listed = api.get(f"{tenant}/owners/me/files/{folder['id']}/files", by=person).json["data"]
+        listed = scene.api.get(
+            f"{scene.path}/owners/me/files/{folder['id']}/files", by=scene.admin
+        ).json["data"]
         assert [item["id"] for item in listed] == [file["id"]]
         # The other file is in the trash.
-        assert api.get(f"{tenant}/usage", by=person).json["liveBytes"] == len(b"content")
-        inner = api.folder(tenant, person, "inner")
-        api.folder(tenant, person, "inner", folder["id"])
-        kept = move(api, tenant, person, inner["id"], folder["id"], query="?onConflict=replace")
+        assert scene.api.get(f"{scene.path}/usage", by=scene.admin).json["liveBytes"] == len(b"content")
+        inner = scene.folder("inner")
+        scene.folder("inner", folder)
+        kept = move(scene, inner, folder["id"], query="?onConflict=replace")
         assert (kept.status_code, error_code(kept)) == (409, "error.name-conflict")
 
     def test_a_file_that_the_caller_does_not_manage_stays_in_its_place(
-        self, api: Api, person: Person, tenant: str, folder: Json
+        self, scene: Scene, folder: Json
     ) -> None:
-        member = api.person()
-        api.join(tenant, person, member)
-        body = {"ownerId": member.id, "permission": "write"}
-        api.post(f"{tenant}/files/{folder['id']}/owners", body, by=person)
-        stays = api.upload(tenant, person, "name", b"of another", folder["id"])
-        moves = api.upload(tenant, member, "name", b"own")
-        refused = move(api, tenant, member, moves["id"], folder["id"], query="?onConflict=replace")
+        scene.grant(folder, scene.alice, "write")
+        stays = scene.file("name", folder, content=b"of another")
+        moves = scene.file("name", by=scene.alice, content=b"own")
+        refused = move(scene, moves, folder["id"], scene.alice, query="?onConflict=replace")
         assert refused.status_code == 403
-        listed = api.get(f"{tenant}/owners/me/files/{folder['id']}/files", by=person).json["data"]
+        listed = scene.api.get(
+            f"{scene.path}/owners/me/files/{folder['id']}/files", by=scene.admin
+        ).json["data"]
         assert [item["id"] for item in listed] == [stays["id"]]
 
     def test_a_stale_revision_is_409_and_a_stale_tag_412(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
+        self, scene: Scene, folder: Json, file: Json
     ) -> None:
-        path = f"{tenant}/files/{file['id']}/directory"
+        path = f"{scene.path}/files/{file['id']}/directory"
         body = {"parentId": folder["id"]}
-        stale = api.put(path, {**body, "revision": file["revision"] - 1}, by=person)
+        stale = scene.api.put(path, {**body, "revision": file["revision"] - 1}, by=scene.admin)
         assert (stale.status_code, error_code(stale)) == (409, "error.revision-conflict")
-        other = api.put(path, body, by=person, headers={"If-Match": '"1"'})
+        other = scene.api.put(path, body, by=scene.admin, headers={"If-Match": '"1"'})
         assert (other.status_code, error_code(other)) == (412, "error.precondition-failed")
-        assert names(api, tenant, person, folder["id"]) == []
-        assert api.put(path, {**body, "revision": file["revision"]}, by=person).status_code == 200
+        assert names(scene, folder) == []
+        assert (
+            scene.api.put(path, {**body, "revision": file["revision"]}, by=scene.admin).status_code
+            == 200
+        )
 
     @pytest.mark.parametrize(
         "body", [{}, {"parentId": 5}, {"parentId": None, "x": 1}, {"parentId": UNKNOWN}]
     )
     def test_a_malformed_move_is_400_and_an_unknown_folder_404(
-        self, api: Api, person: Person, tenant: str, file: Json, body: Json
+        self, scene: Scene, file: Json, body: Json
     ) -> None:
         status = 404 if body.get("parentId") == UNKNOWN else 400
-        assert api.put(f"{tenant}/files/{file['id']}/directory", body, by=person).status_code == status
+        assert (
+            scene.api.put(f"{scene.path}/files/{file['id']}/directory", body, by=scene.admin).status_code
+            == status
+        )
 
-    def test_a_folder_of_another_tenant_is_no_target(
-        self, api: Api, person: Person, tenant: str, file: Json
-    ) -> None:
-        theirs = api.folder(api.tenant(person), person, "theirs")
-        assert move(api, tenant, person, file["id"], theirs["id"]).status_code == 404
-        root = tenant.rpartition("/")[2]
-        assert move(api, tenant, person, file["id"], root).status_code == 404
+    def test_a_folder_of_another_tenant_is_no_target(self, scene: Scene, file: Json) -> None:
+        other = scene.api.tenant(scene.admin)
+        theirs = scene.api.folder(other, scene.admin, "theirs")
+        assert move(scene, file, theirs["id"]).status_code == 404
+        root = scene.path.rpartition("/")[2]
+        assert move(scene, file, root).status_code == 404
 
     def test_a_move_needs_manage_on_what_moves_and_write_on_where_it_goes(
-        self, api: Api, person: Person, tenant: str, folder: Json, file: Json
+        self, scene: Scene, folder: Json, file: Json
     ) -> None:
-        member = api.person()
-        api.join(tenant, person, member)
-
-        def grant(node: Json, permission: str) -> None:
-            body = {"ownerId": member.id, "permission": permission}
-            assert api.post(f"{tenant}/files/{node['id']}/owners", body, by=person).status_code < 300
 
         for permission, target, status in (
             ("write", "write", 403),
             ("manage", "read", 403),
             ("manage", "write", 200),
         ):
-            grant(file, permission)
-            grant(folder, target)
-            assert move(api, tenant, member, file["id"], folder["id"]).status_code == status
+            scene.grant(file, scene.alice, permission)
+            scene.grant(folder, scene.alice, target)
+            assert move(scene, file, folder["id"], scene.alice).status_code == status
         # A node that the caller manages through an ancestor has no grants that the move could extend.
-        around = api.folder(tenant, person, "around")
-        inside = api.upload(tenant, person, "inside", b"x", around["id"])
-        grant(around, "manage")
-        grant(folder, "read")
-        assert move(api, tenant, member, inside["id"], folder["id"]).status_code == 403
+        around = scene.folder("around")
+        inside = scene.file("inside", around)
+        scene.grant(around, scene.alice, "manage")
+        scene.grant(folder, scene.alice, "read")
+        assert move(scene, inside, folder["id"], scene.alice).status_code == 403
 
-    def test_moving_a_node_out_of_the_own_sight_is_reported(
-        self, api: Api, person: Person, tenant: str, folder: Json
-    ) -> None:
-        member = api.person()
-        api.join(tenant, person, member)
-        file = api.upload(tenant, person, "inside", b"x", folder["id"])
-        body = {"ownerId": member.id, "permission": "manage"}
-        api.post(f"{tenant}/files/{folder['id']}/owners", body, by=person)
-        moved = move(api, tenant, member, file["id"], None)
+    def test_moving_a_node_out_of_the_own_sight_is_reported(self, scene: Scene, folder: Json) -> None:
+        file = scene.file("inside", folder)
+        scene.grant(folder, scene.alice, "manage")
+        moved = move(scene, file, None, scene.alice)
         assert (moved.status_code, moved.json["permission"]) == (200, "none")
-        assert api.get(f"{tenant}/files/{file['id']}", by=member).status_code == 403
+        assert scene.api.get(f"{scene.path}/files/{file['id']}", by=scene.alice).status_code == 403
 
 
 class TestRenaming:
     """PATCH."""
 
-    def test_a_node_is_renamed_on_the_revision_it_was_read_at(
-        self, api: Api, person: Person, tenant: str, file: Json
-    ) -> None:
-        path = f"{tenant}/files/{file['id']}"
+    def test_a_node_is_renamed_on_the_revision_it_was_read_at(self, scene: Scene, file: Json) -> None:
+        path = f"{scene.path}/files/{file['id']}"
         body = {"name": "renamed", "revision": file["revision"]}
-        renamed = api.patch(path, body, by=person)
+        renamed = scene.api.patch(path, body, by=scene.admin)
         assert (renamed.status_code, renamed.json["name"]) == (200, "renamed")
-        stale = api.patch(path, {**body, "name": "again"}, by=person)
+        stale = scene.api.patch(path, {**body, "name": "again"}, by=scene.admin)
         assert (stale.status_code, error_code(stale)) == (409, "error.revision-conflict")
-        assert names(api, tenant, person) == ["renamed"]
+        assert names(scene) == ["renamed"]
 
-    def test_if_match_holds_the_tag_of_the_details(
-        self, api: Api, person: Person, tenant: str, file: Json
-    ) -> None:
-        path = f"{tenant}/files/{file['id']}"
-        tag = api.get(path, by=person).headers["ETag"]
-        renamed = api.patch(path, {"name": "a"}, by=person, headers={"If-Match": tag})
+    def test_if_match_holds_the_tag_of_the_details(self, scene: Scene, file: Json) -> None:
+        path = f"{scene.path}/files/{file['id']}"
+        tag = scene.api.get(path, by=scene.admin).headers["ETag"]
+        renamed = scene.api.patch(path, {"name": "a"}, by=scene.admin, headers={"If-Match": tag})
         assert renamed.status_code == 200
-        assert renamed.headers["ETag"] == api.get(path, by=person).headers["ETag"] != tag
-        stale = api.patch(path, {"name": "b"}, by=person, headers={"If-Match": tag})
+        assert renamed.headers["ETag"] == scene.api.get(path, by=scene.admin).headers["ETag"] != tag
+        stale = scene.api.patch(path, {"name": "b"}, by=scene.admin, headers={"If-Match": tag})
         assert (stale.status_code, error_code(stale)) == (412, "error.precondition-failed")
-        assert api.delete(path, by=person, headers={"If-Match": tag}).status_code == 412
-        anything = api.patch(path, {"name": "b"}, by=person, headers={"If-Match": "*"})
+        assert scene.api.delete(path, by=scene.admin, headers={"If-Match": tag}).status_code == 412
+        anything = scene.api.patch(path, {"name": "b"}, by=scene.admin, headers={"If-Match": "*"})
         assert anything.status_code == 200
 
     def test_a_taken_name_is_409_and_ones_own_is_not(
-        self, api: Api, person: Person, tenant: str, file: Json, folder: Json
+        self, scene: Scene, file: Json, folder: Json
     ) -> None:
-        path = f"{tenant}/files/{file['id']}"
-        response = api.patch(path, {"name": "folder"}, by=person)
+        path = f"{scene.path}/files/{file['id']}"
+        response = scene.api.patch(path, {"name": "folder"}, by=scene.admin)
         assert (response.status_code, error_code(response)) == (409, "error.name-conflict")
-        assert api.patch(path, {"name": "file"}, by=person).json == file
-        numbered = api.patch(f"{path}?onConflict=rename", {"name": "folder"}, by=person)
+        assert scene.api.patch(path, {"name": "file"}, by=scene.admin).json == file
+        numbered = scene.api.patch(f"{path}?onConflict=rename", {"name": "folder"}, by=scene.admin)
         assert numbered.json["name"] == "folder (1)"
 
-    def test_lists_follow_a_new_name(self, api: Api, person: Person, tenant: str) -> None:
-        member = api.person()
-        api.join(tenant, person, member)
-        ids = [api.upload(tenant, member, name, b"x")["id"] for name in ("a", "b", "c")]
-        api.patch(f"{tenant}/files/{ids[0]}", {"name": "z"}, by=person)
-        assert names(api, tenant, member) == ["b", "c", "z"]
+    def test_lists_follow_a_new_name(self, scene: Scene) -> None:
+        ids = [scene.file(name, by=scene.alice)["id"] for name in ("a", "b", "c")]
+        scene.api.patch(f"{scene.path}/files/{ids[0]}", {"name": "z"}, by=scene.admin)
+        assert names(scene, by=scene.alice) == ["b", "c", "z"]
 
 
 class TestReplacing:
     """PUT content."""
 
-    def test_a_file_gets_other_content_and_keeps_its_identity(
-        self, api: Api, person: Person, tenant: str, file: Json
-    ) -> None:
-        member = api.person()
-        api.join(tenant, person, member)
-        body = {"ownerId": member.id, "permission": "write"}
-        api.post(f"{tenant}/files/{file['id']}/owners", body, by=person)
-        response = api.request(
+    def test_a_file_gets_other_content_and_keeps_its_identity(self, scene: Scene, file: Json) -> None:
+        scene.grant(file, scene.alice, "write")
+        response = scene.api.request(
             "PUT",
-            f"{tenant}/files/{file['id']}/content",
-            by=member,
+            f"{scene.path}/files/{file['id']}/content",
+            by=scene.alice,
             data=b"\x89PNG\r\n\x1a\n" + b"x" * 9,
         )
         assert response.status_code == 200
@@ -275,30 +246,28 @@ class TestReplacing:
         assert {key: response.json[key] for key in kept} == {key: file[key] for key in kept}
         assert (response.json["size"], response.json["contentType"]) == (17, "image/png")
         assert response.json["permission"] == "write"
-        assert api.get(f"{tenant}/files/{file['id']}/download", by=member).data[:4] == b"\x89PNG"
-        usage = api.get(f"{tenant}/usage", by=person).json
+        assert (
+            scene.api.get(f"{scene.path}/files/{file['id']}/download", by=scene.alice).data[:4]
+            == b"\x89PNG"
+        )
+        usage = scene.api.get(f"{scene.path}/usage", by=scene.admin).json
         assert (usage["liveBytes"], usage["versionBytes"]) == (17, file["size"])
 
-    def test_content_is_replaced_only_as_it_was_seen(
-        self, api: Api, person: Person, tenant: str, file: Json
-    ) -> None:
-        path = f"{tenant}/files/{file['id']}"
-        details = api.get(path, by=person).headers["ETag"]
-        downloaded = api.get(f"{path}/download", by=person).headers["ETag"]
+    def test_content_is_replaced_only_as_it_was_seen(self, scene: Scene, file: Json) -> None:
+        path = f"{scene.path}/files/{file['id']}"
+        details = scene.api.get(path, by=scene.admin).headers["ETag"]
+        downloaded = scene.api.get(f"{path}/download", by=scene.admin).headers["ETag"]
         for tag, status in ((downloaded, 200), (details, 412), (downloaded, 412)):
-            answer = api.request(
-                "PUT", f"{path}/content", by=person, data=b"new", headers={"If-Match": tag}
+            answer = scene.api.request(
+                "PUT", f"{path}/content", by=scene.admin, data=b"new", headers={"If-Match": tag}
             )
             assert answer.status_code == status
 
-    def test_readers_and_folders_are_refused(
-        self, api: Api, person: Person, tenant: str, file: Json, folder: Json
-    ) -> None:
-        reader = api.person()
-        api.join(tenant, person, reader)
-        body = {"ownerId": reader.id, "permission": "read"}
-        api.post(f"{tenant}/files/{file['id']}/owners", body, by=person)
-        path = f"{tenant}/files/{file['id']}/content"
-        assert api.request("PUT", path, by=reader, data=b"new").status_code == 403
-        response = api.request("PUT", f"{tenant}/files/{folder['id']}/content", by=person, data=b"new")
+    def test_readers_and_folders_are_refused(self, scene: Scene, file: Json, folder: Json) -> None:
+        scene.grant(file, scene.alice, "read")
+        path = f"{scene.path}/files/{file['id']}/content"
+        assert scene.api.request("PUT", path, by=scene.alice, data=b"new").status_code == 403
+        response = scene.api.request(
+            "PUT", f"{scene.path}/files/{folder['id']}/content", by=scene.admin, data=b"new"
+        )
         assert (response.status_code, error_code(response)) == (409, "error.not-a-file")

@@ -6,7 +6,6 @@ from typing import Any
 import pyotp
 import pytest
 from tests.support.api import Api, Json, Person, error_code
-from tests.support.config import Table
 from tests.support.passkeys import ORIGIN
 
 from strongroom.testing.authenticator import SoftwareAuthenticator
@@ -17,9 +16,9 @@ TOTP = "/users/me/totp"
 PASSKEYS = "/users/me/passkeys"
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"plugins": {"enabled": ["storage_local", "factor_totp", "login_passkey"]}}
+pytestmark = pytest.mark.config(
+    {"plugins": {"enabled": ["storage_local", "factor_totp", "login_passkey"]}}
+)
 
 
 @pytest.fixture(autouse=True)

@@ -6,15 +6,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from tests.support.api import Api, Json
-from tests.support.config import Table
 from tests.support.town import ALL_PLUGINS
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch"}
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return ALL_PLUGINS
+pytestmark = pytest.mark.config(ALL_PLUGINS)
 
 
 @pytest.fixture

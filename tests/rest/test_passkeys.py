@@ -5,7 +5,6 @@ import json
 import pytest
 from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Person, claims_of, error_code
-from tests.support.config import Table
 from tests.support.passkeys import (
     ORIGIN,
     PASSKEYS,
@@ -23,10 +22,7 @@ from strongroom.identity.sessions.second_factors import DAILY_TRIES
 from strongroom.testing.authenticator import Algorithm, Faults, SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE
 
-
-@pytest.fixture
-def config_changes() -> Table:
-    return PASSKEYS
+pytestmark = pytest.mark.config(PASSKEYS)
 
 
 def assert_refused(answer: Answer) -> None:

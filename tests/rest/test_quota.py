@@ -92,7 +92,7 @@ def test_a_refusal_is_an_event_once_an_hour(api: Api) -> None:
 WITHOUT_VERSIONS: Table = {"files": {"versions": {"keep": 0}}}
 
 
-@pytest.mark.parametrize("config_changes", [WITHOUT_VERSIONS])
+@pytest.mark.config(WITHOUT_VERSIONS)
 def test_a_replacement_needs_space_for_its_growth_only(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
@@ -151,7 +151,7 @@ def test_a_change_of_quota_is_recorded(api: Api) -> None:
     ]
 
 
-@pytest.mark.parametrize("config_changes", [WITHOUT_VERSIONS])
+@pytest.mark.config(WITHOUT_VERSIONS)
 def test_a_quota_below_the_usage_stops_growth_only(api: Api) -> None:
     person = api.person()
     tenant = api.tenant(person)
@@ -192,18 +192,17 @@ def test_strangers_learn_nothing_of_usage(api: Api) -> None:
         assert api.get(f"{path}/usage", by=stranger).status_code == 403
 
 
+@pytest.mark.config(
+    {
+        "files": {
+            "max_file_bytes": 80,
+            "default_quota_bytes": 100,
+            "allowed_types": ["image/*", "text/plain"],
+        }
+    }
+)
 class TestConfigured:
     """The configured quota of all tenants."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {
-            "files": {
-                "max_file_bytes": 80,
-                "default_quota_bytes": 100,
-                "allowed_types": ["image/*", "text/plain"],
-            }
-        }
 
     def test_the_default_quota_holds_until_a_tenant_has_its_own(self, api: Api) -> None:
         person = api.person()

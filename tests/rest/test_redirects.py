@@ -3,7 +3,6 @@
 import pytest
 from flask import Flask
 from tests.support.api import Api
-from tests.support.config import Table
 
 EVIL = {"Host": "evil.example"}
 
@@ -47,11 +46,8 @@ class TestTheDocumentationPage:
         assert api.get("/docs/../app.py").status_code == 404
 
 
+@pytest.mark.config({"server": {"api_docs": False}})
 class TestWithoutTheDocumentationPage:
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"server": {"api_docs": False}}
-
     def test_the_page_is_not_found_and_the_document_is_served(self, api: Api) -> None:
         assert api.get("/docs").status_code == 404
         assert api.get("/openapi.json").status_code == 200

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import event
-from tests.support.api import Answer, Api, Json, Person, creation_headers
+from tests.support.api import Answer, Json, Person, creation_headers
 from tests.support.scene import Scene
 
 pytestmark = pytest.mark.both_databases
@@ -29,11 +29,6 @@ INVALID = (
     "/".join("a" * 33),
     "/".join(["x" * 200] * 30),
 )
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 def upload(

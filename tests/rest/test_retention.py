@@ -410,7 +410,7 @@ class TestCompliance:
             assert error_code(archive.retain(**strict | {name: value})) == LOCKED
         assert archive.retain(**strict | {"minimumDays": 6}).json["minimumDays"] == 6
 
-    @pytest.mark.parametrize("config_changes", [COMPLIANCE], indirect=True)
+    @pytest.mark.config(COMPLIANCE)
     def test_the_configuration_ends_no_retention(self, archive: Archive, scene: Scene) -> None:
         file = scene.file("file")
         archive.api.container.keeping.retention_clock.tick()
@@ -418,7 +418,7 @@ class TestCompliance:
         guard.defaults = guard.defaults._replace(minimum_days=0, mode=RetentionMode.GOVERNANCE)
         assert error_code(archive.remove(file, "&overrideReason=x")) == RETAINED
 
-    @pytest.mark.parametrize("config_changes", [COMPLIANCE], indirect=True)
+    @pytest.mark.config(COMPLIANCE)
     def test_the_server_retains_for_all_tenants(self, archive: Archive, scene: Scene) -> None:
         file = scene.file("file")
         archive.api.container.keeping.retention_clock.tick()
@@ -443,9 +443,3 @@ class TestCompliance:
         elapsed[0] = 61 * DAY / 1000
         strict_clock.tick()
         assert services.tenant_deletion.purge(Origin()) == 1
-
-
-@pytest.fixture
-def config_changes(request: pytest.FixtureRequest) -> Table:
-    changes: Table = getattr(request, "param", {})
-    return changes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 from tests.support.api import Api, Json
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.databases import on_postgresql
 from tests.support.interleaving import Action
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
@@ -17,8 +17,6 @@ from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links.plugin import register_tables
 
-pytestmark = [on_postgresql, pytest.mark.extended]
-
 # Larger than files that are scanned during the upload.
 CLEAN = b"x" * 1001
 INFECTED = CLEAN + VIRUS
@@ -26,10 +24,13 @@ _POSTPONED = 6_000
 """Milliseconds after which a postponed scan is due."""
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    plugins = {"enabled": ["storage_local", "scan_words", "share_links"]}
-    return merged(lifted(), SCANNING, {"plugins": plugins})
+pytestmark = [
+    on_postgresql,
+    pytest.mark.extended,
+    pytest.mark.config(
+        lifted(), SCANNING, {"plugins": {"enabled": ["storage_local", "scan_words", "share_links"]}}
+    ),
+]
 
 
 @pytest.fixture

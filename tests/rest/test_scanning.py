@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Json, Person, error_code
-from tests.support.config import Table, merged, write_api_config
+from tests.support.config import write_api_config
 from tests.support.images import picture
 from tests.support.scanners import LOCKED, SCANNING, VIRUS, WordScanner, install_word_scanner
 
@@ -28,9 +28,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_word_scanner(tmp_path / "plugins", monkeypatch)
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return SCANNING
+pytestmark = pytest.mark.config(SCANNING)
 
 
 @pytest.fixture
@@ -247,9 +245,7 @@ class TestUnscannable:
             assert state(api, tenant, alice, node) == "unscannable"
             assert download(api, tenant, alice, node).status_code == 200
 
-    @pytest.mark.parametrize(
-        "config_changes", [merged(SCANNING, {"scanning": {"on_unscannable": "refuse"}})]
-    )
+    @pytest.mark.config(SCANNING, {"scanning": {"on_unscannable": "refuse"}})
     def test_is_refused_if_so_configured(self, api: Api, alice: Person, tenant: str) -> None:
         answer = api.send(tenant, alice, "a", LOCKED)
         assert (answer.status_code, error_code(answer)) == (422, "error.content-unscannable")
@@ -276,9 +272,7 @@ class TestUnavailable:
         assert run_due(api) == 1
         assert state(api, tenant, alice, node) == "infected"
 
-    @pytest.mark.parametrize(
-        "config_changes", [merged(SCANNING, {"scanning": {"on_unavailable": "allow-marked"}})]
-    )
+    @pytest.mark.config(SCANNING, {"scanning": {"on_unavailable": "allow-marked"}})
     def test_they_can_be_read_if_so_configured(self, api: Api, alice: Person, tenant: str) -> None:
         WordScanner.is_available = False
         small = api.upload(tenant, alice, "a", VIRUS)
@@ -568,9 +562,7 @@ class TestSeveralNodes:
         assert run_due(api) == 1
         assert state(api, tenant, alice, node) == "infected"
 
-    @pytest.mark.parametrize(
-        "config_changes", [merged(SCANNING, {"scanning": {"on_unavailable": "allow-marked"}})]
-    )
+    @pytest.mark.config(SCANNING, {"scanning": {"on_unavailable": "allow-marked"}})
     def test_a_worker_that_stalled_without_a_scanner_does_not_hide_a_later_result(
         self, api: Api, other: Api, alice: Person, tenant: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

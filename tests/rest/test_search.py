@@ -3,15 +3,10 @@
 from urllib.parse import quote
 
 import pytest
-from tests.support.api import Api, Json, Person
+from tests.support.api import Json, Person
 from tests.support.scene import Scene
 
 pytestmark = pytest.mark.both_databases
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 class Search:

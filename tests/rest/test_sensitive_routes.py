@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pyotp
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 
 from strongroom.content.files.batches.schemas import BatchOperation
 from strongroom.plugin_api.authentication import Sensitive
@@ -151,11 +151,12 @@ OTHERS = {
 READS = {"GET", "HEAD", "OPTIONS"}
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    enabled = {"plugins": {"enabled": ["storage_local", "factor_totp", "webhooks", "share_links"]}}
-    # The access token lasts longer than a proof.
-    return merged(lifted(), enabled, {"tokens": {"lifetime_seconds": 3600}})
+# The access token lasts longer than a proof.
+pytestmark = pytest.mark.config(
+    lifted(),
+    {"plugins": {"enabled": ["storage_local", "factor_totp", "webhooks", "share_links"]}},
+    {"tokens": {"lifetime_seconds": 3600}},
+)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import text
 from tests.support.api import Answer, Api, Person, error_code, token_id
-from tests.support.config import Table
 
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
@@ -159,12 +158,9 @@ class TestRefresh:
         assert error_code(api.log_in(person.email)) == "error.user-suspended"
 
 
+@pytest.mark.config({"tokens": {"lifetime_seconds": 3600, "refresh_lifetime_seconds": 60}})
 class TestShortRefresh:
     """Lifetimes are configured one by one."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"tokens": {"lifetime_seconds": 3600, "refresh_lifetime_seconds": 60}}
 
     def test_each_token_expires_in_its_own_time(self, api: Api, clock: ManualClock) -> None:
         kept, unused = (log_in(api, api.person()) for _ in range(2))

@@ -7,16 +7,14 @@ import pytest
 from joserfc import jws, jwt
 from tests.support.api import Api, Person, error_code
 from tests.support.commands import run_command
-from tests.support.config import Table, write_api_config
+from tests.support.config import write_api_config
 
 from strongroom.testing.clock import HOUR, MINUTE
 
 DAY = 24 * HOUR
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"tokens": {"session_lifetime_days": 3}}
+pytestmark = pytest.mark.config({"tokens": {"session_lifetime_days": 3}})
 
 
 def refresh(api: Api, token: str) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 from tests.support.api import Api, error_code
-from tests.support.config import Table
 from tests.support.databases import on_postgresql
 from tests.support.interleaving import Action, Interleaving
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
@@ -22,9 +21,7 @@ DAY = 24 * HOUR
 UNAVAILABLE = "error.share-unavailable"
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+pytestmark = pytest.mark.config({"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}})
 
 
 @pytest.fixture

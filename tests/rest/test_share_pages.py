@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import Answer, Api
-from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
 
 from strongroom.content.files.service import FileService
@@ -25,9 +24,7 @@ FILE: Any = {
 }
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+pytestmark = pytest.mark.config({"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}})
 
 
 @pytest.fixture

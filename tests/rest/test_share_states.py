@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import Answer, Api, error_code
-from tests.support.config import Table
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
 
 from strongroom.testing.clock import MINUTE
@@ -21,10 +20,14 @@ NAME = base64.b64encode(b"y.txt").decode()
 OPEN = "open"
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    options = {"kinds": ALL_KINDS, "anonymous_per_address": ["100000/hour"]}
-    return {"plugins": {"enabled": PLUGINS, "share_links": options}}
+pytestmark = pytest.mark.config(
+    {
+        "plugins": {
+            "enabled": PLUGINS,
+            "share_links": {"kinds": ALL_KINDS, "anonymous_per_address": ["100000/hour"]},
+        }
+    }
+)
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@
 
 import pytest
 from tests.support.api import Api, error_code
-from tests.support.config import SMS_LOGIN, Table
+from tests.support.config import SMS_LOGIN
 
 NUMBER = "13800138000"
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return SMS_LOGIN
+pytestmark = pytest.mark.config(SMS_LOGIN)
 
 
 @pytest.mark.rule("5 login 1", "4.2 login registers")

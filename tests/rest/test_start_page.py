@@ -4,7 +4,6 @@ import re
 
 import pytest
 from tests.support.api import Answer, Api
-from tests.support.config import Table
 
 from strongroom.foundation.caller import Origin
 from strongroom.version import __version__
@@ -73,13 +72,11 @@ def test_only_an_open_setup_link_shows_a_form(api: Api) -> None:
     assert "<form" not in open_page(api, "/setup").text
 
 
+@pytest.mark.config(
+    {"plugins": {"enabled": ["storage_local", "login_pages"]}, "server": {"base_path": "/vault"}}
+)
 class TestLoginPages:
     """With a plugin that has pages for people."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        enabled = ["storage_local", "login_pages"]
-        return {"plugins": {"enabled": enabled}, "server": {"base_path": "/vault"}}
 
     def test_the_login_is_linked_below_the_base_path(self, api: Api) -> None:
         assert links(open_page(api, "/vault/"))[0] == "/vault/account/"

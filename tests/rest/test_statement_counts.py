@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from tests.support.api import Api, Person
-from tests.support.config import Table
 from tests.support.scanners import SCANNING, install_word_scanner
 from tests.support.scene import Scene
 from tests.support.statements import statements
@@ -59,16 +58,13 @@ def test_a_small_upload_executes_eight(api_on_sqlite: Api, place: str) -> None:
     assert caller.identity is not None
 
 
+@pytest.mark.config(SCANNING)
 class TestWithScanner:
     """Uploads that a scanner inspects."""
 
     @pytest.fixture(autouse=True)
     def words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         install_word_scanner(tmp_path / "plugins", monkeypatch)
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return SCANNING
 
     @pytest.mark.parametrize("size", [7, 5000])
     def test_an_upload_executes_one_more(self, api_on_sqlite: Api, size: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.caller import DelegatedLimits, Identity
@@ -82,9 +82,7 @@ ELSEWHERE = {
 """Operations that are refused for another reason here, or that describe the server only."""
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return merged(lifted(), {"plugins": {"enabled": ["storage_local", "webhooks"]}})
+pytestmark = pytest.mark.config(lifted(), {"plugins": {"enabled": ["storage_local", "webhooks"]}})
 
 
 @dataclass(frozen=True)

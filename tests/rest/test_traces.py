@@ -51,9 +51,7 @@ def ratio() -> float:
     return 1.0
 
 
-@pytest.fixture
-def config_changes() -> dict[str, object]:
-    return {"server": {"trusted_proxies": ["192.0.2.0/24"]}}
+pytestmark = pytest.mark.config({"server": {"trusted_proxies": ["192.0.2.0/24"]}})
 
 
 @pytest.fixture

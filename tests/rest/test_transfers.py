@@ -2,7 +2,7 @@
 
 import pytest
 from sqlalchemy import select
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Answer, Json, Person
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
@@ -10,11 +10,6 @@ from strongroom.content.files import transfer
 from strongroom.content.nodes.models import FOREVER, grants, nodes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.testing.clock import HOUR
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 def hand_over(scene: Scene, user: Person, to: Person, by: Person | None = None) -> Answer:

@@ -402,13 +402,10 @@ CREATE TRIGGER slow BEFORE UPDATE ON nodes
 """
 
 
+@pytest.mark.config({"database": {"timeout_seconds": 2}})
 @on_postgresql
 class TestTimeLimit:
     """PostgreSQL's statements have a time limit, which a subtree of very many nodes exceeds."""
-
-    @pytest.fixture
-    def config_changes(self) -> Json:
-        return {"database": {"timeout_seconds": 2}}
 
     def test_a_large_subtree_is_trashed_and_restored(
         self, scene: Scene, bin_: Bin, tree: dict[str, Json]
@@ -422,12 +419,9 @@ class TestTimeLimit:
         assert bin_.throw(file).status_code == 503
 
 
+@pytest.mark.config({"files": {"trash": {"enabled": False}}})
 class TestWithoutTrash:
     """A server whose deletions are final."""
-
-    @pytest.fixture
-    def config_changes(self) -> Json:
-        return {"files": {"trash": {"enabled": False}}}
 
     def test_a_deletion_is_final(self, scene: Scene, bin_: Bin, tree: dict[str, Json]) -> None:
         assert bin_.throw(tree["folder"]).status_code == 200

@@ -4,18 +4,22 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.api import Api
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.databases import on_sqlite
 
 from strongroom.web.http.routing import Operation
 
-pytestmark = on_sqlite
-
-
-@pytest.fixture
-def config_changes() -> Table:
-    plugins = ["storage_local", "login_passkey", "share_links", "webhooks", "login_pages"]
-    return merged({"plugins": {"enabled": plugins}}, lifted())
+pytestmark = [
+    on_sqlite,
+    pytest.mark.config(
+        {
+            "plugins": {
+                "enabled": ["storage_local", "login_passkey", "share_links", "webhooks", "login_pages"]
+            }
+        },
+        lifted(),
+    ),
+]
 
 
 def requests(api: Api) -> Iterator[tuple[str, str]]:

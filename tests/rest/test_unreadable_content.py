@@ -108,9 +108,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_word_scanner(tmp_path / "plugins", monkeypatch)
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return SCANNING
+pytestmark = pytest.mark.config(SCANNING)
 
 
 @dataclass

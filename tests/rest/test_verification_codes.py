@@ -62,12 +62,9 @@ def test_a_login_code_without_a_user_is_not_sent(api: Api) -> None:
     assert request_registration_code(api, "a@example.com").status_code == 201
 
 
+@pytest.mark.config(SMS_LOGIN)
 class TestSmsLogin:
     """Login codes where only mobile numbers log in by them."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return SMS_LOGIN
 
     def test_numbers_are_sent_login_codes_and_addresses_are_not(self, api: Api) -> None:
         response = api.request_code("a@example.com", "login")

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
-from tests.support.config import Table
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.scene import Scene
 
@@ -162,12 +161,9 @@ class TestRestoring:
         assert history.restore(1, headers={"If-Match": '"1"'}).status_code == 412
 
 
+@pytest.mark.config({"files": {"versions": {"keep": 1000}}})
 class TestThinning:
     """Which versions stay among many."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"files": {"versions": {"keep": 1000}}}
 
     def test_thinning_keeps_all_of_a_day_then_one_a_day_then_one_a_week(self, scene: Scene) -> None:
         service = scene.api.container.keeping.versions
@@ -190,12 +186,9 @@ class TestThinning:
         assert service.purge() == 0
 
 
+@pytest.mark.config({"files": {"versions": {"keep": 3}}})
 class TestKeeping:
     """Which versions stay."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"files": {"versions": {"keep": 3}}}
 
     def test_the_oldest_go_above_the_limit_unless_marked(self, scene: Scene) -> None:
         history = History(scene, b"1", b"2")
@@ -268,16 +261,13 @@ class TestPermissions:
         assert (history.usage()["used"], scene.api.stored_objects()) == (0, 0)
 
 
+@pytest.mark.config(SCANNING)
 class TestScanning:
     """Content that may not be read."""
 
     @pytest.fixture(autouse=True)
     def words(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         install_word_scanner(tmp_path / "plugins", monkeypatch)
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return SCANNING
 
     def test_a_version_that_waits_for_its_scan_gets_its_state(self, scene: Scene) -> None:
         history = History(scene, BIG_VIRUS, b"harmless")
@@ -297,12 +287,9 @@ class TestScanning:
         assert (history.listed(), history.usage()["used"]) == ([], 8)
 
 
+@pytest.mark.config({"files": {"versions": {"keep": 0}}})
 class TestWithoutVersions:
     """A server that keeps no earlier contents."""
-
-    @pytest.fixture
-    def config_changes(self) -> Table:
-        return {"files": {"versions": {"keep": 0}}}
 
     def test_replaced_content_is_gone(self, scene: Scene) -> None:
         history = History(scene, b"one", b"two!")

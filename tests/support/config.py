@@ -5,6 +5,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from strongroom.foundation.config import Settings
 from strongroom.testing.server import to_toml
 from tests.support.waiting import PATIENCE_SECONDS
@@ -40,6 +42,12 @@ def merged(*tables: Table) -> Table:
             else:
                 result[key] = value
     return result
+
+
+def declared_config(request: pytest.FixtureRequest) -> Table:
+    """Return the merged tables of the nearest marker ``config``, of a test, class or module."""
+    marker = request.node.get_closest_marker("config")
+    return merged(*marker.args) if marker else {}
 
 
 def base_config(folder: Path, database_url: str) -> Table:

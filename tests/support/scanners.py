@@ -16,8 +16,8 @@ from strongroom.plugin_api.scanning import (
 )
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_api.web import ErrorKind
-from tests.e2e.distributions import install
 from tests.support.config import Table
+from tests.support.distributions import install
 
 API_VERSION = "1.1"
 

@@ -32,9 +32,13 @@ class Scene:
         """Make a folder."""
         return self.api.folder(self.path, by or self.admin, name, parent["id"] if parent else None)
 
-    def file(self, name: str, parent: Json | None = None, by: Person | None = None) -> Json:
+    def file(
+        self, name: str, parent: Json | None = None, by: Person | None = None, content: bytes = b"x"
+    ) -> Json:
         """Upload a file."""
-        return self.api.upload(self.path, by or self.admin, name, b"x", parent["id"] if parent else None)
+        return self.api.upload(
+            self.path, by or self.admin, name, content, parent["id"] if parent else None
+        )
 
     def top(self, user: Person) -> list[str]:
         """Return the names that a user sees at the top."""

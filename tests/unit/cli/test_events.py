@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import jsonschema_rs
-import pytest
-from tests.support.api import Api
 from tests.support.commands import run_command
 from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
@@ -30,11 +28,6 @@ class Receiver(EventSink):
         if self.rejects:
             raise EventRejected
         self.names += [event.data["name"] for event in events]
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
 
 
 def run(config: Path, *arguments: str) -> str:

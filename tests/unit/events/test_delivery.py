@@ -38,11 +38,6 @@ class Receiver(EventSink):
         self.accepted += events
 
 
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    return Scene(api)
-
-
 def delivery_of(api: Api, *sinks: EventSink) -> EventDelivery:
     """Return the delivery of one process, whose sinks start now."""
     base, log = api.container.base, api.container.events.log

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from alembic import command
 from sqlalchemy import text
-from tests.support.api import Api
 from tests.support.scene import Scene
 
 from strongroom.content.files.reindexing import NameReindexing
@@ -19,9 +18,8 @@ from strongroom.ops.observability.doctor import CheckState
 
 
 @pytest.fixture
-def scene(api: Api, monkeypatch: pytest.MonkeyPatch) -> Scene:
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(name_index, "BLOCK", 4)
-    return Scene(api)
 
 
 def found(scene: Scene, query: str) -> list[str]:
@@ -29,6 +27,7 @@ def found(scene: Scene, query: str) -> list[str]:
     return [node["name"] for node in answer.json["data"]]
 
 
+@pytest.mark.usefixtures("small_blocks")
 class TestReindexing:
     """What a run corrects."""
 
@@ -74,6 +73,7 @@ class TestReindexing:
         assert found(scene, "7") == ["7"]
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_wrong_counts_of_sorted_lists_still_find_each_page_and_are_corrected(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

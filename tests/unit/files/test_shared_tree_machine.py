@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from tests.support.api import Api
 from tests.support.campaign import campaign_steps
-from tests.support.config import Table, lifted, merged
+from tests.support.config import lifted
 from tests.support.shares import ALL_KINDS, PLUGINS
 from tests.support.tree.machine import TreeMachine, run_machine
 from tests.support.tree.setting import HOURS, NAMES, NODES, USERS
@@ -179,9 +179,9 @@ class SharedTreeMachine(TreeMachine):
             self.added(view, maker, view.node.name, b"x" * size)
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return merged(lifted(), {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}})
+pytestmark = pytest.mark.config(
+    lifted(), {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}}
+)
 
 
 def test_links_give_what_their_makers_have(hurried: Api) -> None:

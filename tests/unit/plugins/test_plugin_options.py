@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.e2e.distributions import install
+from tests.support.distributions import install
 
 from strongroom.cli.main import root
 

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import func, select
 from tests.support.api import PASSWORD, Api, Person
 from tests.support.commands import run_command
-from tests.support.config import Table
 from tests.support.databases import PostgresqlDatabases
 
 from strongroom.activity.audit.models import audit_events
@@ -35,8 +34,6 @@ from strongroom.identity.verification.captchas import captchas
 from strongroom.identity.verification.codes import verification_codes
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
-pytestmark = pytest.mark.both_databases
-
 DAY = 24 * HOUR
 EXPIRING = (
     captchas,
@@ -53,13 +50,16 @@ EXPIRING = (
 )
 
 
-@pytest.fixture
-def config_changes() -> Table:
-    return {
-        "plugins": {"enabled": ["storage_local", "factor_totp"]},
-        "messages": {"retention_days": 90},
-        "audit": {"retention_days": 365},
-    }
+pytestmark = [
+    pytest.mark.both_databases,
+    pytest.mark.config(
+        {
+            "plugins": {"enabled": ["storage_local", "factor_totp"]},
+            "messages": {"retention_days": 90},
+            "audit": {"retention_days": 365},
+        }
+    ),
+]
 
 
 def live(api: Api) -> None:
