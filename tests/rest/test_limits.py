@@ -160,6 +160,14 @@ def test_every_way_to_log_in_is_limited(api: Api) -> None:
     ] == []
 
 
+def test_one_limiter_of_the_application_counts_and_adds_no_hooks(api: Api) -> None:
+    (limiter,) = api.app.extensions["limiter"]
+    assert limiter.storage is api.container.base.limits_store
+    hooks = (api.app.before_request_funcs, api.app.after_request_funcs, api.app.teardown_request_funcs)
+    of_limiter = [hook for table in hooks for hook in table.get(None, ()) if "limiter" in repr(hook)]
+    assert of_limiter == []
+
+
 def test_a_login_by_a_route_of_a_plugin_counts_by_the_same_limit(api: Api) -> None:
     host = api.container.hosts.of("password")
     with api.app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from sqlalchemy import delete, select
 from tests.support.http import at_once
 from tests.support.redis import RedisServer
@@ -20,7 +21,7 @@ from strongroom.foundation.database.pruning import PRUNE_EVERY
 from strongroom.foundation.errors import TooManyRequests, Unavailable
 from strongroom.foundation.limits.backends import DatabaseStorage, in_redis, rate_events
 from strongroom.foundation.limits.backends import in_database as database_place
-from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.limits.service import Allowance, RateLimits, hashed_subject
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
@@ -46,10 +47,10 @@ def in_database(database: Database, clock: ManualClock) -> RateLimits:
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[Redis]:
     with RedisServer.serving(tmp_path) as server:
-        storage = in_redis(server.url).open()
+        limiter = in_redis(server.url).open(Flask(__name__), client)
         # Redis uses the time of day, so its rates are read with the same clock.
-        yield Redis(server, RateLimits(storage, KEYS, SystemClock()))
-        storage.storage.close()  # type: ignore[attr-defined]
+        yield Redis(server, RateLimits(limiter, {}, KEYS, SystemClock()))
+        limiter.storage.storage.close()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "redis"])
@@ -65,7 +66,13 @@ def limits(request: pytest.FixtureRequest, clock: ManualClock) -> Iterator[RateL
 
 
 def rates_in_database(database: Database, clock: Clock) -> RateLimits:
-    return RateLimits(database_place(database, clock).open(), KEYS, clock)
+    limiter = database_place(database, clock).open(Flask(__name__), client)
+    return RateLimits(limiter, {}, KEYS, clock)
+
+
+def client() -> str:
+    """Return the subject of the requests of a test, which all are of one client."""
+    return hashed_subject(KEYS, "192.0.2.1")
 
 
 def allowance(*texts: str, subject: str = "alice") -> Allowance:
@@ -84,6 +91,23 @@ def test_sixty_four_at_once_spend_an_allowance_of_five_five_times(limits: RateLi
     spend = partial(spends, limits, allowance("5/hour"))
     assert Counter(at_once([spend] * SPENDERS)) == {True: 5, False: SPENDERS - 5}
     assert not spends(limits, allowance("5/hour"))
+
+
+def test_requests_and_services_count_by_one_limiter(database: Database, clock: ManualClock) -> None:
+    app, refusals = Flask(__name__), list[str]()
+    limiter = database_place(database, clock).open(app, client)
+    limits = RateLimits(limiter, {"visits": rates("3/minute")}, KEYS, clock, refusals.append)
+    same = Allowance("visits", "192.0.2.1", rates("3/minute"))
+    with app.test_request_context():
+        limits.check("visits")
+        limits.spend(same)
+        assert [limits.has_room("visits") for _ in range(2)] == [True, False]
+        assert refusals == []
+        with pytest.raises(TooManyRequests) as refusal:
+            limits.check("visits")
+    assert refusal.value.retry_after == 60
+    assert wait_after(limits, same) == 60
+    assert refusals == ["visits", "visits"]
 
 
 def test_a_refusal_counts_nothing_on_the_allowances_that_have_room(limits: RateLimits) -> None:

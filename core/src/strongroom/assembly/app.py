@@ -1,6 +1,6 @@
 """The composition root: creates the Flask application from the services and their routes."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from flask import Flask
@@ -55,7 +55,6 @@ from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, R
 from strongroom.web.http.mounts import Mount, mount_fault
 from strongroom.web.http.openapi import Description, serve_description
 from strongroom.web.http.plugin_routes import PluginRoutes
-from strongroom.web.http.rate_limits import RequestLimits
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.web.http.routing import Operation, reserved_blueprint
 from strongroom.web.http.tracing import TracingMiddleware
@@ -110,7 +109,7 @@ def create_app(
         ConfigurationError: the configuration is invalid.
     """
     container = build(configuration, clock, read_only=read_only)
-    app = Application("strongroom")
+    app = container.base.app
     _register_services(app, container)
     try:
         _register_routes(app, container)
@@ -168,7 +167,6 @@ def _register_services(app: Flask, container: Container) -> None:
         TokenAuthenticator: container.identity.authorizations,
         KeyAuthenticator: container.identity.key_authenticator,
         FactorGuard: container.identity.reauthentication,
-        RequestLimits: _request_limits(container),
         Settings: settings,
         Translations: container.base.translations,
         LocaleLookup: container.identity.user_locales,
@@ -176,13 +174,6 @@ def _register_services(app: Flask, container: Container) -> None:
     }
     for kind, service in services.items():
         register_service(app, kind, service)
-
-
-def _request_limits(container: Container) -> RequestLimits:
-    base, settings = container.base, container.settings.limits
-    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    by_name = {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
-    return RequestLimits(base.limit_backend, by_name, base.keys, base.clock, base.on_refusal)
 
 
 def _authenticators(container: Container) -> Authenticators:

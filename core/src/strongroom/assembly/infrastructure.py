@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import fields
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,11 +15,13 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from strongroom.activity.audit.service import AuditService
 from strongroom.activity.notifications.templates import Texts, TextsRefused, read_texts
 from strongroom.clock import Clock
+from strongroom.foundation.addresses import network_of
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
+from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
 from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
-from strongroom.foundation.limits.service import Counters, RateLimits
+from strongroom.foundation.limits.service import Counters, RateLimits, hashed_subject
 from strongroom.foundation.plugins.hook_calls import named_if_stuck, owner_of
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
@@ -33,6 +36,8 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
+from strongroom.web.http.app import Application
+from strongroom.web.http.request import client_address
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
@@ -173,9 +178,11 @@ class Infrastructure:
         self.users = UserService(clock)
         self.translations = Translations(selection.plugins.packages())
         self.counters = Counters(clock, self.keys)
-        self.limit_backend = self._limit_backend()
-        self.limits_store = self.limit_backend.open()
-        self.rates = RateLimits(self.limits_store, self.keys, clock, self.on_refusal)
+        # Also of a process that serves no routes: a command of a plugin may count events, too.
+        self.app = Application("strongroom")
+        limiter = self._limit_backend().open(self.app, self._client_subject)
+        self.limits_store = limiter.storage
+        self.rates = RateLimits(limiter, self._limits(), self.keys, clock, self.on_refusal)
 
     def construct(
         self, choice: ExtensionSpec[ExtensionT], path: tuple[str, ...], *services: Any
@@ -299,6 +306,14 @@ class Infrastructure:
     def _limit_backend(self) -> LimitBackend:
         url = self.settings.redis.url
         return in_redis(url) if url else in_database(self.database, self.clock)
+
+    def _limits(self) -> dict[str, tuple[Rate, ...]]:
+        settings = self.settings.limits
+        values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+        return {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
+
+    def _client_subject(self) -> str:
+        return hashed_subject(self.keys, network_of(client_address()))
 
     def _make_metrics(self) -> "Metrics | None":
         """Return the metrics, or ``None`` without a management port to serve them."""

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from strongroom.foundation import errors as core_errors
+from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.schemas import FactorSchema
 from strongroom.identity.accounts.second_factors import FactorService, info_of
@@ -14,7 +15,6 @@ from strongroom.identity.sessions.login import LoginService
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
 from strongroom.web.http.access import Access, current_identity, own_id
-from strongroom.web.http.rate_limits import RequestLimits
 from strongroom.web.http.request import client, get_service, origin
 
 
@@ -108,7 +108,7 @@ class HostFactors(FactorsAPI):
         )
 
     def begin_login(self, factor: str) -> OpenEnrolment:
-        get_service(RequestLimits).spend("challenge_per_address")
+        get_service(RateLimits).check("challenge_per_address")
         challenge = get_service(LoginService).challenge(None, client())
         if kind_of(factor) not in challenge.methods:
             raise core_errors.NotImplementedHere

@@ -24,7 +24,7 @@ from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database.paging import Page
-from strongroom.foundation.limits.service import Allowance
+from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentials
 from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
 from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
@@ -46,7 +46,6 @@ from strongroom.web.http.html import Pages
 from strongroom.web.http.internal_requests import send_request
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema, Timestamp
-from strongroom.web.http.rate_limits import RequestLimits
 from strongroom.web.http.request import client, current_request_id, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -422,5 +421,5 @@ def _caller() -> str:
 
 def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
-    get_service(RequestLimits).spend("login_per_address")
+    get_service(RateLimits).check("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)

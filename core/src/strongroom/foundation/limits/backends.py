@@ -1,10 +1,12 @@
 """Where rate limits are counted: in the database or in Redis."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from limits.storage import MovingWindowSupport, Storage, storage_from_string
+from flask_limiter import Limiter
+from limits.storage import MovingWindowSupport, Storage
 from sqlalchemy import (
     Column,
     Connection,
@@ -30,6 +32,9 @@ from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 from strongroom.foundation.database.pruning import AmortizedPruning, prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
+
+if TYPE_CHECKING:
+    from flask import Flask
 
 counters: Final = Table(
     "counters",
@@ -87,6 +92,7 @@ _CLEAR: Final = Statement(delete(rate_events).where(_OF_SUBJECT))
 _RESET: Final = Statement(delete(rate_events))
 _CHECK: Final = Statement(select(literal(1)))
 _KNOWN_FULL: Final = 4096
+_ANY_ROUTE: Final = "operation"
 
 
 class DatabaseStorage(Storage, MovingWindowSupport):
@@ -178,21 +184,38 @@ _REDIS_TIMEOUT_SECONDS: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class LimitBackend:
-    """The URI and options from which ``limits`` and Flask-Limiter create a storage."""
+    """The URI and options from which Flask-Limiter creates a storage."""
 
     uri: str
     options: Mapping[str, Any]
 
-    def open(self) -> Storage:
-        """Create the storage.
+    def open(self, app: "Flask", subject: Callable[[], str]) -> Limiter:
+        """Return the Flask-Limiter of an application.
 
-        Raises:
-            TypeError: the URI names an asynchronous storage.
+        Args:
+            app: the application.
+            subject: returns the subject that a request counts for.
         """
-        storage = storage_from_string(self.uri, **self.options)
-        if not isinstance(storage, Storage):
-            raise TypeError("an asynchronous storage cannot be used here")
-        return storage
+        limiter = Limiter(
+            subject,
+            strategy="moving-window",
+            storage_uri=self.uri,
+            # The annotation covers only the storages that Flask-Limiter ships.
+            storage_options=cast("dict[str, str | int]", dict(self.options)),
+            # Fail closed: no request passes because the backend is unavailable.
+            swallow_errors=False,
+            in_memory_fallback_enabled=False,
+            headers_enabled=False,
+            # All limits are shared by routes, so it does not matter which of them a request is for.
+            request_identifier=lambda: _ANY_ROUTE,
+        )
+        # Refusals are counted in the metrics; a line for each would let a flood fill the log.
+        limiter.logger.setLevel(logging.WARNING)
+        # Known to the application in advance, so that ``init_app`` adds no hooks: operations count
+        # before they authenticate, and hooks would take time in the requests that have no limit.
+        app.extensions["limiter"] = {limiter}
+        limiter.init_app(app)
+        return limiter
 
 
 def in_redis(url: str) -> LimitBackend:

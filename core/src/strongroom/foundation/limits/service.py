@@ -1,15 +1,15 @@
 """Rate limits and failure limits."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
-from limits import RateLimitItem, RateLimitItemPerSecond
+from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
+from limits import RateLimitItem, parse
 from limits.errors import StorageError
-from limits.storage import Storage
-from limits.strategies import MovingWindowRateLimiter, RateLimiter
 from sqlalchemy import Connection, Executable, bindparam, case, delete, select, update
 
 from strongroom.clock import Clock
@@ -34,11 +34,19 @@ class Allowance:
     rates: Sequence[Rate]
 
 
+Window = tuple[RateLimitItem, tuple[str, str]]
+"""A rate, with the hashed subject and the purpose that it counts."""
+
+
 class RateLimits:
     """Enforces rate limits. They fail closed: while the backend is unavailable, requests are refused.
 
+    :meth:`check` and :meth:`has_room` count a request for the client's address by a key of ``[limits]``.
+    :meth:`spend` and :meth:`require` apply several limits to an effect, such as sending a code.
+
     Args:
-        storage: counts the events.
+        limiter: the Flask-Limiter of the application; it identifies clients by :func:`hashed_subject`.
+        limits: the rates by their keys in ``[limits]``.
         keys: hashes the subjects.
         clock: the source of timestamps.
         on_refusal: called with the purpose of each limit that refuses an event.
@@ -46,15 +54,45 @@ class RateLimits:
 
     def __init__(
         self,
-        storage: Storage,
+        limiter: Limiter,
+        limits: Mapping[str, Sequence[Rate]],
         keys: SecretKeys,
         clock: Clock,
         on_refusal: Callable[[str], None] = lambda _purpose: None,
     ) -> None:
         self._on_refusal = on_refusal
-        self._limiter = MovingWindowRateLimiter(storage)
+        self._limiter = limiter
         self._keys = keys
         self._clock = clock
+        self._limits = limits
+        self._checks = {name: self._check_of(name, rates) for name, rates in limits.items()}
+
+    def check(self, name: str) -> None:
+        """Count the request for a limit of the client's address.
+
+        Args:
+            name: the key in ``[limits]``.
+
+        Raises:
+            TooManyRequests: the limit is reached.
+            Unavailable: the backend is unavailable.
+        """
+        with _failing_closed():
+            if breach := self._count(name):
+                subject = breach.request_args[0]
+                raise self._refusal(self._full(_windows_of(name, subject, self._limits[name])))
+
+    def has_room(self, name: str) -> bool:
+        """Count the request for a limit of the client's address; return whether the limit had room.
+
+        For views that continue past a limit, for example with a captcha. A limit that only refuses is
+        declared with the route.
+
+        Raises:
+            Unavailable: the backend is unavailable.
+        """
+        with _failing_closed():
+            return self._count(name) is None
 
     def spend(self, *allowances: Allowance) -> None:
         """Count one event for each allowance.
@@ -68,13 +106,10 @@ class RateLimits:
         """
         # Test all before hitting any, so that a refused request uses up no other allowance.
         self.require(*allowances)
-        items = [item for allowance in allowances for item in self._items(allowance)]
-        try:
-            for item, key in items:
-                if not self._limiter.hit(item, key):
+        with _failing_closed():
+            for item, key in self._windows(allowances):
+                if not self._limiter.limiter.hit(item, *key):
                     raise self._refusal([(item, key)])
-        except StorageError as error:
-            raise Unavailable(retry_after=RETRY_SECONDS) from error
 
     def require(self, *allowances: Allowance) -> None:
         """Check that all allowances have room, without counting an event.
@@ -83,33 +118,76 @@ class RateLimits:
             TooManyRequests: an allowance has no room.
             Unavailable: the backend is unavailable.
         """
-        items = [item for allowance in allowances for item in self._items(allowance)]
-        try:
-            full = [(item, key) for item, key in items if not self._limiter.test(item, key)]
-            if full:
+        with _failing_closed():
+            if full := self._full(self._windows(allowances)):
                 raise self._refusal(full)
-        except StorageError as error:
-            raise Unavailable(retry_after=RETRY_SECONDS) from error
 
-    def _items(self, allowance: Allowance) -> list[tuple[RateLimitItem, str]]:
-        key = f"{allowance.purpose}:{self._keys.hash('rates', allowance.subject)}"
-        return [(RateLimitItemPerSecond(rate.count, rate.seconds), key) for rate in allowance.rates]
+    def _check_of(self, name: str, rates: Sequence[Rate]) -> Callable[[], None]:
+        """Return a function that Flask-Limiter limits per client, in all routes together."""
 
-    def _refusal(self, full: Sequence[tuple[RateLimitItem, str]]) -> TooManyRequests:
-        for purpose in {key.partition(":")[0] for _, key in full}:
+        def check() -> None:
+            pass
+
+        # Flask-Limiter keeps limits by the names of functions.
+        check.__name__ = name
+        return self._limiter.shared_limit("; ".join(map(str, rates)), scope=name)(check)
+
+    def _count(self, name: str) -> RequestLimit | None:
+        """Count the request, and return the rate that had no room."""
+        try:
+            self._checks[name]()
+        except RateLimitExceeded:
+            return next(limit for limit in self._limiter.current_limits if limit.breached)
+        return None
+
+    def _windows(self, allowances: Iterable[Allowance]) -> list[Window]:
+        return [
+            window
+            for allowance in allowances
+            for window in _windows_of(
+                allowance.purpose, hashed_subject(self._keys, allowance.subject), allowance.rates
+            )
+        ]
+
+    def _full(self, windows: Iterable[Window]) -> list[Window]:
+        test = self._limiter.limiter.test
+        return [(item, key) for item, key in windows if not test(item, *key)]
+
+    def _refusal(self, full: Sequence[Window]) -> TooManyRequests:
+        for purpose in {purpose for _, (_, purpose) in full}:
             self._on_refusal(purpose)
-        # A retry succeeds only when all of them have room again.
-        return TooManyRequests(
-            retry_after=max(wait(self._limiter, self._clock, item, key) for item, key in full)
-        )
+        # A retry succeeds only when all of them have room again. Concurrent requests may have found
+        # room since, so there may be none.
+        return TooManyRequests(retry_after=max((self._wait(*window) for window in full), default=1))
+
+    def _wait(self, item: RateLimitItem, key: tuple[str, str]) -> int:
+        """Return the number of seconds, at least 1, until a full window has room again."""
+        resets_at = self._limiter.limiter.get_window_stats(item, *key).reset_time
+        seconds = math.ceil(resets_at - self._clock.now() / 1000)
+        # The backend's clock may be ahead of this one, so the wait is capped at the window's length.
+        return max(1, min(seconds, item.get_expiry()))
 
 
-def wait(limiter: RateLimiter, clock: Clock, item: RateLimitItem, *identifiers: str) -> int:
-    """Return the number of seconds, at least 1, until an exhausted rate has room again."""
-    resets_at = limiter.get_window_stats(item, *identifiers).reset_time
-    seconds = math.ceil(resets_at - clock.now() / 1000)
-    # The backend's clock may be ahead of this one, so the wait is capped at the window's length.
-    return max(1, min(seconds, item.get_expiry()))
+def hashed_subject(keys: SecretKeys, subject: str) -> str:
+    """Return the keyed hash of a subject, which may be a name or address that must not be readable."""
+    return keys.hash("rates", subject)
+
+
+@cache
+def _item(rate: Rate) -> RateLimitItem:
+    return parse(str(rate))
+
+
+def _windows_of(purpose: str, subject: str, rates: Iterable[Rate]) -> list[Window]:
+    return [(_item(rate), (subject, purpose)) for rate in rates]
+
+
+@contextmanager
+def _failing_closed() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise Unavailable(retry_after=RETRY_SECONDS) from error
 
 
 def _counting(insert: Any, *, fixed: bool) -> Executable:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from strongroom.foundation import errors
+from strongroom.foundation.config import Settings
+from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity.accounts.bindings import CODE_HEADER, BindingService
 from strongroom.identity.accounts.passwords import PasswordService
 from strongroom.identity.accounts.reauthentication import Proof
@@ -25,7 +27,6 @@ from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
-from strongroom.web.http.rate_limits import RequestLimits
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -77,7 +78,7 @@ _UNBIND_ERRORS = (
 def check_credential_available(credential: str) -> dict[str, bool]:
     """Check whether a credential can be used for registration. Frequent checks need captchas."""
     # The route reveals whether an account exists, so enumeration is slowed down by captchas.
-    if not get_service(RequestLimits).has_room("available_per_address"):
+    if not get_service(RateLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
             raise errors.CaptchaRequired
@@ -176,7 +177,8 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     Requires one proof: a code sent to a current contact, the current password, or a login within the
     last 5 minutes.
     """
-    get_service(RequestLimits).spend("username_changes_per_user", current_identity().user_id)
+    name, rates = "username_changes_per_user", get_service(Settings).limits.username_changes_per_user
+    get_service(RateLimits).spend(Allowance(name, current_identity().user_id, rates))
     return get_service(BindingService).set_username(
         current_identity(), own_id(user_id), body["username"], _proof(body), origin()
     )

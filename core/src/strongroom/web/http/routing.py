@@ -31,6 +31,7 @@ from strongroom.foundation.errors import (
     ValidationFailed,
 )
 from strongroom.foundation.json_text import encode_json
+from strongroom.foundation.limits.service import RateLimits
 from strongroom.foundation.plugins.hook_calls import WrongResult
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.web import ErrorKind
@@ -45,7 +46,6 @@ from strongroom.web.http.errors import ErrorSchema
 from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
 from strongroom.web.http.parsing import parse_body, parse_form, parse_query, refuse_query
-from strongroom.web.http.rate_limits import RequestLimits
 from strongroom.web.http.request import PublicUrl, current_environ, get_service, request_path
 from strongroom.web.http.response import Convert, json_response, serializer
 
@@ -229,7 +229,7 @@ class Operation:
         if callable(self.limit):
             return self.limit()
         if self.limit is not None:
-            get_service(RequestLimits).spend(self.limit)
+            get_service(RateLimits).check(self.limit)
         return None
 
     def _answer(self, parameters: dict[str, Any]) -> flask.Response:
