@@ -81,9 +81,9 @@ ROWS: Final = (
     core(
         "scan-claim",
         "Only the holder of a claim stores a result.",
-        "content/scanning/repository.py",
-        ' & (scans.c.lease == bindparam("of_lease"))',
-        "",
+        "foundation/database/leases.py",
+        'self.is_owned = self.is_row & (owner == bindparam("owner"))',
+        "self.is_owned = self.is_row",
         "rest/test_scanning.py::TestSeveralNodes::"
         "test_a_worker_that_stalled_does_not_overwrite_a_later_result",
     ),

@@ -105,9 +105,9 @@ ROWS: Final = (
     core(
         "tus-lease",
         "Two clients do not write one upload at once.",
-        "content/uploads/repository.py",
-        "if upload.lease is not None and upload.lease_until > now:",
-        "if False:",
+        "foundation/database/leases.py",
+        "self.is_free = or_(",
+        "self.is_free = or_(true(), ",
         "rest/test_resumable_uploads.py::TestBrokenConnections"
         "::test_a_writer_excludes_others_and_a_dead_one_only_until_its_lease_expires",
     ),

@@ -71,6 +71,16 @@ def test_a_run_that_lost_its_lease_changes_nothing(leases: JobLeases, clock: Man
     assert leases.end(lease, EVERY, None)
 
 
+def test_a_run_that_ended_cannot_renew_its_lease(leases: JobLeases, clock: ManualClock) -> None:
+    clock.advance(EVERY)
+    ended = leases.claim("acme.prune")
+    assert ended
+    leases.end(ended, EVERY, None)
+    # A renewal that was on its way would block the job for as long as a lease lasts.
+    assert not leases.renew(ended)
+    assert leases.claim("acme.prune", even_if_not_due=True)
+
+
 def test_a_failure_is_recorded_until_the_next_success(leases: JobLeases, clock: ManualClock) -> None:
     clock.advance(EVERY)
     first = leases.claim("acme.prune")

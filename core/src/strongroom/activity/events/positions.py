@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from strongroom.activity.events.models import (
     DEAD_LETTER,
@@ -15,6 +15,7 @@ from strongroom.activity.events.models import (
 )
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.ids import new_id
 
@@ -26,9 +27,14 @@ _MARKER: Final = ""
 _CHUNK: Final = 500
 
 _OF_SINK: Final = event_positions.c.sink == bindparam("of_sink")
-_OF_STREAM: Final = _OF_SINK & (event_positions.c.stream == bindparam("of_stream"))
-_OF_CLAIM: Final = _OF_STREAM & (event_positions.c.claim == bindparam("of_claim"))
 _OF_STREAMS: Final = _OF_SINK & event_positions.c.stream.in_(bindparam("streams", expanding=True))
+_ROW: Final = RowLease(
+    event_positions.c.sink,
+    event_positions.c.stream,
+    owner=event_positions.c.claim,
+    until=event_positions.c.claimed_until,
+    milliseconds=LEASE,
+)
 
 _COLUMNS: Final = (
     event_positions.c.sink,
@@ -42,52 +48,34 @@ _ADD: Final = Statement(
 )
 
 
-def _claimable() -> Select[Any]:
-    return (
-        select(event_positions.c.stream)
-        .where(
-            _OF_STREAMS,
-            event_positions.c.claimed_until <= bindparam("now"),
-            event_positions.c.retry_at <= bindparam("now"),
-        )
-        # PostgreSQL: do not wait for a process that is claiming the same stream.
-        .with_for_update(skip_locked=True)
-    )
-
-
 _CLAIM: Final = Statement(
     update(event_positions)
-    .where(_OF_SINK, event_positions.c.stream.in_(_claimable()))
-    .values(claim=bindparam("new_claim"), claimed_until=bindparam("until"))
+    .where(
+        _OF_SINK,
+        event_positions.c.stream.in_(
+            _ROW.claimable(event_positions.c.stream).where(
+                _OF_STREAMS, _ROW.is_free, event_positions.c.retry_at <= bindparam("now")
+            )
+        ),
+    )
+    .values(_ROW.claimed)
     .returning(*_COLUMNS),
     Position,
 )
-_HELD: Final = Statement(
-    select(event_positions.c.stream).where(
-        _OF_STREAMS, event_positions.c.claimed_until > bindparam("now")
-    )
-)
-_SAVE: Final = Statement(
-    update(event_positions)
-    .where(_OF_CLAIM)
-    .values(
-        position=bindparam("new_position"),
-        failures=bindparam("new_failures"),
-        retry_at=bindparam("new_retry_at"),
-        claimed_until=bindparam("until"),
-    )
-)
+_CLAIMED: Final = Statement(select(event_positions.c.stream).where(_OF_STREAMS, _ROW.is_running))
+_SAVED: Final[Mapping[str, Any]] = {
+    "position": bindparam("new_position"),
+    "failures": bindparam("new_failures"),
+    "retry_at": bindparam("new_retry_at"),
+}
+_SAVE: Final = Statement(_ROW.renew().values(_SAVED))
+_SAVE_AND_END: Final = Statement(_ROW.end().values(_SAVED))
 _MOVE: Final = Statement(
     update(event_positions)
-    .where(_OF_STREAM)
-    .values(
-        position=bindparam("new_position"),
-        failures=0,
-        retry_at=0,
-        # A process that is delivering loses its claim, and so cannot overwrite the position.
-        claim=None,
-        claimed_until=0,
-    )
+    .where(_ROW.is_row)
+    .values(position=bindparam("new_position"), failures=0, retry_at=0)
+    # A process that is delivering loses its claim, and so cannot overwrite the position.
+    .values(_ROW.freed)
 )
 _POSITIONS: Final = Statement(
     select(event_positions.c.stream, event_positions.c.position).where(_OF_STREAMS)
@@ -126,16 +114,12 @@ class Positions:
     """The positions of all sinks, and the events that they did not accept.
 
     No change is durable: after a power failure, events are delivered again.
-
-    Args:
-        lease: milliseconds for which a claim is valid.
     """
 
-    def __init__(self, database: Database, clock: Clock, lease: int = LEASE) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._lease = lease
-        self._claim = new_id()
+        self._owner = new_id()
 
     def add(self, connection: Connection, sink: str) -> bool:
         """Add a sink; return ``False`` if it exists. A concurrent process waits for the transaction."""
@@ -167,18 +151,16 @@ class Positions:
             sink: the sink.
             streams: the streams, in an order that all processes use.
         """
-        now = self._clock.now()
-        wanted = {"of_sink": sink, "streams": streams, "now": now}
+        term = _ROW.term(self._clock.now())
+        parameters = {"of_sink": sink, "streams": streams, "owner": self._owner, **term}
         with self._database.write(durable=False) as connection:
             # Rows of new streams first, because only an existing row can be claimed.
             _ADD.execute(connection, [_row(sink, stream, 0) for stream in streams])
-            claimed = _CLAIM.all(
-                connection, {**wanted, "new_claim": self._claim, "until": now + self._lease}
-            )
+            claimed = _CLAIM.all(connection, parameters)
             if len(claimed) == len(streams):
                 return claimed, set()
-            held = set(_HELD.scalars(connection, wanted))
-        return claimed, held - {position.stream for position in claimed}
+            all_claimed = set(_CLAIMED.scalars(connection, parameters))
+        return claimed, all_claimed - {position.stream for position in claimed}
 
     def save(
         self,
@@ -200,18 +182,18 @@ class Positions:
         changes = {
             "of_sink": position.sink,
             "of_stream": position.stream,
-            "of_claim": self._claim,
+            "owner": self._owner,
             "new_position": position.position,
             "new_failures": position.failures,
             "new_retry_at": now + retry_in if retry_in else 0,
-            "until": 0 if release else now + self._lease,
+            **_ROW.term(now),
         }
         with self._database.write(durable=False) as connection:
             # One transaction: an event that was given up must be both in the dead letters and passed.
-            is_held = _SAVE.execute(connection, changes) == 1
-            if is_held and dead is not None:
+            is_owned = (_SAVE_AND_END if release else _SAVE).execute(connection, changes) == 1
+            if is_owned and dead is not None:
                 _BURY.execute(connection, DEAD_LETTER.values(dead))
-        return is_held
+        return is_owned
 
     def move(self, sink: str, stream: str, position: int) -> None:
         """Set the position of a sink, so that it receives the events after it."""

@@ -9,6 +9,7 @@ from strongroom.clock import Clock
 from strongroom.content.scanning.models import SCAN, Scan, scans
 from strongroom.content.scanning.scanners import PENDING, ScanResult
 from strongroom.content.scanning.states import ScanState
+from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.ids import new_id
 
@@ -19,42 +20,29 @@ _FIRST_DELAY: Final = 5 * 1000
 _LONGEST_DELAY: Final = 5 * 60 * 1000
 _MOST_DOUBLINGS: Final = 10
 
-# Comparing the lease makes a process whose claim has expired change nothing: another process may have
-# claimed the scan since.
-_HELD: Final = (scans.c.id == bindparam("of_id")) & (scans.c.lease == bindparam("of_lease"))
+# A claimed scan is due again when its lease ends, so the scan of a killed process needs no clean-up.
+_ROW: Final = RowLease(scans.c.id, owner=scans.c.lease, until=scans.c.due_at, milliseconds=LEASE)
 # Content that is already known is not added again, for example by two commands at the same time.
 _ADD: Final = Statement(for_each_dialect(scans, lambda insert: insert.on_conflict_do_nothing()))
-_IS_DUE: Final = scans.c.due_at <= bindparam("now")
-_ANY_DUE: Final = Statement(select(scans.c.id).where(_IS_DUE).limit(1))
-# Processes that claim at the same time take different scans instead of waiting for each other.
+_ANY_DUE: Final = Statement(select(scans.c.id).where(_ROW.is_over).limit(1))
 _CLAIMABLE: Final = Statement(
-    select(scans).where(_IS_DUE).order_by(scans.c.due_at).limit(1).with_for_update(skip_locked=True),
-    SCAN,
+    _ROW.claimable().where(_ROW.is_over).order_by(scans.c.due_at).limit(1), SCAN
 )
-# A claimed scan is due again when its lease ends, so the scan of a killed process needs no clean-up.
-_CLAIM: Final = Statement(
-    update(scans)
-    .where(scans.c.id == bindparam("of_id"))
-    .values(lease=bindparam("new_lease"), due_at=bindparam("until"), attempts=scans.c.attempts + 1)
-)
-_RENEW: Final = Statement(update(scans).where(_HELD).values(due_at=bindparam("until")))
-_POSTPONE: Final = Statement(update(scans).where(_HELD).values(due_at=bindparam("until"), lease=None))
+_CLAIM: Final = Statement(_ROW.claim().values(attempts=scans.c.attempts + 1))
+_RENEW: Final = Statement(_ROW.renew())
+_POSTPONE: Final = Statement(_ROW.end().values(due_at=bindparam("until")))
 _FINISH: Final = Statement(
-    update(scans)
-    .where(_HELD)
-    .values(
+    _ROW.end().values(
         state=bindparam("new_state"),
         scanner=bindparam("new_scanner"),
         engine=bindparam("new_engine"),
         database_version=bindparam("new_database"),
         reason=bindparam("new_reason"),
         scanned_at=bindparam("now"),
-        due_at=None,
         attempts=0,
-        lease=None,
     )
 )
-_REMOVE: Final = Statement(delete(scans).where(_HELD))
+_REMOVE: Final = Statement(delete(scans).where(_ROW.is_owned))
 _VERSIONS: Final = Statement(
     select(scans.c.database_version).where(scans.c.scanned_at.is_not(None)).distinct()
 )
@@ -109,17 +97,17 @@ class ScanRepository:
         The claim expires after :data:`LEASE` unless renewed, so that the scan of a process that was
         killed is repeated. A claim also increases ``attempts``.
         """
-        now = self._clock.now()
-        found = _CLAIMABLE.first(connection, {"now": now})
-        if found is None:
+        term = _ROW.term(self._clock.now())
+        scan = _CLAIMABLE.first(connection, term)
+        if scan is None:
             return None
-        lease = new_id()
-        _CLAIM.execute(connection, {"of_id": found.id, "new_lease": lease, "until": now + LEASE})
-        return replace(found, lease=lease, attempts=found.attempts + 1)
+        claimed = replace(scan, lease=new_id(), attempts=scan.attempts + 1)
+        _CLAIM.execute(connection, {**_key(claimed), **term})
+        return claimed
 
     def renew(self, connection: Connection, scan: Scan) -> bool:
         """Extend a claim, and return ``False`` if it is lost."""
-        return _RENEW.execute(connection, {**_held(scan), "until": self._clock.now() + LEASE}) == 1
+        return _RENEW.execute(connection, {**_key(scan), **_ROW.term(self._clock.now())}) == 1
 
     def postpone(self, connection: Connection, scan: Scan, *, retry_after: int) -> bool:
         """End a claim without a result; the scan is repeated later, after growing delays.
@@ -134,12 +122,12 @@ class ScanRepository:
         # Bounded, because the attempts grow for as long as a scanner is unavailable.
         doubled = _FIRST_DELAY << min(scan.attempts - 1, _MOST_DOUBLINGS)
         delay = max(retry_after * 1000, min(doubled, _LONGEST_DELAY))
-        return _POSTPONE.execute(connection, {**_held(scan), "until": self._clock.now() + delay}) == 1
+        return _POSTPONE.execute(connection, {**_key(scan), "until": self._clock.now() + delay}) == 1
 
     def finish(self, connection: Connection, scan: Scan, result: ScanResult) -> bool:
         """Store the result of a claimed scan, and return ``False`` if the claim is lost."""
         values = {
-            **_held(scan),
+            **_key(scan),
             "new_state": result.state.value,
             "new_scanner": result.scanner,
             "new_engine": result.version.engine,
@@ -151,7 +139,7 @@ class ScanRepository:
 
     def remove(self, connection: Connection, scan: Scan) -> None:
         """Delete a claimed scan whose content nothing refers to any more."""
-        _REMOVE.execute(connection, _held(scan))
+        _REMOVE.execute(connection, _key(scan))
 
     def versions(self, connection: Connection) -> list[str]:
         """Return the database versions of all results."""
@@ -170,5 +158,5 @@ class ScanRepository:
         return count, oldest
 
 
-def _held(scan: Scan) -> dict[str, str | None]:
-    return {"of_id": scan.id, "of_lease": scan.lease}
+def _key(scan: Scan) -> dict[str, str | None]:
+    return {"of_id": scan.id, "owner": scan.lease}

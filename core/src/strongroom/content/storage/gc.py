@@ -24,6 +24,7 @@ from strongroom.content.storage.models import (
 )
 from strongroom.content.storage.stores import ObjectLocked, Stores
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.errors import Unavailable
 from strongroom.foundation.ids import new_id
@@ -36,19 +37,14 @@ LIFETIME: Final = 10 * 60 * 1000
 _RENEWED_AFTER: Final = 30 * 1000
 
 
-_OF_ID: Final = blob_holds.c.id == bindparam("of_id")
-_FORGET_EXPIRED: Final = Statement(delete(blob_holds).where(blob_holds.c.expires_at <= bindparam("now")))
-_ADD: Final = Statement(insert(blob_holds))
+# A row is a lease, and nothing else.
+_ROW: Final = RowLease(owner=blob_holds.c.id, until=blob_holds.c.expires_at, milliseconds=LIFETIME)
+_FORGET_EXPIRED: Final = Statement(delete(blob_holds).where(_ROW.is_over))
+_ADD: Final = Statement(insert(blob_holds).values(_ROW.claimed))
 # An expired lease is never revived: objects may have been deleted since it expired.
-_RENEW: Final = Statement(
-    update(blob_holds)
-    .where(_OF_ID, blob_holds.c.expires_at > bindparam("now"))
-    .values(expires_at=bindparam("until"))
-)
-_END: Final = Statement(delete(blob_holds).where(_OF_ID))
-_LIVING: Final = Statement(
-    select(blob_holds.c.id).where(blob_holds.c.expires_at > bindparam("now")).limit(1)
-)
+_RENEW: Final = Statement(_ROW.renew().where(_ROW.is_running))
+_END: Final = Statement(delete(blob_holds).where(_ROW.is_owned))
+_LIVING: Final = Statement(select(blob_holds.c.id).where(_ROW.is_running).limit(1))
 
 
 class LeaseLost(Exception):
@@ -66,11 +62,11 @@ class DeletionLease:
         self._clock = clock
         self._id = new_id()
         self._renewed_at = clock.now()
-        row = {"id": self._id, "expires_at": self._renewed_at + LIFETIME}
+        row = {"owner": self._id, **_ROW.term(self._renewed_at)}
         # Durable: a backup relies on its lease also if the machine of the database restarts in
         # between.
         with database.write() as connection:
-            _FORGET_EXPIRED.execute(connection, {"now": self._renewed_at})
+            _FORGET_EXPIRED.execute(connection, row)
             _ADD.execute(connection, row)
 
     def renew(self) -> None:
@@ -82,9 +78,8 @@ class DeletionLease:
         now = self._clock.now()
         if now < self._renewed_at + _RENEWED_AFTER:
             return
-        renewal = {"of_id": self._id, "now": now, "until": now + LIFETIME}
         with self._database.write() as connection:
-            if _RENEW.execute(connection, renewal) != 1:
+            if _RENEW.execute(connection, {"owner": self._id, **_ROW.term(now)}) != 1:
                 raise LeaseLost("the deletion lease expired, so objects may have been deleted")
         # Only after the commit, so that the next call repeats a renewal that failed.
         self._renewed_at = now
@@ -92,7 +87,7 @@ class DeletionLease:
     def end(self) -> None:
         """Delete the lease."""
         with self._database.write() as connection:
-            _END.execute(connection, {"of_id": self._id})
+            _END.execute(connection, {"owner": self._id})
 
 
 class DeletionLeases:

@@ -5,7 +5,9 @@ writer, or one that hangs on a dead connection, blocks other requests only until
 writer without the lease cannot change the upload.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -17,16 +19,15 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    and_,
     bindparam,
     delete,
     insert,
     select,
-    update,
 )
 
 from strongroom.clock import Clock
 from strongroom.content.storage.models import Blob
+from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper, columns_of
 from strongroom.foundation.database.statements import Statement
@@ -127,48 +128,31 @@ class Part:
 _UPLOAD: Final = RowMapper(Upload, uploads)
 _OF_ID: Final = uploads.c.id == bindparam("of_id")
 _OF_TENANT: Final = uploads.c.tenant_id == bindparam("of_tenant")
-# Comparing the lease in the UPDATE makes a writer that has lost it fail.
-_HELD: Final = and_(_OF_ID, uploads.c.lease == bindparam("of_lease"))
+_ROW: Final = RowLease(
+    uploads.c.id, owner=uploads.c.lease, until=uploads.c.lease_until, milliseconds=LEASE
+)
 _SELECT: Final = select(uploads).where(_OF_ID, _OF_TENANT, uploads.c.expires_at > bindparam("now"))
 
 _ADD: Final = Statement(insert(uploads))
 _FIND: Final = Statement(_SELECT, _UPLOAD)
 _FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), _UPLOAD)
-_ACQUIRE: Final = Statement(
-    update(uploads).where(_OF_ID).values(lease=bindparam("new_lease"), lease_until=bindparam("until"))
-)
-_RENEW: Final = Statement(update(uploads).where(_HELD).values(lease_until=bindparam("until")))
-_RELEASE: Final = Statement(update(uploads).where(_HELD).values(lease=None))
+_CLAIM: Final = Statement(_ROW.claim())
+_RENEW: Final = Statement(_ROW.renew())
+_END: Final = Statement(_ROW.end())
 _ADVANCE: Final = Statement(
-    update(uploads)
-    .where(_HELD)
-    .values(
-        received=bindparam("new_received"),
-        lease_until=bindparam("until"),
-        expires_at=bindparam("expiry"),
-    )
+    _ROW.renew().values(received=bindparam("new_received"), expires_at=bindparam("expiry"))
 )
 _FINISH: Final = Statement(
-    update(uploads)
-    .where(_HELD)
-    .values(
+    _ROW.end().values(
         received=bindparam("new_received"),
         file_id=bindparam("new_file"),
-        lease=None,
         expires_at=bindparam("expiry"),
     )
 )
 _REMOVE: Final = Statement(delete(uploads).where(_OF_ID))
 # An active lease means that a request is still writing, so its upload is not removed.
 _NEXT_EXPIRED: Final = Statement(
-    select(uploads)
-    .where(
-        uploads.c.expires_at <= bindparam("now"),
-        uploads.c.lease.is_(None) | (uploads.c.lease_until <= bindparam("now")),
-    )
-    .limit(1)
-    .with_for_update(skip_locked=True),
-    _UPLOAD,
+    _ROW.claimable().where(uploads.c.expires_at <= bindparam("now"), _ROW.is_free).limit(1), _UPLOAD
 )
 _NEXT_OF_TENANT: Final = Statement(select(uploads).where(_OF_TENANT).limit(1).with_for_update(), _UPLOAD)
 _OF_UPLOAD: Final = upload_parts.c.upload_id == bindparam("of_id")
@@ -209,18 +193,13 @@ class UploadRepository:
         return upload
 
     def acquire_lease(self, connection: Connection, upload: Upload) -> str:
-        """Acquire the lease of an upload, and return its id. The upload must be locked.
+        """Acquire the lease of an upload, and return its id.
 
         Raises:
-            UploadLocked: another request holds the lease.
+            UploadLocked: another request has the lease.
         """
-        now = self._clock.now()
-        # The row is locked, so no other transaction can acquire the lease between this check and the
-        # update.
-        if upload.lease is not None and upload.lease_until > now:
-            raise UploadLocked(retry_after=1)
         lease = new_id()
-        _ACQUIRE.execute(connection, {"of_id": upload.id, "new_lease": lease, "until": now + LEASE})
+        self._change(connection, _CLAIM, upload.id, lease)
         return lease
 
     def renew(self, connection: Connection, upload_id: str, lease: str) -> None:
@@ -229,11 +208,11 @@ class UploadRepository:
         Raises:
             UploadLocked: another request holds the lease, or the upload was removed.
         """
-        self._change(connection, _RENEW, upload_id, lease, {"until": self._clock.now() + LEASE})
+        self._change(connection, _RENEW, upload_id, lease)
 
     def release_lease(self, connection: Connection, upload_id: str, lease: str) -> None:
         """Release a lease, unless another request has acquired it."""
-        _RELEASE.execute(connection, {"of_id": upload_id, "of_lease": lease})
+        _END.execute(connection, {"of_id": upload_id, "owner": lease})
 
     def advance(self, connection: Connection, upload: Upload, lease: str, blob: Blob) -> None:
         """Store the next part of an upload, and renew the lease and the upload's expiry.
@@ -241,12 +220,8 @@ class UploadRepository:
         Raises:
             UploadLocked: another request holds the lease, or the upload was removed.
         """
-        now = self._clock.now()
-        changes = {
-            "new_received": upload.received + blob.size,
-            "until": now + LEASE,
-            "expiry": now + self.lifetime,
-        }
+        received, expiry = upload.received + blob.size, self._clock.now() + self.lifetime
+        changes = {"new_received": received, "expiry": expiry}
         self._change(connection, _ADVANCE, upload.id, lease, changes)
         part = {"start": upload.received, "blob_key": blob.key, "size": blob.size}
         _ADD_PART.execute(connection, {"upload_id": upload.id, **part})
@@ -301,7 +276,8 @@ class UploadRepository:
         statement: Statement[Any],
         upload_id: str,
         lease: str,
-        changes: dict[str, Any],
+        changes: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        if statement.execute(connection, {"of_id": upload_id, "of_lease": lease, **changes}) != 1:
+        key = {"of_id": upload_id, "owner": lease, **_ROW.term(self._clock.now())}
+        if statement.execute(connection, {**key, **changes}) != 1:
             raise UploadLocked(retry_after=1)

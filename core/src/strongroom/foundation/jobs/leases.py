@@ -1,8 +1,7 @@
 """Leases of jobs: at most one process runs a job at a time.
 
-A process claims a due job by a conditional UPDATE of its row, which only one process can win. The lease
-has an end, so that a job of a process that was killed becomes due again; a run that continues renews it.
-Every write of a run names its holder, so that a run whose lease has passed to another changes nothing.
+A process claims the row of a due job, and renews the lease while the job runs. Each run is an owner of
+its own.
 """
 
 import os
@@ -11,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, select
 
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.jobs.models import JobState, job_state, jobs
@@ -40,32 +40,17 @@ _REGISTER: Final = Statement(
         ),
     )
 )
-# One UPDATE checks and claims. A process that waits for the row of another claim evaluates the
-# condition again afterwards, and finds the lease taken.
+_ROW: Final = RowLease(jobs.c.name, owner=jobs.c.holder, until=jobs.c.lease_until, milliseconds=LEASE)
 _CLAIM: Final = Statement(
-    update(jobs)
-    .where(
-        jobs.c.name == bindparam("wanted"),
-        jobs.c.due_at <= bindparam("due_before"),
-        or_(jobs.c.lease_until.is_(None), jobs.c.lease_until <= bindparam("now")),
-    )
-    .values(holder=bindparam("new_holder"), lease_until=bindparam("until"), started_at=bindparam("now"))
+    _ROW.claim().where(jobs.c.due_at <= bindparam("due_before")).values(started_at=bindparam("now"))
 )
-_HELD = (jobs.c.name == bindparam("wanted"), jobs.c.holder == bindparam("own"))
-_RENEW: Final = Statement(update(jobs).where(*_HELD).values(lease_until=bindparam("until")))
+_RENEW: Final = Statement(_ROW.renew())
 _SUCCEED: Final = Statement(
-    update(jobs)
-    .where(*_HELD)
-    .values(lease_until=None, due_at=bindparam("next_due"), succeeded_at=bindparam("now"))
+    _ROW.end().values(due_at=bindparam("next_due"), succeeded_at=bindparam("now"))
 )
 _FAIL: Final = Statement(
-    update(jobs)
-    .where(*_HELD)
-    .values(
-        lease_until=None,
-        due_at=bindparam("next_due"),
-        failed_at=bindparam("now"),
-        failure=bindparam("reason"),
+    _ROW.end().values(
+        due_at=bindparam("next_due"), failed_at=bindparam("now"), failure=bindparam("reason")
     )
 )
 
@@ -107,24 +92,18 @@ class JobLeases:
         """Begin a run, or return ``None`` if the job is not due or another run has not ended."""
         now = self._clock.now()
         # Host and process are for operators; the id makes each run of a process a holder of its own.
-        holder = f"{socket.gethostname()[:180]}:{os.getpid()}:{new_id()}"
-        parameters = {
-            "wanted": job,
-            "due_before": _ANY_TIME if even_if_not_due else now,
-            "now": now,
-            "until": now + LEASE,
-            "new_holder": holder,
-        }
+        lease = Lease(job, f"{socket.gethostname()[:180]}:{os.getpid()}:{new_id()}", now)
+        due_before = _ANY_TIME if even_if_not_due else now
+        parameters = {**_key(lease), **_ROW.term(now), "due_before": due_before}
         with self._database.write() as connection:
             claimed = _CLAIM.execute(connection, parameters)
-        return Lease(job, holder, now) if claimed else None
+        return lease if claimed else None
 
     def renew(self, lease: Lease) -> bool:
         """Extend a lease, and return whether the run still holds it."""
-        parameters = {"wanted": lease.job, "own": lease.holder, "until": self._clock.now() + LEASE}
         # A lost renewal only ends the lease earlier.
         with self._database.write(durable=False) as connection:
-            return bool(_RENEW.execute(connection, parameters))
+            return bool(_RENEW.execute(connection, {**_key(lease), **_ROW.term(self._clock.now())}))
 
     def end(self, lease: Lease, every: int, failure: str | None) -> bool:
         """End a run, and return whether it held its lease to the end.
@@ -135,8 +114,7 @@ class JobLeases:
             failure: the class of the error, or ``None`` if the run succeeded.
         """
         parameters = {
-            "wanted": lease.job,
-            "own": lease.holder,
+            **_key(lease),
             "now": self._clock.now(),
             # Counted from the start of the run, so that long runs do not shift the schedule.
             "next_due": lease.started_at + every,
@@ -145,3 +123,7 @@ class JobLeases:
             if failure is None:
                 return bool(_SUCCEED.execute(connection, parameters))
             return bool(_FAIL.execute(connection, {**parameters, "reason": failure}))
+
+
+def _key(lease: Lease) -> dict[str, object]:
+    return {"of_name": lease.job, "owner": lease.holder}

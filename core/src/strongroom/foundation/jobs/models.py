@@ -18,7 +18,7 @@ class JobState:
     Args:
         name: the name of the plugin and of the job, such as ``acme.prune``.
         due_at: when the next run may start.
-        holder: the process and the run that hold the lease, or held it last.
+        holder: the process and the run that have the lease; ``None`` if no run is in progress.
         lease_until: when the lease ends unless it is renewed; ``None`` if no run is in progress.
         failure: the class of the last error.
     """
