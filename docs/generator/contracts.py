@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from generator.prose import code, prose
-from strongroom.foundation.plugins.seams import SEAMS
+from generator.seams import SEAMS
 
 CONTRACTS = """\
 # Contracts

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from strongroom.foundation.plugins import seams
+from strongroom.cli.plugins import kinds
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import Extension
 
-KINDS: tuple[type[Extension[Any]], ...] = tuple(kind.base for kind in seams.KINDS if kind.base)
+KINDS: tuple[type[Extension[Any]], ...] = tuple(kind.base for kind in kinds.KINDS if kind.base)
 
 _ROOT = Path(__file__).parents[2]
 

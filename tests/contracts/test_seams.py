@@ -6,10 +6,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from generator.seams import SEAMS, Seam
 
+from strongroom.cli.plugins.kinds import KINDS
 from strongroom.cli.plugins.new import write_plugin
 from strongroom.foundation.plugins import hookspecs
-from strongroom.foundation.plugins.seams import KINDS, SEAMS, Seam
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
@@ -59,6 +60,13 @@ def test_a_page_shows_its_whole_code(seam: Seam) -> None:
     assert f"strongroom plugins new {seam.kind} drawer" in page
     assert re.search(rf"<!-- kit: strongroom-{seam.kind}-drawer/src/\S+ -->\n```python\n\S", page)
     assert seam.page in re.findall(r"^\w+$", (TUTORIALS / "index.md").read_text(), re.MULTILINE)
+
+
+def test_each_kind_has_the_hook_and_the_contract_of_its_first_seam() -> None:
+    seams = [next(seam for seam in SEAMS if seam.kind == kind.name) for kind in KINDS]
+    assert [(kind.hook, kind.contract) for kind in KINDS] == [
+        (seam.hook, seam.contract) for seam in seams
+    ]
 
 
 def test_each_kind_has_a_seam_and_templates() -> None:

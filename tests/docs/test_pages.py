@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 from tests.support.environment import Environment
 from tests.support.pages import blocks_of, follow
 
-from strongroom.foundation.plugins.seams import KINDS, main_seam
+from strongroom.cli.plugins.kinds import KINDS
 from strongroom.testing.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -88,10 +88,8 @@ def test_the_commands_of_a_page_have_the_described_results(
     for kind in begun(page):
         assert f"{kind}_drawer 0.1.0 fits this server\n" in printed
         (described,) = (item for item in KINDS if item.name == kind)
-        title = f"{kind} drawer" if described.base else main_seam(described).hook
-        (judged,) = re.findall(
-            f"^{title}: {main_seam(described).contract_name} .*$", printed, re.MULTILINE
-        )
+        title = f"{kind} drawer" if described.base else described.hook
+        (judged,) = re.findall(f"^{title}: {described.contract_name} .*$", printed, re.MULTILINE)
         assert " passed" in judged
         assert " failed" not in judged
         # What mypy has learnt of the libraries serves all of them.

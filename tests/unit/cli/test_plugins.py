@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
+from strongroom.cli.plugins.kinds import KINDS
 from strongroom.foundation.plugins.manager import VARIABLE, PluginManager
-from strongroom.foundation.plugins.seams import KINDS
 
 NO_PLACEHOLDER = re.compile(r'\$\{\{ matrix|"\$ref"')
 """Dollars of workflows, and of references in the data of events."""

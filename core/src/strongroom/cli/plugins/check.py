@@ -21,12 +21,12 @@ import click
 from pluggy import HookimplMarker
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
 from strongroom.foundation.database.plugin_tables import PluginTablesError
 from strongroom.foundation.plugins.manager import Plugin, PluginManager
-from strongroom.foundation.plugins.seams import KINDS, Seam, extension_kind, main_seam
 from strongroom.plugin_api import API_VERSION, Extension
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     manager, plugin = load_plugin(name, files)
     if fault := _fault(manager, plugin):
         raise click.ClickException(fault)
-    extensions, hooks = manager.extensions_of(plugin), _instance_seams(plugin)
+    extensions, hooks = manager.extensions_of(plugin), _instance_kinds(plugin)
     click.echo(f"{plugin.name} {plugin.version} fits this server")
     if plugin.file and tests is None:
         click.echo("no contract was tested; set the folder of its tests by --tests")
@@ -203,7 +203,7 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
         raise click.ClickException('the contracts need pytest: pip install "strongroom[testing]"')
     run = run_contracts(tests or _tests_of(name), seconds)
     problems = [problem for extension in extensions for problem in _judge_extension(extension, run)]
-    problems += [problem for seam in hooks for problem in _judge(seam.hook, seam, None, run)]
+    problems += [problem for kind in hooks for problem in _judge(kind.hook, kind, None, run)]
     if not problems and not run.exit_code:
         return
     error = click.ClickException("; ".join(problems) or f"its tests failed (pytest: {run.exit_code})")
@@ -247,29 +247,28 @@ def _registration_fault(manager: PluginManager, plugin: Plugin) -> str | None:
     return fault_of_hooks(manager, options, plugin)
 
 
-def _instance_seams(plugin: Plugin) -> list[Seam]:
-    """Return the main seams of kinds without extensions whose hooks a plugin implements.
+def _instance_kinds(plugin: Plugin) -> list[Kind]:
+    """Return the kinds without extensions whose hooks a plugin implements.
 
     Such contracts exist since plugin API 1.1, so plugins for an earlier version are not judged by them.
     """
     if plugin.module.API_VERSION != API_VERSION:
         return []
     # A plugin of one kind may implement the hooks of another one as well, such as register_errors.
-    judged = [main_seam(kind) for kind in KINDS if kind.base is None]
-    return [seam for seam in judged if hasattr(plugin.module, seam.hook)]
+    return [kind for kind in KINDS if kind.base is None and hasattr(plugin.module, kind.hook)]
 
 
 def _judge_extension(extension: type[Extension[Any]], run: ContractRun) -> list[str]:
     kind = extension_kind(extension)
-    return _judge(f"{kind.name} {extension.name}", main_seam(kind), extension, run)
+    return _judge(f"{kind.name} {extension.name}", kind, extension, run)
 
 
-def _judge(title: str, seam: Seam, extension: type[Any] | None, run: ContractRun) -> list[str]:
-    outcomes = run.outcomes_of(extension, seam.contract_name)
+def _judge(title: str, kind: Kind, extension: type[Any] | None, run: ContractRun) -> list[str]:
+    outcomes = run.outcomes_of(extension, kind.contract_name)
     if not outcomes:
-        return [f"{title}: no test class derives from {seam.contract_name}"]
+        return [f"{title}: no test class derives from {kind.contract_name}"]
     counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    click.echo(f"{title}: {seam.contract_name} {run.version}: {counts}")
+    click.echo(f"{title}: {kind.contract_name} {run.version}: {counts}")
     return [f"{title} breaks its contract"] if outcomes["failed"] else []
 
 

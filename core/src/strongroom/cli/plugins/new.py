@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import click
 
+from strongroom.cli.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.cli.plugins.one_file import joined
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.plugins.manager import PluginManager
-from strongroom.foundation.plugins.seams import KINDS, Kind, extension_kind, main_seam
 from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api.factors import member_of
@@ -160,7 +160,7 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
         "module": kind.module,
         "base": kind.base.__name__ if kind.base else "",
         "behaviour": kind.behaviour,
-        "hook": main_seam(kind).hook,
+        "hook": kind.hook,
         "api_version": API_VERSION,
         "strongroom_version": __version__,
     }

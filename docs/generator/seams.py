@@ -1,44 +1,10 @@
-"""The seams of the plugin API: one row per hook, with everything that belongs to it.
+"""The seams of the plugin API: one row per hook, for the tutorials and the contracts.
 
-``strongroom plugins new`` and ``check``, the table of docs/tutorials/index.md and the tests read these
-rows; a test fails for a hook that has none, or whose row names something that does not exist.
+A test fails for a hook without a row, and for a row that names something that does not exist.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
-
-from strongroom.plugin_api import Extension
-from strongroom.plugin_api.captcha import CaptchaProvider
-from strongroom.plugin_api.factors import SecondFactor
-from strongroom.plugin_api.keys import KeyProvider
-from strongroom.plugin_api.login import LoginMethod
-from strongroom.plugin_api.messages import MessageSender
-from strongroom.plugin_api.scanning import ContentScanner
-from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of plugin that ``strongroom plugins new`` creates, from the templates of the same name.
-
-    Args:
-        name: the name in commands and distributions.
-        description: a description of a new plugin, as one clause.
-        base: the class that its extensions derive from; ``None`` if its hook returns instances.
-        behaviour: the module of a new plugin that defines its extension.
-        suffix: the suffix of the class name of a new extension.
-    """
-
-    name: str
-    description: str
-    base: type[Extension[Any]] | None = None
-    behaviour: str = "plugin"
-    suffix: str = ""
-
-    @property
-    def module(self) -> str:
-        """The name of the module that declares its base class; empty without one."""
-        return self.base.__module__ if self.base else ""
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +14,7 @@ class Seam:
     Args:
         hook: the function of :mod:`strongroom.foundation.plugins.hookspecs`.
         purpose: completes "I want to ..." in the table of docs/tutorials/index.md.
-        kind: the name of the :class:`Kind` whose templates implement the hook.
+        kind: the kind of plugin whose templates implement the hook.
         page: the page in docs/tutorials, without ``.md``.
         contract: the contract test class, as ``module.Class`` below ``strongroom.testing``.
         user: the module of a built-in or distributed plugin, or of an example, that implements the hook.
@@ -62,34 +28,10 @@ class Seam:
     user: str
 
     @property
-    def returns_classes(self) -> bool:
-        """Whether the hook returns extension classes, which the configuration selects."""
-        return any(kind.base and main_seam(kind) is self for kind in KINDS)
-
-    @property
     def contract_name(self) -> str:
         """The name of the contract test class."""
         return self.contract.rpartition(".")[2]
 
-
-KINDS: Final = (
-    Kind("storage", "Stores Strongroom's files in a folder", StorageBackend, "backend", "Backend"),
-    Kind("wrapper", "Logs the slow calls of another storage", StorageWrapper, "wrapper", "Wrapper"),
-    Kind("keys", "Wraps the keys of encrypted storages", KeyProvider, "provider", "Keys"),
-    Kind("login", "Authenticates users with a file of accounts", LoginMethod, "method", "Login"),
-    Kind("factor", "Asks for a word as a second factor", SecondFactor, "factor", "Factor"),
-    Kind("authenticator", "Presents access keys in a header", behaviour="header"),
-    Kind("captcha", "A captcha for Strongroom", CaptchaProvider, "provider", "Captcha"),
-    Kind("sender", "Sends Strongroom's SMS over HTTP", MessageSender, "sender", "Sender"),
-    Kind("routes", "Adds a route about the storage that tenants use"),
-    Kind("wsgi", "Shows a page with the tenants of the caller"),
-    Kind("commands", "Adds a command that shows the tenants of a user"),
-    Kind("events", "Appends Strongroom's events to a file"),
-    Kind("scan", "Refuses uploads of programs", ContentScanner, "scanner", "Scanner"),
-    Kind("job", "Warns when a disk of Strongroom is nearly full"),
-    Kind("metrics", "Counts changes of files for Prometheus"),
-    Kind("table", "Keeps notes about a Strongroom server"),
-)
 
 SEAMS: Final = (
     Seam(
@@ -277,14 +219,3 @@ SEAMS: Final = (
         user="strongroom_webhooks.plugin",
     ),
 )
-
-
-def extension_kind(extension: type[Extension[Any]]) -> Kind:
-    """Return the kind of an extension."""
-    # The most derived base decides, because a storage wrapper is also a storage.
-    return next(kind for base in extension.__mro__ for kind in KINDS if kind.base is base)
-
-
-def main_seam(kind: Kind) -> Seam:
-    """Return the first seam of a kind: the one that its extensions are registered by."""
-    return next(seam for seam in SEAMS if seam.kind == kind.name)
