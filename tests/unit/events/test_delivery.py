@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.scene import Scene
 
-from strongroom.activity.events.delivery import MAX_ATTEMPTS, EventDelivery, SubscriberSink, retry_delay
+from strongroom.activity.events.delivery import MAX_ATTEMPTS, RETRIES, EventDelivery, SubscriberSink
 from strongroom.activity.events.positions import LEASE, Positions
 from strongroom.plugin_api.events import Event, EventRejected, EventSink, EventSubscriber
 
@@ -95,7 +95,7 @@ def test_a_failed_delivery_is_repeated_later_and_the_next_events_wait(scene: Sce
     delivery.deliver_all()
     assert receiver.names == []
     assert len(receiver.calls) == 1
-    scene.api.clock.advance(retry_delay(1))
+    scene.api.clock.advance(RETRIES.delay(1))
     delivery.deliver_all()
     # The batch has failed, and then its first event was accepted alone.
     assert receiver.names == ["one", "two"]
@@ -122,7 +122,7 @@ def test_an_event_that_fails_too_often_becomes_a_dead_letter(scene: Scene) -> No
     scene.file("one")
     for attempt in range(MAX_ATTEMPTS):
         delivery.deliver_all()
-        scene.api.clock.advance(retry_delay(attempt + 1))
+        scene.api.clock.advance(RETRIES.delay(attempt + 1))
     assert (len(receiver.calls), receiver.names) == (MAX_ATTEMPTS, [])
     assert [dead.sequence for dead in scene.api.container.events.positions.dead_letters()] == [1]
     scene.token_of(scene.admin)

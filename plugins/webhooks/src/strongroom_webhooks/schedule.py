@@ -4,28 +4,31 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from strongroom.plugin_api.backoff import Backoff
+
 _JITTER: Final = 0.2
 _LONGEST: Final = 24 * 60 * 60
 _SECOND: Final = 1000
 
-Uniform = Callable[[float, float], float]
-
 
 class Schedule:
-    """The pauses before attempts. Jitter keeps endpoints of one receiver from failing in step.
+    """The pauses before attempts.
 
     Args:
         seconds: the pause before each attempt.
         uniform: returns a random number between two others.
     """
 
-    def __init__(self, seconds: Sequence[int], uniform: Uniform = random.uniform) -> None:
-        self._seconds = tuple(seconds)
-        self._uniform = uniform
+    def __init__(
+        self, seconds: Sequence[int], uniform: Callable[[float, float], float] = random.uniform
+    ) -> None:
+        first, *others = (pause * _SECOND for pause in seconds)
+        self._first = first
+        self._backoff = Backoff(others, _JITTER, uniform)
 
     def first_pause(self) -> int:
         """Return the pause before the first attempt, in milliseconds."""
-        return self._seconds[0] * _SECOND
+        return self._first
 
     def pause_after(self, attempts: int, retry_after: int | None = None) -> int | None:
         """Return the pause after failed attempts in milliseconds, or ``None`` after the last.
@@ -34,7 +37,6 @@ class Schedule:
             attempts: how many attempts have failed.
             retry_after: the seconds that the receiver requested; at most a day counts.
         """
-        if attempts >= len(self._seconds):
+        if attempts > len(self._backoff.delays):
             return None
-        pause = self._seconds[attempts] * self._uniform(1 - _JITTER, 1 + _JITTER)
-        return round(max(pause, min(retry_after or 0, _LONGEST)) * _SECOND)
+        return self._backoff.delay(attempts, at_least=min(retry_after or 0, _LONGEST) * _SECOND)

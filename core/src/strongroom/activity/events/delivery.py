@@ -23,6 +23,7 @@ from strongroom.activity.events.streams import Batch, CommittedEvents
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import StrongroomError
+from strongroom.plugin_api.backoff import Backoff
 from strongroom.plugin_api.events import Event, EventRejected, EventSink, EventSubscriber, matches
 
 POLL_SECONDS: Final = 1.0
@@ -31,8 +32,9 @@ POLL_SECONDS: Final = 1.0
 MAX_ATTEMPTS: Final = 20
 """Failed attempts after which an event becomes a dead letter: after about 9 hours."""
 
-_FIRST_RETRY: Final = 500
-_LONGEST_RETRY: Final = 60 * 60 * 1000
+RETRIES: Final = Backoff.exponential(500, maximum=60 * 60 * 1000)
+"""When the next delivery of an event is attempted."""
+
 _GATHER_SECONDS: Final = 0.02
 _CONTENDED_SECONDS: Final = 0.05
 _CLAIMED_AT_ONCE: Final = 32
@@ -40,11 +42,6 @@ _RECENT: Final = 60_000
 _POLLS_PER_FULL_SCAN: Final = 600
 
 logger = logging.getLogger(__name__)
-
-
-def retry_delay(failures: int) -> int:
-    """Return the milliseconds before the next attempt: doubled each time, up to an hour."""
-    return min(_FIRST_RETRY << min(failures - 1, 20), _LONGEST_RETRY)
 
 
 class SubscriberSink(EventSink):
@@ -154,7 +151,7 @@ class SinkDelivery:
             # Only the first time, because a sink may be unavailable for hours.
             logger.warning("The event sink %s failed; retrying", self.sink.name, exc_info=failure.error)
         failed = replace(position, failures=failures)
-        self._positions.save(failed, retry_in=retry_delay(failures), release=True)
+        self._positions.save(failed, retry_in=RETRIES.delay(failures), release=True)
         return None
 
     def _give_up(self, position: Position, failure: _Failure) -> Position | None:

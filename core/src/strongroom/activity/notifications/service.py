@@ -1,7 +1,6 @@
 """Renders and queues messages."""
 
 import logging
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
+from strongroom.plugin_api.backoff import Backoff
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.tracing import SpanKind, carry, span
@@ -45,7 +45,8 @@ CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
 
 _THREADS: Final = 4
 _ATTEMPTS: Final = 3
-_FIRST_PAUSE_SECONDS: Final = 0.5
+RETRIES: Final = Backoff.exponential(500, maximum=1000, jitter=0.5)
+"""When the next attempt to send a message is made."""
 
 _ADD: Final = Statement(insert(sent_messages))
 _CONCLUDE: Final = Statement(
@@ -172,15 +173,14 @@ class MessageService:
             return self._send(sender, message)
 
     def _send(self, sender: MessageSender[Any], message: Message) -> str | None:
-        # Exponential backoff with jitter. The error of the last attempt, after the loop, is final.
-        for attempt in range(_ATTEMPTS - 1):
+        # The error of the last attempt, after the loop, is final.
+        for failures in range(1, _ATTEMPTS):
             try:
                 return sender.send(message)
             except MessageNotSent as error:
                 if not error.retryable:
                     raise
-            pause = _FIRST_PAUSE_SECONDS * 2**attempt
-            self._sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  jitter is no secret
+            self._sleep(RETRIES.delay(failures) / 1000)
         return sender.send(message)
 
     def _record(self, message: Message) -> None:

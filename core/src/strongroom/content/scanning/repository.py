@@ -12,13 +12,13 @@ from strongroom.content.scanning.states import ScanState
 from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.ids import new_id
+from strongroom.plugin_api.backoff import Backoff
 
 LEASE: Final = 5 * 60 * 1000
 """Milliseconds after which a claimed scan is repeated, because its process is taken for dead."""
 
-_FIRST_DELAY: Final = 5 * 1000
-_LONGEST_DELAY: Final = 5 * 60 * 1000
-_MOST_DOUBLINGS: Final = 10
+RETRIES: Final = Backoff.exponential(5 * 1000, maximum=5 * 60 * 1000)
+"""When a scan without a result is repeated."""
 
 # A claimed scan is due again when its lease ends, so the scan of a killed process needs no clean-up.
 _ROW: Final = RowLease(scans.c.id, owner=scans.c.lease, until=scans.c.due_at, milliseconds=LEASE)
@@ -119,9 +119,7 @@ class ScanRepository:
             scan: the claimed scan.
             retry_after: the shortest delay in seconds.
         """
-        # Bounded, because the attempts grow for as long as a scanner is unavailable.
-        doubled = _FIRST_DELAY << min(scan.attempts - 1, _MOST_DOUBLINGS)
-        delay = max(retry_after * 1000, min(doubled, _LONGEST_DELAY))
+        delay = RETRIES.delay(scan.attempts, at_least=retry_after * 1000)
         return _POSTPONE.execute(connection, {**_key(scan), "until": self._clock.now() + delay}) == 1
 
     def finish(self, connection: Connection, scan: Scan, result: ScanResult) -> bool:
