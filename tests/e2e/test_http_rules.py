@@ -39,6 +39,41 @@ def test_http_1_1_without_exactly_one_host_is_refused(
     assert json.loads(body)["error"]["code"] == "error.malformed-request"
 
 
+@pytest.mark.parametrize(
+    ("lines", "status", "code"),
+    [
+        ([f"GET /livez?a={'b' * 60_000} HTTP/1.1"], 414, "error.uri-too-long"),
+        (["GET /livez HTTP/1.1", f"X-A: {'b' * 120_000}"], 431, "error.header-fields-too-large"),
+    ],
+)
+def test_a_head_that_is_too_large_gets_an_error_body(
+    shared_server: Server, lines: list[str], status: int, code: str
+) -> None:
+    request = "\r\n".join([*lines, "Host: a", "Connection: close", "", ""]).encode()
+    head, _, body = exchange(shared_server, request).decode().partition("\r\n\r\n")
+    member = json.loads(body)["error"]
+    assert (int(head.split()[1]), member["code"]) == (status, code)
+    assert f"x-request-id: {member['requestId']}" in head
+
+
+# Refused by the HTTP library before the server is called: docs/guides/rest.md lists them.
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        ([f"GET /livez?a={'b' * 66_000} HTTP/1.1", "Host: a"], 414),
+        (["GET /livez HTTP/1.1", "Host: a", f"X-A: {'b' * 300_000}"], 431),
+        (["GET /livez HTTP/1.1", "Host: a", *(f"X-{number}: 1" for number in range(99))], 431),
+        (["GET /livez", "Host: a"], 400),
+        (["GET /livez HTTP/1.1", "Host: a", "A b: c"], 400),
+        (["POST /livez HTTP/1.1", "Host: a", "Content-Length: c"], 400),
+    ],
+)
+def test_http_that_cannot_be_parsed_is_refused_without_a_body(
+    shared_server: Server, lines: list[str], status: int
+) -> None:
+    assert answer(shared_server, *lines) == (status, b"")
+
+
 def test_http_1_0_needs_no_host(shared_server: Server) -> None:
     assert answer(shared_server, "GET /livez HTTP/1.0")[0] == 200
 

@@ -1,15 +1,18 @@
 """``strongroom init``: every file that it writes is accepted, and a server starts with it."""
 
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.e2e.client import TIMEOUT, Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.deployments import (
@@ -70,6 +73,19 @@ def test_a_small_server_starts_behind_caddy(small: Path) -> None:
     assert succeed([small / "strongroomctl", "config", "check"]) == "the configuration is fine\n"
     with serving_small(small), caddy_before(small) as url:
         upload_and_download(Client.logged_in(url, "alice@example.com"))
+
+
+def test_while_the_server_is_away_caddy_has_the_error_body(small: Path) -> None:
+    # Caddy tries again for so long.
+    replace_in(small, {"lb_try_duration 10s": "lb_try_duration 0s"})
+    with caddy_before(small, 502) as url:
+        with pytest.raises(HTTPError) as raised, urlopen(f"{url}/livez", timeout=TIMEOUT):
+            pass
+        with raised.value as answer:
+            error = json.loads(answer.read())["error"]
+    assert (answer.code, error["code"]) == (502, "error.unavailable")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["X-Request-Id"] == error["requestId"] != ""
 
 
 def test_the_configuration_of_a_cluster_is_fine(tmp_path: Path) -> None:

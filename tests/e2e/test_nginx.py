@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from strongroom.foundation.errors import catalogue
 from strongroom.testing.server import free_port
 from tests.e2e.client import PASSWORD
 from tests.e2e.hostile import Attack, attacking, half_sent
@@ -179,3 +181,51 @@ def test_an_office_behind_one_address_is_not_refused(
         half = half_sent("/authorizations", 4000, "Content-Type: application/json")
         stack.enter_context(attacking(Attack("", half), nginx.port, 200, nginx.context()))
         assert Https(nginx).request("GET", "/livez").status == 200
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "code"),
+    [
+        (b"GET /livez?a=" + b"b" * 9_000 + b" HTTP/1.1\r\nHost: a", 414, "error.uri-too-long"),
+        (b"GET /livez HTTP/1.1\r\nHost: a\r\nA: " + b"b" * 9_000, 431, "error.header-fields-too-large"),
+        (b"GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: b", 400, "error.malformed-request"),
+        (b"GET /livez HTTP/1.1", 400, "error.malformed-request"),
+        (b"GET\t/livez", 400, "error.malformed-request"),
+    ],
+)
+def test_what_nginx_refuses_has_the_error_body(
+    refusing: Nginx, head: bytes, status: int, code: str
+) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", refusing.port), timeout=60) as plain,
+        refusing.context().wrap_socket(plain) as connection,
+    ):
+        connection.sendall(head + b"\r\n\r\n")
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        check_error(response.status, response.headers, response.read(), (status, code))
+
+
+def test_an_instance_that_is_away_has_the_error_body(refusing: Nginx) -> None:
+    answer = Https(refusing).request("GET", "/livez")
+    check_error(answer.status, answer.headers, answer.content, (502, "error.unavailable"))
+    assert answer.headers["Retry-After"] == "1"
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nginx]:
+    """nginx before servers that do not run."""
+    nginx = nginx_before(tmp_path_factory.mktemp("nginx"), [free_port(), free_port()])
+    with nginx.running():
+        yield nginx
+
+
+def check_error(
+    status: int, headers: http.client.HTTPMessage, content: bytes, expected: tuple[int, str]
+) -> None:
+    error = json.loads(content)["error"]
+    assert (status, error["code"]) == expected
+    assert headers["Content-Type"] == "application/json"
+    assert headers["X-Request-Id"] == error["requestId"]
+    texts = {kind.code: kind.message for kind in catalogue()}
+    assert (error["message"], error["details"]) == (texts[error["code"]], [])

@@ -4,8 +4,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -67,8 +68,13 @@ def prepare_small(folder: Path) -> None:
 
 
 @contextmanager
-def caddy_before(folder: Path) -> Iterator[str]:
-    """Run Caddy with the configuration of a small deployment, without TLS, until the block ends."""
+def caddy_before(folder: Path, status: int = 200) -> Iterator[str]:
+    """Run Caddy with the configuration of a small deployment, without TLS, until the block ends.
+
+    Args:
+        folder: the folder of the configuration.
+        status: what it answers once it runs.
+    """
     caddy = shutil.which("caddy")
     if caddy is None:
         pytest.skip("Caddy is not on this machine")
@@ -81,17 +87,22 @@ def caddy_before(folder: Path) -> Iterator[str]:
     command = [caddy, "run", "--config", str(path), "--adapter", "caddyfile"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
-        _wait(f"http://127.0.0.1:{port}/livez")
+        _wait(f"http://127.0.0.1:{port}/livez", status)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(timeout=STOP_SECONDS)
 
 
-def _wait(url: str) -> None:
+def _wait(url: str, status: int) -> None:
     def answers() -> bool:
-        with suppress(OSError), urlopen(url, timeout=5):
-            return True
-        return False
+        try:
+            with urlopen(url, timeout=5) as response:
+                return bool(response.status == status)
+        except HTTPError as error:
+            with error:
+                return error.code == status
+        except OSError:
+            return False
 
     wait_until(answers)

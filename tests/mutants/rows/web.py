@@ -250,8 +250,16 @@ ROWS: Final = (
         "gateway-host",
         "A request of HTTP/1.1 has one Host.",
         "web/gateway/exchange.py",
-        "        raise BadHost\n",
+        '        raise errors.MalformedRequest("The request must have one Host header.")\n',
         "        pass\n",
         "unit/gateway/test_exchange.py::test_http_1_1_needs_one_host",
+    ),
+    core(
+        "gateway-headers-size",
+        "Headers above the limit are refused with an error body.",
+        "web/gateway/exchange.py",
+        "if size > MAX_HEADERS_BYTES:",
+        "if False:",
+        "unit/gateway/test_exchange.py::test_headers_have_a_size_together",
     ),
 )

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from strongroom.web.gateway.exchange import BadHost, build_environ
+from strongroom.foundation.errors import HeaderFieldsTooLarge, MalformedRequest, UriTooLong
+from strongroom.web.gateway.exchange import MAX_HEADERS_BYTES, MAX_TARGET_BYTES, build_environ
 
 
 def scope(*headers: tuple[bytes, bytes], **changes: Any) -> dict[str, Any]:
@@ -42,8 +43,26 @@ def test_a_hyphenated_header_is_not_replaced_by_its_double_with_an_underscore() 
     "hosts", [(), (HOST, HOST), (HOST, (b"host", b"other.example")), ((b"host", b""),)]
 )
 def test_http_1_1_needs_one_host(hosts: tuple[tuple[bytes, bytes], ...]) -> None:
-    with pytest.raises(BadHost):
+    with pytest.raises(MalformedRequest):
         build_environ(scope(*hosts))
+
+
+def test_path_and_query_have_a_size_together() -> None:
+    path = b"/" + b"a" * 99
+    query = b"b" * (MAX_TARGET_BYTES - len(path))
+    assert build_environ(scope(HOST, raw_path=path, query_string=query))["QUERY_STRING"]
+    with pytest.raises(UriTooLong):
+        build_environ(scope(HOST, raw_path=path, query_string=query + b"b"))
+
+
+def test_headers_have_a_size_together() -> None:
+    # Dropped headers count, too.
+    headers = [HOST, (b"x_dropped", b"1" * 1000)]
+    used = sum(len(name) + len(value) for name, value in headers) + len(b"x-large")
+    large = b"2" * (MAX_HEADERS_BYTES - used)
+    assert build_environ(scope(*headers, (b"x-large", large)))["HTTP_X_LARGE"]
+    with pytest.raises(HeaderFieldsTooLarge):
+        build_environ(scope(*headers, (b"x-large", large + b"2")))
 
 
 def test_http_1_0_needs_no_host() -> None:

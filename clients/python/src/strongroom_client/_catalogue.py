@@ -379,6 +379,10 @@ class ShareDropTooLarge(BadRequestError, code="error.share-drop-too-large"):
     """413 `error.share-drop-too-large`: The drop box has no room for a file of this size."""
 
 
+class UriTooLong(BadRequestError, code="error.uri-too-long"):
+    """414 `error.uri-too-long`: The path and the query are too long together."""
+
+
 class ShareNoPreview(BadRequestError, code="error.share-no-preview"):
     """415 `error.share-no-preview`: Only pictures and texts have a preview."""
 
@@ -405,6 +409,10 @@ class UploadLocked(ConflictError, code="error.upload-locked"):
 
 class TooManyRequests(RateLimitedError, code="error.too-many-requests"):
     """429 `error.too-many-requests`: Too many requests; see Retry-After."""
+
+
+class HeaderFieldsTooLarge(BadRequestError, code="error.header-fields-too-large"):
+    """431 `error.header-fields-too-large`: The headers of the request are too large together."""
 
 
 class ChecksumMismatch(BadRequestError, code="error.checksum-mismatch"):

@@ -407,6 +407,11 @@ class PictureTooLarge(StrongroomError):
     message = "The image has too many pixels, or decoding is too expensive."
 
 
+class UriTooLong(StrongroomError):
+    status, code = 414, "error.uri-too-long"
+    message = "The path and the query are too long together."
+
+
 class UnsupportedMediaType(StrongroomError):
     status, code = 415, "error.unsupported-media-type"
     message = "Unsupported media type."
@@ -439,6 +444,11 @@ class UploadLocked(StrongroomError):
 class TooManyRequests(StrongroomError):
     status, code = 429, "error.too-many-requests"
     message = "Too many requests; see Retry-After."
+
+
+class HeaderFieldsTooLarge(StrongroomError):
+    status, code = 431, "error.header-fields-too-large"
+    message = "The headers of the request are too large together."
 
 
 class InternalError(StrongroomError):

@@ -45,8 +45,14 @@ _UNPREFIXED: Final = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTE
 _SINGLE: Final = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 
 
-class BadHost(ValueError):
-    """The request has no Host, or more than one."""
+MAX_TARGET_BYTES: Final = 16 * 1024
+"""The maximum size of the path and the query together. Granian refuses only those above 64 KiB."""
+
+MAX_HEADERS_BYTES: Final = 64 * 1024
+"""The maximum size of all names and values of headers. Granian refuses only a head above 128 KiB.
+
+These limits are lower than Granian's, whose refusals have no body; see docs/guides/rest.md.
+"""
 
 
 def build_environ(scope: Scope) -> Environ:
@@ -57,9 +63,13 @@ def build_environ(scope: Scope) -> Environ:
     trusted proxy.
 
     Raises:
-        BadHost: the Host is missing or repeated (RFC 9112 section 3.2).
+        MalformedRequest: the Host is missing or repeated (RFC 9112 section 3.2).
+        UriTooLong: the path and the query are too long.
+        HeaderFieldsTooLarge: the headers are too large.
     """
     raw_path: bytes = scope["raw_path"]
+    if len(raw_path) + len(scope["query_string"]) > MAX_TARGET_BYTES:
+        raise errors.UriTooLong
     path = unquote_to_bytes(raw_path) if b"%" in raw_path else raw_path
     environ = _BASE.copy()
     environ["REQUEST_METHOD"] = scope["method"]
@@ -83,7 +93,9 @@ def _variable(name: bytes) -> str | None:
 
 
 def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
+    size = 0
     for name, value in headers:
+        size += len(name) + len(value)
         variable = _variable(name)
         if variable is None:
             continue
@@ -95,11 +107,13 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
             # Cookie is the only header whose lines are not joined by commas (RFC 6265 section 5.4).
             separator = "; " if variable == "HTTP_COOKIE" else ","
             environ[variable] += separator + text
+    if size > MAX_HEADERS_BYTES:
+        raise errors.HeaderFieldsTooLarge
 
 
 def _check(environ: Environ, scope: Scope) -> None:
     if environ["SERVER_PROTOCOL"] == "HTTP/1.1" and not _has_one_host(environ, scope):
-        raise BadHost
+        raise errors.MalformedRequest("The request must have one Host header.")
     # Werkzeug falls back to SERVER_NAME only if the variable is absent.
     if environ.get("HTTP_HOST") == "":
         del environ["HTTP_HOST"]
@@ -245,8 +259,8 @@ class Exchange:
         """Receive a small body before a thread is assigned; start a large one as a transfer."""
         try:
             self._environ = environ = build_environ(self._scope)
-        except BadHost:
-            self._refuse(errors.MalformedRequest("The request must have one Host header."), close=True)
+        except errors.StrongroomError as error:
+            self._refuse(error, close=True)
             return
         length = environ.get("CONTENT_LENGTH", "0")
         if "HTTP_TRANSFER_ENCODING" in environ or "HTTP_EXPECT" in environ or int(length) > EARLY_BYTES:
