@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from generator.prose import required
-from strongroom.activity.events.catalogue import EVENT_TYPES
+from strongroom.assembly.features import core_events
 from strongroom.plugin_api.events import EventField, EventType
 
 EVENTS = """\
@@ -35,7 +35,7 @@ def events_page() -> Iterator[str]:
     yield EVENTS
     for of_tenant, heading in STREAMS.items():
         yield heading
-        for event_type in EVENT_TYPES.values():
+        for event_type in core_events().types.values():
             if event_type.is_of_tenant_stream is of_tenant:
                 yield from _described(event_type)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from strongroom.assembly.app import BLUEPRINTS
+from strongroom.assembly.features import core_blueprints
 from strongroom.identity.accounts.reauthentication import FRESH_LOGIN
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.version import __version__
@@ -45,7 +45,7 @@ def step_up_page() -> Iterator[str]:
 
 def _sensitive_operations() -> Iterator[tuple[str, str, str, str]]:
     """Yield the kind of each sensitive operation of the core, its method, path and condition."""
-    description = Description(BLUEPRINTS, version=__version__, server_url="", base_path="")
+    description = Description(core_blueprints(), version=__version__, server_url="", base_path="")
     paths: dict[str, dict[str, Any]] = description.document["paths"]
     for path, item in paths.items():
         for method, operation in item.items():

@@ -9,7 +9,6 @@ from tests.support.api import Answer, Api, Person, error_code
 from tests.support.config import Table
 from tests.support.waiting import wait_until
 
-from strongroom.activity.events.server_stream import ServerStream
 from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import MINUTE
 from strongroom.web.http.input_bounds import LARGEST_BYTES as MAX_BYTES
@@ -64,9 +63,8 @@ def test_a_quota_is_enforced_and_deletions_free_space(api: Api) -> None:
 
 def exceeded(api: Api) -> list[str]:
     """Return the tenants of the recorded refusals."""
-    with api.container.database.read() as connection:
-        batch = ServerStream().read(connection, SERVER, 0, 1000)
-    return [str(event.tenant_id) for event in batch.events if event.type == "quota.exceeded"]
+    events = api.container.events.log.read(SERVER, 0, 1000)
+    return [str(event.tenant_id) for event in events if event.type == "quota.exceeded"]
 
 
 def test_a_refusal_is_an_event_once_an_hour(api: Api) -> None:

@@ -12,12 +12,14 @@ from tests.support.api import Api
 from tests.support.scene import Scene
 
 import strongroom
-from strongroom.activity.events.catalogue import EVENT_TYPES
-from strongroom.activity.events.server_stream import _TYPES, KNOWN_ACTIONS, WITHOUT_EVENT
+from strongroom.assembly.features import FEATURES, core_events
 from strongroom.content.nodes.events import FileAction
 from strongroom.plugin_api.events import SERVER, Event, matches
 from strongroom.testing.events import SAMPLE_DATA, sample_event
+from strongroom.web.feature import CoreEvent
 
+CATALOGUE = core_events()
+EVENT_TYPES = CATALOGUE.types
 ACTION = re.compile(r"[a-z]+(-[a-z]+)*\.[a-z]+(-[a-z]+)*")
 SECRETS = ("password", "token", "@", "127.0.0.1", "address", "user_agent")
 
@@ -44,12 +46,23 @@ def recorded_actions() -> set[str]:
 
 
 def test_each_recorded_action_is_an_event_or_listed_as_none() -> None:
-    assert recorded_actions() == {action for action, _ in KNOWN_ACTIONS}
-    assert not _TYPES.keys() & WITHOUT_EVENT
+    published = [outcome for event in declared_events() for outcome in event.sources]
+    silent = [outcome for feature in FEATURES for outcome in feature.silent_actions]
+    assert recorded_actions() == {action for action, _ in (*published, *silent)}
+    assert len({*published, *silent}) == len(published) + len(silent), "declared twice"
+
+
+def declared_events() -> list[CoreEvent]:
+    return [event for feature in FEATURES for event in feature.register_event_types()]
+
+
+def test_features_that_share_a_type_declare_the_same() -> None:
+    for event in declared_events():
+        assert event.type == EVENT_TYPES[event.type.name]
 
 
 def test_each_type_has_a_source() -> None:
-    of_server = {name for name, _ in _TYPES.values()}
+    of_server = {name for name, _ in CATALOGUE.sources.values()}
     of_tenants = {action.value for action in FileAction} - {FileAction.DOWNLOADED.value}
     assert {name: item.is_of_tenant_stream for name, item in EVENT_TYPES.items()} == {
         **dict.fromkeys(of_server, False),

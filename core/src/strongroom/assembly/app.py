@@ -5,44 +5,15 @@ from typing import Any, TypeVar
 
 from flask import Flask
 
-from strongroom.activity.audit.views import blueprint as audit_blueprint
 from strongroom.assembly.container import Container, build
+from strongroom.assembly.features import core_blueprints
 from strongroom.clock import Clock
-from strongroom.content.bundles.views import blueprint as bundles_blueprint
-from strongroom.content.business_files.views import blueprint as business_files_blueprint
-from strongroom.content.files.batches.views import blueprint as files_batches_blueprint
-from strongroom.content.files.change_views import blueprint as file_changes_blueprint
-from strongroom.content.files.changes.views import blueprint as changes_blueprint
-from strongroom.content.files.events.views import blueprint as file_events_blueprint
-from strongroom.content.files.grant_views import blueprint as permissions_blueprint
-from strongroom.content.files.retention.views import blueprint as retention_blueprint
-from strongroom.content.files.search_views import blueprint as search_blueprint
-from strongroom.content.files.transfer_views import blueprint as transfers_blueprint
-from strongroom.content.files.trash.views import blueprint as trash_blueprint
-from strongroom.content.files.versions.views import blueprint as versions_blueprint
-from strongroom.content.files.views import blueprint as files_blueprint
-from strongroom.content.scanning.views import blueprint as quarantine_blueprint
-from strongroom.content.tenants.group_views import blueprint as groups_blueprint
-from strongroom.content.tenants.invitation_views import blueprint as invitations_blueprint
-from strongroom.content.tenants.service_account_views import blueprint as service_accounts_blueprint
-from strongroom.content.tenants.views import blueprint as tenants_blueprint
-from strongroom.content.uploads.direct_views import blueprint as direct_uploads_blueprint
-from strongroom.content.uploads.views import blueprint as uploads_blueprint
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import add_plugin_error
 from strongroom.foundation.translations import Translations
-from strongroom.identity.access_keys.views import blueprint as access_keys_blueprint
-from strongroom.identity.accounts.credential_views import blueprint as credentials_blueprint
-from strongroom.identity.accounts.factor_views import blueprint as factors_blueprint
 from strongroom.identity.accounts.start_views import StartPages
-from strongroom.identity.accounts.start_views import blueprint as start_blueprint
-from strongroom.identity.accounts.views import blueprint as users_blueprint
-from strongroom.identity.accounts.views import setup_blueprint
-from strongroom.identity.sessions.views import blueprint as authorizations_blueprint
-from strongroom.identity.verification.views import blueprint as verification_blueprint
-from strongroom.ops.observability.views import blueprint as health_blueprint
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugin_api.web import StartPage
@@ -60,39 +31,6 @@ from strongroom.web.http.routing import Operation, reserved_blueprint
 from strongroom.web.http.tracing import TracingMiddleware
 
 T = TypeVar("T")
-
-BLUEPRINTS = (
-    start_blueprint,
-    setup_blueprint,
-    users_blueprint,
-    credentials_blueprint,
-    factors_blueprint,
-    authorizations_blueprint,
-    access_keys_blueprint,
-    verification_blueprint,
-    tenants_blueprint,
-    service_accounts_blueprint,
-    groups_blueprint,
-    invitations_blueprint,
-    files_blueprint,
-    bundles_blueprint,
-    file_events_blueprint,
-    changes_blueprint,
-    file_changes_blueprint,
-    files_batches_blueprint,
-    trash_blueprint,
-    retention_blueprint,
-    versions_blueprint,
-    permissions_blueprint,
-    transfers_blueprint,
-    search_blueprint,
-    business_files_blueprint,
-    uploads_blueprint,
-    direct_uploads_blueprint,
-    quarantine_blueprint,
-    audit_blueprint,
-    health_blueprint,
-)
 
 
 def create_app(
@@ -206,11 +144,12 @@ def _require_known(authenticators: Authenticators, app: Flask) -> None:
 
 def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
-    for blueprint in BLUEPRINTS:
+    core = tuple(core_blueprints())
+    for blueprint in core:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
     hosts = container.hosts
     routes = PluginRoutes(app, hosts.plugins.slow_hooks, base_path)
-    blueprints = (*BLUEPRINTS, *routes.register(hosts.call("register_blueprints")))
+    blueprints = (*core, *routes.register(hosts.call("register_blueprints")))
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)
     register_service(app, StartPages, _start_pages(container))

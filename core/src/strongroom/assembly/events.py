@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from strongroom.activity.events.catalogue import EVENT_TYPES
 from strongroom.activity.events.delivery import EventDelivery
 from strongroom.activity.events.positions import Positions
 from strongroom.activity.events.server_stream import ServerStream
 from strongroom.activity.events.streams import CommittedEvents
+from strongroom.assembly.features import core_events
 from strongroom.assembly.infrastructure import Infrastructure, Step
 from strongroom.clock import DAY
 from strongroom.content.files.events.stream import TenantStreams
@@ -26,25 +26,27 @@ class EventServices:
 
 def assemble_events(base: Infrastructure) -> EventServices:
     """Create the services of events, without sinks."""
-    added = base.selection.plugins.event_types
-    log = CommittedEvents(
-        base.database, ServerStream(added), TenantStreams(), _all_event_types(added.values())
-    )
+    added, core = base.selection.plugins.event_types, core_events()
+    server = ServerStream(core.sources, added)
+    types = _all_event_types(core.types, added.values())
+    log = CommittedEvents(base.database, server, TenantStreams(), types)
     positions = Positions(base.database, base.clock)
     delivery = EventDelivery(base.database, log, positions, base.clock)
     return EventServices(log, positions, delivery)
 
 
-def _all_event_types(added: Iterable[EventType]) -> Mapping[str, EventType]:
+def _all_event_types(
+    core: Mapping[str, EventType], added: Iterable[EventType]
+) -> Mapping[str, EventType]:
     """Return the types of the core and of plugins by name.
 
     Raises:
         PluginError: a plugin's type has the name of one of the core's.
     """
     types = {item.name: item for item in added}
-    if taken := types.keys() & EVENT_TYPES.keys():
+    if taken := types.keys() & core.keys():
         raise PluginError(f"plugins register types of events of the core: {', '.join(sorted(taken))}")
-    return {**EVENT_TYPES, **types}
+    return {**core, **types}
 
 
 def prune_event_steps(base: Infrastructure, events: EventServices) -> Mapping[str, Step]:

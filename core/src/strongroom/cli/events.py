@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from strongroom.activity.events.catalogue import EVENT_TYPES
+from strongroom.assembly.features import core_events
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.plugin_api.events import SERVER, Event, matches
 
@@ -127,5 +127,5 @@ def _status(services: "EventServices") -> dict[str, list[Any]]:
 @events_group.command("schemas")
 def schemas_command() -> None:
     """Print the JSON Schemas of all types of events as one JSON object, by the name of the type."""
-    schemas = {name: event_type.schema() for name, event_type in EVENT_TYPES.items()}
+    schemas = {name: event_type.schema() for name, event_type in core_events().types.items()}
     click.echo(json.dumps(schemas, indent=2))

@@ -6,7 +6,6 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
-from strongroom.activity.events.catalogue import EVENT_TYPES
 from strongroom.foundation.database import Database
 from strongroom.plugin_api.events import SERVER, Event, EventLog, EventType
 
@@ -63,7 +62,7 @@ class CommittedEvents(EventLog):
         database: Database,
         server: EventSource,
         tenants: EventSource,
-        types: Mapping[str, EventType] = EVENT_TYPES,
+        types: Mapping[str, EventType],
     ) -> None:
         self._types = types
         self._database = database

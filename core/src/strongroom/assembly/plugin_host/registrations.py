@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from strongroom.activity.events.catalogue import EVENT_TYPES
 from strongroom.activity.events.delivery import SubscriberSink
+from strongroom.assembly.features import core_events
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.foundation.plugins.manager import Plugin, PluginError
 from strongroom.plugin_api.events import EventSink, EventSubscriber, matches
@@ -22,7 +22,7 @@ def registered_sinks(hosts: PluginHosts) -> Iterator[EventSink]:
         PluginError: a hook failed, or an item is invalid.
     """
     names: set[str] = set()
-    known = [*EVENT_TYPES, *(item.name for item in hosts.plugins.event_types.values())]
+    known = [*core_events().types, *(item.name for item in hosts.plugins.event_types.values())]
     for plugin, sink in _items(hosts):
         _check_types(plugin, sink.types, known)
         if sink.name in names:

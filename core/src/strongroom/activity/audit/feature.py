@@ -1,0 +1,21 @@
+"""The audit log: what happened, who did it, and from where."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from strongroom.activity.audit.models import SUCCESS
+from strongroom.web.feature import Feature
+
+if TYPE_CHECKING:
+    from strongroom.web.http.routing import Blueprint
+
+
+class AuditFeature(Feature):
+    """The audit log and its routes."""
+
+    silent_actions: ClassVar = {("audit.prune", SUCCESS): "maintenance"}
+
+    def register_blueprints(self) -> Iterable["Blueprint"]:
+        from strongroom.activity.audit.views import blueprint
+
+        return [blueprint]

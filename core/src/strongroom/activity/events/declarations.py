@@ -1,0 +1,58 @@
+"""What declarations of events share: fields, and the data that most audit records have."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from strongroom.activity.audit.models import SUCCESS
+from strongroom.plugin_api.events import EventField, EventType
+from strongroom.web.feature import Convert, CoreEvent, Data, Outcome, Record
+
+_TEXT: Final[Mapping[str, Any]] = {"type": "string"}
+_NULLABLE: Final[Mapping[str, Any]] = {"type": ["string", "null"]}
+
+
+def text(name: str, description: str, *, required: bool = True) -> EventField:
+    """Return a field with a text."""
+    return EventField(name, description, _TEXT, required)
+
+
+def nullable(name: str, description: str) -> EventField:
+    """Return a field with a text or null."""
+    return EventField(name, description, _NULLABLE)
+
+
+USER: Final = text("userId", "The user")
+TENANT: Final = text("tenantId", "The tenant")
+NODE: Final = text("fileId", "The file or folder")
+
+
+def on(action: str, convert: Convert, outcome: str = SUCCESS) -> tuple[Outcome, Convert]:
+    """Return a source: what makes the data of an event from the records of an action."""
+    return (action, outcome), convert
+
+
+def server_event(
+    name: str, description: str, fields: tuple[EventField, ...], *sources: tuple[Outcome, Convert]
+) -> CoreEvent:
+    """Return an event of the server's stream."""
+    return CoreEvent(EventType(name, description, fields, is_of_tenant_stream=False), dict(sources))
+
+
+def actor_data(record: Record) -> Data:
+    """Return the member ``actor``."""
+    return {"actor": record.actor_id and {"$ref": record.actor_id}}
+
+
+def user_data(record: Record) -> Data:
+    """Return the data of an event about a user: the target."""
+    return {"userId": record.target_id, **actor_data(record)}
+
+
+def tenant_data(record: Record) -> Data:
+    """Return the data of an event about a tenant: the target."""
+    return {"tenantId": record.target_id, **actor_data(record)}
+
+
+def details(record: Record, *names: str) -> Data:
+    """Return those of the named details that a record has."""
+    return {name: record.details[name] for name in names if name in record.details}

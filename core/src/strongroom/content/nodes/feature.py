@@ -1,0 +1,48 @@
+"""Changes of files and folders: the events of the tenants' streams."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from strongroom.activity.events.declarations import NODE, nullable, text
+from strongroom.plugin_api.events import ACTOR, EventField, EventType
+from strongroom.web.feature import CoreEvent, Feature
+
+_NUMBER: Final = {"type": "integer"}
+_FIELDS: Final = (
+    NODE,
+    nullable("parentId", "Its folder after the event, or null at the top level"),
+    text("name", "Its name after the event"),
+    EventField("revision", "Its revision after the event", _NUMBER),
+    EventField("size", "Its size in bytes, 0 for a folder", _NUMBER),
+    ACTOR,
+)
+_PREVIOUS: Final = nullable(
+    "previousParentId", "The folder that it was moved from, or null for the top level"
+)
+
+
+class NodesFeature(Feature):
+    """What a change of a file or folder does."""
+
+    def register_event_types(self) -> Iterable[CoreEvent]:
+        return [
+            _event("folder.created", "A folder was created."),
+            _event("file.created", "A file was uploaded."),
+            _event("file.replaced", "The content of a file was replaced."),
+            _event("file.renamed", "A file or folder was renamed."),
+            _event("file.moved", "A file or folder was moved, and perhaps renamed.", _PREVIOUS),
+            _event(
+                "file.deleted",
+                "A file, or a folder with its content, was deleted, perhaps to the trash.",
+            ),
+            _event("file.restored", "A file, or a folder with its content, came back from the trash."),
+            _event(
+                "file.purged",
+                "The permanent removal from the trash began. The actor of a scheduled removal is the "
+                "user who deleted the file or folder.",
+            ),
+        ]
+
+
+def _event(name: str, description: str, *more: EventField) -> CoreEvent:
+    return CoreEvent(EventType(name, description, (*_FIELDS, *more), is_of_tenant_stream=True), {})

@@ -1,0 +1,54 @@
+"""Scans of content, and the quarantine."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.events.declarations import actor_data, details, nullable, on, server_event, text
+from strongroom.plugin_api.events import ACTOR
+from strongroom.web.feature import CoreEvent, Data, Feature, Record
+
+if TYPE_CHECKING:
+    from strongroom.web.http.routing import Blueprint
+
+_TENANT: Final = nullable("tenantId", "The tenant of the file, or null without one")
+
+
+class ScanningFeature(Feature):
+    """Scans and the quarantine."""
+
+    silent_actions: ClassVar = {
+        ("quarantine.delete", SUCCESS): "the deletion of the file is an event of its own"
+    }
+
+    def register_blueprints(self) -> Iterable["Blueprint"]:
+        from strongroom.content.scanning.views import blueprint
+
+        return [blueprint]
+
+    def register_event_types(self) -> Iterable[CoreEvent]:
+        yield server_event(
+            "scan.infected",
+            "A content scanner refused an upload, or found a stored file, which is now in quarantine.",
+            (
+                nullable("fileId", "The file or business file, or null for a refused upload"),
+                _TENANT,
+                text("outcome", "`refused` or `quarantined`"),
+                text("scanner", "The name of the scanner"),
+                text("reason", "The signature that matched, or why the content was refused"),
+                ACTOR,
+            ),
+            on("scan.infected", _scanned),
+        )
+        yield server_event(
+            "quarantine.released",
+            "An administrator released a file from quarantine.",
+            (text("fileId", "The file or business file"), _TENANT, ACTOR),
+            on("quarantine.release", _scanned),
+        )
+
+
+def _scanned(record: Record) -> Data:
+    # Releases have none of these details.
+    ids = {"fileId": record.target_id, "tenantId": record.details.get("tenant")}
+    return {**ids, **details(record, "outcome", "scanner", "reason"), **actor_data(record)}

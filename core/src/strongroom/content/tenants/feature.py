@@ -1,0 +1,74 @@
+"""Tenants, their members and their quota."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from strongroom.activity.audit.models import FAILURE
+from strongroom.activity.events.declarations import TENANT, USER, on, server_event, tenant_data
+from strongroom.content.tenants.events import ROLE, member_data
+from strongroom.plugin_api.events import ACTOR
+from strongroom.web.feature import CoreEvent, Feature
+
+if TYPE_CHECKING:
+    from strongroom.web.http.routing import Blueprint
+
+_OF_TENANT: Final = (TENANT, ACTOR)
+
+
+class TenantsFeature(Feature):
+    """Tenants and their members."""
+
+    def register_blueprints(self) -> Iterable["Blueprint"]:
+        from strongroom.content.tenants.views import blueprint
+
+        return [blueprint]
+
+    def register_event_types(self) -> Iterable[CoreEvent]:
+        return [
+            server_event(
+                "quota.exceeded",
+                "An upload was refused because it would exceed the quota of its tenant. Each process "
+                "reports at most one refusal per tenant and hour.",
+                (TENANT,),
+                on("quota.exceed", lambda record: {"tenantId": record.target_id}, FAILURE),
+            ),
+            server_event(
+                "tenant.created", "A tenant was created.", _OF_TENANT, on("tenant.create", tenant_data)
+            ),
+            server_event(
+                "tenant.updated",
+                "The name or quota of a tenant was changed.",
+                _OF_TENANT,
+                on("tenant.update", tenant_data),
+            ),
+            server_event(
+                "tenant.deleted",
+                "A tenant was hidden; it can be restored.",
+                _OF_TENANT,
+                on("tenant.delete", tenant_data),
+            ),
+            server_event(
+                "tenant.restored",
+                "A deleted tenant was restored.",
+                _OF_TENANT,
+                on("tenant.restore", tenant_data),
+            ),
+            server_event(
+                "tenant.purged",
+                "A deleted tenant was removed with its files.",
+                _OF_TENANT,
+                on("tenant.purge", tenant_data),
+            ),
+            server_event(
+                "member.added",
+                "A user became a member of a tenant, or the role of a member was changed.",
+                (TENANT, USER, ROLE, ACTOR),
+                on("member.put", member_data),
+            ),
+            server_event(
+                "member.removed",
+                "A member of a tenant was removed.",
+                (TENANT, USER, ACTOR),
+                on("member.remove", member_data),
+            ),
+        ]

@@ -1,0 +1,18 @@
+"""Uploads that can be resumed."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from strongroom.web.feature import Feature
+
+if TYPE_CHECKING:
+    from strongroom.web.http.routing import Blueprint
+
+
+class UploadsFeature(Feature):
+    """Resumable uploads."""
+
+    def register_blueprints(self) -> Iterable["Blueprint"]:
+        from strongroom.content.uploads.views import blueprint
+
+        return [blueprint]

@@ -1,0 +1,137 @@
+"""Accounts of users: profiles, credentials, passwords and second factors."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from strongroom.activity.audit.models import FAILURE, SUCCESS
+from strongroom.activity.events.declarations import (
+    USER,
+    actor_data,
+    on,
+    server_event,
+    text,
+    user_data,
+)
+from strongroom.plugin_api.events import ACTOR
+from strongroom.web.feature import CoreEvent, Data, Feature, Record
+
+if TYPE_CHECKING:
+    from strongroom.web.http.routing import Blueprint
+
+_KIND: Final = text("kind", "The kind of the credential, such as `email`")
+_FACTOR: Final = text("factor", "The factor, such as `totp`, or `all`")
+
+
+def registration_data(record: Record) -> Data:
+    """Return the data of an event about a new user: the target."""
+    return {"userId": record.target_id, "userType": record.details["type"], **actor_data(record)}
+
+
+def _credential(record: Record) -> Data:
+    return {"userId": record.target_id, "kind": record.details["kind"], **actor_data(record)}
+
+
+def _factor(record: Record) -> Data:
+    return {"userId": record.target_id, "factor": record.details["factor"], **actor_data(record)}
+
+
+REGISTERED: Final = server_event(
+    "user.registered",
+    "A user was created.",
+    (USER, text("userType", "`USER`, `ADMIN` or `SERVICE`"), ACTOR),
+    on("user.create", registration_data),
+)
+DELETED: Final = server_event(
+    "user.deleted",
+    "A user was deleted.",
+    (USER, ACTOR),
+    on("user.delete", user_data),
+)
+
+
+class AccountsFeature(Feature):
+    """Accounts of users, and the setup of the first administrator."""
+
+    silent_actions: ClassVar = {
+        ("credential.bind", FAILURE): "nothing changed",
+        ("factor.rename", SUCCESS): "the name is for its user only",
+        ("plugin.act-as", SUCCESS): "what the plugin then does has events of its own",
+        ("setup-link.issue", SUCCESS): "before the first user exists",
+        ("setup-link.redeem", FAILURE): "likewise",
+        ("user.erase", SUCCESS): "names no user",
+    }
+
+    def register_blueprints(self) -> Iterable["Blueprint"]:
+        from strongroom.identity.accounts.credential_views import blueprint as credentials
+        from strongroom.identity.accounts.factor_views import blueprint as factors
+        from strongroom.identity.accounts.start_views import blueprint as start
+        from strongroom.identity.accounts.views import blueprint as users
+        from strongroom.identity.accounts.views import setup_blueprint
+
+        return [start, setup_blueprint, users, credentials, factors]
+
+    def register_event_types(self) -> Iterable[CoreEvent]:
+        of_user = (USER, ACTOR)
+        return [
+            REGISTERED,
+            server_event(
+                "user.updated",
+                "The profile of a user was changed.",
+                of_user,
+                on("user.change", user_data),
+            ),
+            server_event(
+                "user.suspended", "A user was suspended.", of_user, on("user.suspend", user_data)
+            ),
+            server_event(
+                "user.reinstated",
+                "A suspended user was reinstated.",
+                of_user,
+                on("user.reinstate", user_data),
+            ),
+            DELETED,
+            server_event(
+                "credential.bound",
+                "A credential was added to a user.",
+                (USER, _KIND, ACTOR),
+                on("credential.bind", _credential),
+            ),
+            server_event(
+                "credential.unbound",
+                "A credential of a user was removed.",
+                (USER, _KIND, ACTOR),
+                on("credential.unbind", _credential),
+            ),
+            server_event(
+                "password.changed",
+                "A user changed the password.",
+                of_user,
+                on("password.change", user_data),
+            ),
+            server_event(
+                "password.reset",
+                "A user set a new password by a code.",
+                of_user,
+                on("password.reset", user_data),
+            ),
+            server_event(
+                "factor.added",
+                "A user enrolled a second factor.",
+                (USER, _FACTOR, ACTOR),
+                on("factor.add", _factor),
+            ),
+            server_event(
+                "factor.removed",
+                "A user removed a second factor, or an administrator removed all of a user.",
+                (USER, _FACTOR, ACTOR),
+                on("factor.remove", _factor),
+                on("factor.reset", _factor),
+            ),
+            server_event(
+                "passkey.counter_regressed",
+                "An answer of a passkey was refused, because its counter went back: "
+                "there may be a copy.",
+                of_user,
+                on("passkey.counter-regressed", user_data, FAILURE),
+            ),
+        ]

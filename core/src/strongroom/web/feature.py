@@ -1,0 +1,70 @@
+"""Features of the core: each declares in its own folder what it adds to the server, as a plugin does.
+
+The hooks have the names of those of plugins. They import what they return, because each process needs
+few of them: commands serve no routes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from strongroom.plugin_api.events import EventType
+
+if TYPE_CHECKING:
+    from strongroom.web.http.routing import Blueprint
+
+Data = dict[str, Any]
+
+
+class Record(Protocol):
+    """The members of an audit record that events are made from.
+
+    Client addresses, user agents and request ids are missing, so that they stay in the audit log.
+    """
+
+    @property
+    def actor_id(self) -> str | None: ...
+
+    @property
+    def target_type(self) -> str | None: ...
+
+    @property
+    def target_id(self) -> str | None: ...
+
+    @property
+    def details(self) -> Mapping[str, str]: ...
+
+
+Convert = Callable[[Record], Data]
+"""Returns the data of the event of an audit record."""
+
+Outcome = tuple[str, str]
+"""The action and the outcome of audit records."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreEvent:
+    """A type of events, with the audit records that it is made from.
+
+    Args:
+        type: the type. Several features may declare one type, with different sources.
+        sources: what makes the data. Empty for events of the tenants' streams, which have a table.
+    """
+
+    type: EventType
+    sources: Mapping[Outcome, Convert]
+
+
+class Feature:
+    """A feature of the core. Each hook returns nothing unless a feature defines it."""
+
+    silent_actions: ClassVar[Mapping[Outcome, str]] = {}
+    """What it records but does not publish as events, with the reason."""
+
+    def register_blueprints(self) -> Iterable["Blueprint"]:
+        """Return its routes."""
+        return ()
+
+    def register_event_types(self) -> Iterable[CoreEvent]:
+        """Return the types of its events."""
+        return ()
