@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from generator.access import access_page
 from generator.code_blocks import with_code
 from generator.commands import commands_page
 from generator.configuration import configuration_page
@@ -33,6 +34,7 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "contracts.md": contracts_page,
     "metrics.md": metrics_page,
     "step-up.md": step_up_page,
+    "access.md": access_page,
 }
 
 DRAWINGS: dict[str, Callable[[], Iterator[str]]] = {

@@ -1,6 +1,7 @@
 """Each actor and key at each endpoint of tenants' files, on files and folders, granted and below.
 
-An endpoint is a row of ``ENDPOINTS``: its required permission, and its call. All else follows.
+An endpoint is a row of ``ENDPOINTS``: its route and operation, its required permission, and its call.
+All else follows. The permissions are those of the table of operations, written a second time by hand.
 """
 
 from base64 import b64decode
@@ -27,7 +28,10 @@ from tests.support.config import lifted, write_api_config
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from strongroom.clock import iso_format
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Permission
+from strongroom.content.nodes.operations import NodeRule
+from strongroom.web.http.routing import Operation
 
 PICTURE = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -45,7 +49,9 @@ class Endpoint:
     """An endpoint that is called for one node.
 
     Args:
-        name: its method and path.
+        name: what it does, in a few words.
+        route: its method, and its path below the tenant.
+        rule: the row of its operation.
         needs: the required permission on the node.
         call: calls it.
         kind: the one kind of node it serves; on another it answers 409, after it has let the caller in.
@@ -53,6 +59,8 @@ class Endpoint:
     """
 
     name: str
+    route: str
+    rule: NodeRule
     needs: Permission
     call: Call
     kind: str | None = None
@@ -102,6 +110,24 @@ def move_to_inbox(target: Target, caller: Person) -> Answer:
     return target.api.put(f"{target.file}/directory", {"parentId": target.inbox}, by=caller)
 
 
+def rename_by_directory(target: Target, caller: Person) -> Answer:
+    parent = target.api.get(target.file, by=target.creator).json.get("parentId")
+    path = f"{target.file}/directory?onConflict=rename"
+    return target.api.put(path, {"parentId": parent, "name": "renamed"}, by=caller)
+
+
+def rename_in_batch(target: Target, caller: Person) -> Answer:
+    parent = target.api.get(target.file, by=target.creator).json.get("parentId")
+    item = {"operation": "move", "fileId": target.node, "parentId": parent, "name": "renamed"}
+    body = {"items": [{**item, "onConflict": "rename"}]}
+    return target.api.post(f"{target.path}/files-batches", body, by=caller)
+
+
+def search_inside(target: Target, caller: Person) -> Answer:
+    path = f"{target.path}/search?query=name&parentId={target.node}"
+    return target.api.get(path, by=caller)
+
+
 def list_own(target: Target, caller: Person) -> Answer:
     return target.api.get(f"{target.path}/owners/me/files/{target.node}/files", by=caller)
 
@@ -144,45 +170,270 @@ def begin_upload(api: Api, path: str, caller: Person, **metadata: str) -> Answer
     return api.request("POST", f"{path}/uploads", by=caller, headers=headers)
 
 
-DELETE_VERSION = "DELETE version"
+DELETE_VERSION, DELETE_PERMANENTLY = "DELETE version", "DELETE file permanently"
 COPY, BATCH_COPY = "POST copies", "batch copy"
-NOT_BY_KEYS = (DELETE_VERSION, COPY, BATCH_COPY)
-"""Keys cannot prove what the first demands. A copy needs ``read``, but the scope ``files:write``."""
+NOT_BY_KEYS = (DELETE_VERSION, DELETE_PERMANENTLY, COPY, BATCH_COPY)
+"""Keys cannot prove what the first two demand. A copy needs ``read``, but the scope ``files:write``."""
+
+FILE = "/files/<file_id>"
 
 ENDPOINTS = [
-    Endpoint("GET file", READ, send("GET", ""), changes=False),
-    Endpoint("GET download", READ, send("GET", "/download"), kind="file", changes=False),
-    Endpoint("HEAD download", READ, send("HEAD", "/download"), kind="file", changes=False),
-    Endpoint("GET files in folder", READ, list_own, kind="folder", changes=False),
-    Endpoint("POST multi-files-download", READ, download_bundle, changes=False),
-    Endpoint("POST uploads into folder", WRITE, begin_upload_into, kind="folder"),
-    Endpoint("PATCH file", WRITE, send("PATCH", "?onConflict=rename", {"name": "renamed"})),
-    Endpoint("PUT content", WRITE, replace_content, kind="file"),
-    Endpoint("POST files in folder", WRITE, upload_into, kind="folder"),
-    Endpoint("POST folders in folder", WRITE, send("POST", "/folders", {"name": "new"}), kind="folder"),
-    Endpoint("PUT directory", MANAGE, move_to_inbox),
-    Endpoint("DELETE file", MANAGE, send("DELETE", "")),
-    Endpoint(COPY, READ, copy_to_inbox),
-    Endpoint("batch move", MANAGE, batch("move", parentId="{inbox}")),
-    Endpoint(BATCH_COPY, READ, batch("copy", parentId="{inbox}", onConflict="rename")),
-    Endpoint("batch trash", MANAGE, batch("trash")),
-    Endpoint("batch grant", MANAGE, batch("grant", ownerId="{user}", permission="read")),
-    Endpoint("batch revoke", MANAGE, batch("revoke", ownerId="{user}")),
-    Endpoint("batch grant to group", MANAGE, batch("grant", groupId="{group}", permission="read")),
-    Endpoint("batch revoke of group", MANAGE, batch("revoke", groupId="{group}")),
-    Endpoint("GET versions", READ, send("GET", "/versions"), kind="file", changes=False),
-    Endpoint("GET version", READ, send("GET", "/versions/1/download"), kind="file", changes=False),
-    Endpoint("POST restore version", WRITE, send("POST", "/versions/1/restore"), kind="file"),
-    Endpoint("PATCH version", WRITE, send("PATCH", "/versions/1", {"keep": True}), kind="file"),
-    Endpoint(DELETE_VERSION, MANAGE, send("DELETE", "/versions/1"), kind="file"),
-    Endpoint("GET owners", MANAGE, send("GET", "/owners"), changes=False),
-    Endpoint("POST owners", MANAGE, with_bystander("POST", "/owners", {"permission": "read"})),
-    Endpoint("DELETE owner", MANAGE, with_bystander("DELETE", "/owners/{user}")),
-    Endpoint("GET group-grants", MANAGE, send("GET", "/group-grants"), changes=False),
-    Endpoint("POST group-grants", MANAGE, with_group("POST", "/group-grants", {"permission": "read"})),
-    Endpoint("DELETE group-grant", MANAGE, with_group("DELETE", "/group-grants/{group}")),
-    Endpoint("GET access", MANAGE, with_bystander("GET", "/access?userId={user}"), changes=False),
+    Endpoint("GET file", f"GET {FILE}", operations.GET, READ, send("GET", ""), changes=False),
+    Endpoint(
+        "GET download",
+        f"GET {FILE}/download",
+        operations.DOWNLOAD,
+        READ,
+        send("GET", "/download"),
+        kind="file",
+        changes=False,
+    ),
+    Endpoint(
+        "HEAD download",
+        f"GET {FILE}/download",
+        operations.DOWNLOAD,
+        READ,
+        send("HEAD", "/download"),
+        kind="file",
+        changes=False,
+    ),
+    Endpoint(
+        "GET files in folder",
+        "GET /owners/<owner_id>/files/<parent_id>/files",
+        operations.LIST,
+        READ,
+        list_own,
+        kind="folder",
+        changes=False,
+    ),
+    Endpoint(
+        "GET search in folder",
+        "GET /search",
+        operations.LIST,
+        READ,
+        search_inside,
+        kind="folder",
+        changes=False,
+    ),
+    Endpoint(
+        "POST multi-files-download",
+        "POST /multi-files-download",
+        operations.DOWNLOAD_BUNDLE,
+        READ,
+        download_bundle,
+        changes=False,
+    ),
+    Endpoint(
+        "POST uploads into folder",
+        "POST /uploads",
+        operations.CREATE,
+        WRITE,
+        begin_upload_into,
+        kind="folder",
+    ),
+    Endpoint(
+        "PATCH file",
+        f"PATCH {FILE}",
+        operations.RENAME,
+        WRITE,
+        send("PATCH", "?onConflict=rename", {"name": "renamed"}),
+    ),
+    Endpoint(
+        "PUT content", f"PUT {FILE}/content", operations.REPLACE, WRITE, replace_content, kind="file"
+    ),
+    Endpoint(
+        "POST files in folder",
+        "POST /files/<parent_id>/files",
+        operations.CREATE,
+        WRITE,
+        upload_into,
+        kind="folder",
+    ),
+    Endpoint(
+        "POST folders in folder",
+        "POST /files/<parent_id>/folders",
+        operations.CREATE,
+        WRITE,
+        send("POST", "/folders", {"name": "new"}),
+        kind="folder",
+    ),
+    Endpoint("PUT directory", f"PUT {FILE}/directory", operations.MOVE, MANAGE, move_to_inbox),
+    Endpoint(
+        "PUT directory to rename", f"PUT {FILE}/directory", operations.RENAME, WRITE, rename_by_directory
+    ),
+    Endpoint("DELETE file", f"DELETE {FILE}", operations.DELETE, MANAGE, send("DELETE", "")),
+    Endpoint(
+        DELETE_PERMANENTLY,
+        f"DELETE {FILE}",
+        operations.DELETE_PERMANENTLY,
+        MANAGE,
+        send("DELETE", "?permanently=true"),
+    ),
+    Endpoint(COPY, f"POST {FILE}/copies", operations.COPY, READ, copy_to_inbox),
+    Endpoint(
+        "batch move", "POST /files-batches", operations.MOVE, MANAGE, batch("move", parentId="{inbox}")
+    ),
+    Endpoint("batch move to rename", "POST /files-batches", operations.RENAME, WRITE, rename_in_batch),
+    Endpoint(
+        BATCH_COPY,
+        "POST /files-batches",
+        operations.COPY,
+        READ,
+        batch("copy", parentId="{inbox}", onConflict="rename"),
+    ),
+    Endpoint("batch trash", "POST /files-batches", operations.DELETE, MANAGE, batch("trash")),
+    Endpoint(
+        "batch grant",
+        "POST /files-batches",
+        operations.GRANT,
+        MANAGE,
+        batch("grant", ownerId="{user}", permission="read"),
+    ),
+    Endpoint(
+        "batch revoke",
+        "POST /files-batches",
+        operations.REVOKE,
+        MANAGE,
+        batch("revoke", ownerId="{user}"),
+    ),
+    Endpoint(
+        "batch grant to group",
+        "POST /files-batches",
+        operations.GRANT,
+        MANAGE,
+        batch("grant", groupId="{group}", permission="read"),
+    ),
+    Endpoint(
+        "batch revoke of group",
+        "POST /files-batches",
+        operations.REVOKE,
+        MANAGE,
+        batch("revoke", groupId="{group}"),
+    ),
+    Endpoint(
+        "GET versions",
+        f"GET {FILE}/versions",
+        operations.LIST_VERSIONS,
+        READ,
+        send("GET", "/versions"),
+        kind="file",
+        changes=False,
+    ),
+    Endpoint(
+        "GET version",
+        f"GET {FILE}/versions/<number>/download",
+        operations.DOWNLOAD_VERSION,
+        READ,
+        send("GET", "/versions/1/download"),
+        kind="file",
+        changes=False,
+    ),
+    Endpoint(
+        "POST restore version",
+        f"POST {FILE}/versions/<number>/restore",
+        operations.RESTORE_VERSION,
+        WRITE,
+        send("POST", "/versions/1/restore"),
+        kind="file",
+    ),
+    Endpoint(
+        "PATCH version",
+        f"PATCH {FILE}/versions/<number>",
+        operations.CHANGE_VERSION,
+        WRITE,
+        send("PATCH", "/versions/1", {"keep": True}),
+        kind="file",
+    ),
+    Endpoint(
+        DELETE_VERSION,
+        f"DELETE {FILE}/versions/<number>",
+        operations.DELETE_VERSION,
+        MANAGE,
+        send("DELETE", "/versions/1"),
+        kind="file",
+    ),
+    Endpoint(
+        "GET owners",
+        f"GET {FILE}/owners",
+        operations.LIST_GRANTS,
+        MANAGE,
+        send("GET", "/owners"),
+        changes=False,
+    ),
+    Endpoint(
+        "POST owners",
+        f"POST {FILE}/owners",
+        operations.GRANT,
+        MANAGE,
+        with_bystander("POST", "/owners", {"permission": "read"}),
+    ),
+    Endpoint(
+        "DELETE owner",
+        f"DELETE {FILE}/owners/<owner_id>",
+        operations.REVOKE,
+        MANAGE,
+        with_bystander("DELETE", "/owners/{user}"),
+    ),
+    Endpoint(
+        "GET group-grants",
+        f"GET {FILE}/group-grants",
+        operations.LIST_GRANTS,
+        MANAGE,
+        send("GET", "/group-grants"),
+        changes=False,
+    ),
+    Endpoint(
+        "POST group-grants",
+        f"POST {FILE}/group-grants",
+        operations.GRANT,
+        MANAGE,
+        with_group("POST", "/group-grants", {"permission": "read"}),
+    ),
+    Endpoint(
+        "DELETE group-grant",
+        f"DELETE {FILE}/group-grants/<group_id>",
+        operations.REVOKE,
+        MANAGE,
+        with_group("DELETE", "/group-grants/{group}"),
+    ),
+    Endpoint(
+        "GET access",
+        f"GET {FILE}/access",
+        operations.EXPLAIN_ACCESS,
+        MANAGE,
+        with_bystander("GET", "/access?userId={user}"),
+        changes=False,
+    ),
 ]
+
+WITHOUT_NODE = {
+    ("POST /folders", operations.CREATE.name),
+    ("POST /files", operations.CREATE.name),
+    ("GET /owners/<owner_id>/files", operations.LIST.name),
+    ("GET /changes", operations.LIST_CHANGES.name),
+    ("GET /multi-files-download/<bundle_id>", operations.DOWNLOAD_BUNDLE.name),
+    # Needs a storage that clients can send to; see test_direct_to_store.
+    ("POST /direct-uploads", operations.CREATE.name),
+}
+"""Routes that name no node, with their operations: other tests call them, most of them below."""
+
+TENANT = "/api/v1/tenants/<tenant_id>"
+
+
+def test_the_matrix_has_each_route_to_a_node_with_the_permission_of_its_operation(
+    world: World,
+) -> None:
+    declared = {
+        (f"{method} {rule.rule.removeprefix(TENANT)}", row.name): row.permission
+        for rule in world.api.app.url_map.iter_rules()
+        if isinstance(view := world.api.app.view_functions[rule.endpoint], Operation)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        for row in (view.rule, *view.also)
+        if isinstance(row, NodeRule)
+    }
+    called = {(endpoint.route, endpoint.rule.name): endpoint.needs for endpoint in ENDPOINTS}
+    assert {route: level for route, level in declared.items() if route not in WITHOUT_NODE} == called
+    assert declared.keys() >= WITHOUT_NODE
 
 
 def expected_status(actor: Actor, needs: Permission) -> int | None:

@@ -420,7 +420,8 @@ class TestPermissions:
     def test_each_item_needs_its_permission(
         self, scene: Scene, operation: str, members: Json, level: str | None
     ) -> None:
-        a = scene.file("a")
+        # A move out of a folder; one within it would be a rename.
+        a = scene.file("a", scene.folder("around"))
         if level:
             scene.grant(a, scene.bob, level)
         grantee = {"ownerId": scene.alice.id} if operation in ("grant", "revoke") else {}
@@ -494,11 +495,13 @@ class TestPermissions:
             item("copy", a, parentId=None, name="b"),
             item("trash", a),
             item("grant", a, ownerId=scene.bob.id, permission="read"),
+            item("move", a, parentId=scene.folder("folder")["id"]),
+            item("move", a, parentId=None, name="c"),
             by=robot,
             atomic=False,
         )
         lacks = "error.insufficient-scope"
-        assert outcomes(answer) == [201, lacks, lacks]
+        assert outcomes(answer) == [201, lacks, lacks, lacks, 200]
 
 
 class TestShape:

@@ -1,7 +1,9 @@
 """Renames, moves and other content for files and folders."""
 
+from dataclasses import replace
+
 import pytest
-from tests.support.api import Answer, Json, Person, error_code
+from tests.support.api import PASSWORD, Answer, Json, Person, error_code
 from tests.support.scene import Scene
 
 pytestmark = pytest.mark.both_databases
@@ -181,6 +183,33 @@ class TestMoving:
         scene.grant(around, scene.alice, "manage")
         scene.grant(folder, scene.alice, "read")
         assert move(scene, inside, folder["id"], scene.alice).status_code == 403
+
+    def test_a_rename_by_its_own_folder_needs_what_a_rename_needs(
+        self, scene: Scene, folder: Json, file: Json
+    ) -> None:
+        inside = scene.file("inside", folder)
+        for node, parent in ((file, None), (inside, folder["id"])):
+            for permission, status in (("read", 403), ("write", 200)):
+                scene.grant(node, scene.alice, permission)
+                path = f"{scene.path}/files/{node['id']}"
+                renamed = scene.api.patch(path, {"name": "a"}, by=scene.alice)
+                assert renamed.status_code == status
+                assert move(scene, node, parent, scene.alice, name="b").status_code == status
+        # From here to the top level is a move.
+        refused = move(scene, inside, None, scene.alice, name="c")
+        assert (refused.status_code, error_code(refused)) == (403, "error.forbidden")
+
+    def test_an_access_key_that_may_rename_does_so_by_both_routes_and_moves_by_none(
+        self, scene: Scene, folder: Json, file: Json
+    ) -> None:
+        body: Json = {"name": "key", "scopes": ["files:write"], "currentPassword": PASSWORD}
+        key = scene.api.post("/users/me/access-keys", body, by=scene.admin).json["key"]
+        robot = replace(scene.admin, token=key)
+        path = f"{scene.path}/files/{file['id']}"
+        assert scene.api.patch(path, {"name": "a"}, by=robot).json["name"] == "a"
+        assert move(scene, file, None, robot, name="b").json["name"] == "b"
+        refused = move(scene, file, folder["id"], robot)
+        assert (refused.status_code, error_code(refused)) == (403, "error.insufficient-scope")
 
     def test_moving_a_node_out_of_the_own_sight_is_reported(self, scene: Scene, folder: Json) -> None:
         file = scene.file("inside", folder)

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, error_code
 
+from strongroom.assembly.operations import TABLES
+from strongroom.foundation.operations import rows_of
 from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access
 from strongroom.web.http.routing import Operation
@@ -35,6 +37,8 @@ SCOPES = {
         "direct_uploads.begin_direct_upload",
         "direct_uploads.complete_direct_upload",
         "file changes.copy_file",
+        # A rename; see x-access-key-scope-if for a move.
+        "file changes.move_file",
         "file changes.rename_file",
         "file changes.replace_content",
         "files_batches.change_files",
@@ -52,7 +56,6 @@ SCOPES = {
     },
     "files:share": {
         "business_files.delete_business_file",
-        "file changes.move_file",
         "files.delete_file",
         "permissions.delete_grant",
         "permissions.delete_group_grant",
@@ -112,6 +115,38 @@ def test_the_description_names_the_scope_of_each_operation(api: Api) -> None:
         if "x-access-key-scope" in operation
     }
     assert named == set(SCOPES)
+
+
+def test_each_route_of_files_and_tenants_has_a_row_and_the_description_states_its_scope(
+    api: Api,
+) -> None:
+    paths = api.get("/openapi.json").json["paths"]
+    members = [member for path in paths.values() for member in path.values()]
+    described = {member["operationId"]: member for member in members if "operationId" in member}
+    rows = {id(row) for row in rows_of(TABLES)}
+    for _, method, path, view in operations(api):
+        if path.startswith(("/api/v1/files", "/api/v1/tenants")) and view.access is not Access.PUBLIC:
+            assert id(view.rule) in rows, (method, path)
+        if view.scope or view.sensitive:
+            assert {id(row) for row in (view.rule, *view.also)} <= rows, (method, path)
+        first, *others = view.__name__.split("_")
+        operation = described["".join([first, *map(str.capitalize, others)])]
+        assert operation.get("x-access-key-scope") == view.rule.scope, (method, path)
+        assert operation.get("x-strongroom-sensitive") == view.sensitive, (method, path)
+
+
+def test_each_row_is_that_of_a_route(api: Api) -> None:
+    used = {id(row) for *_, view in operations(api) for row in (view.rule, *view.also)}
+    rows = rows_of(TABLES)
+    assert [row.name for row in rows if id(row) not in used] == []
+    assert len({row.name for row in rows}) == len(rows)
+
+
+def test_the_description_names_the_scopes_that_only_some_requests_need(api: Api) -> None:
+    paths = api.get("/openapi.json").json["paths"]
+    moved = paths["/api/v1/tenants/{tenantId}/files/{fileId}/directory"]["put"]
+    assert moved["x-access-key-scope"] == "files:write"
+    assert moved["x-access-key-scope-if"] == {"files:share": "`parentId` is another folder"}
 
 
 def test_every_other_operation_refuses_a_key_of_an_administrator_with_all_scopes(api: Api) -> None:

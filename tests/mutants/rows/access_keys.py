@@ -99,7 +99,7 @@ ROWS: Final = (
         "keys-top-level",
         "An access key of a folder creates nothing at the top level.",
         "content/nodes/access.py",
-        "if self.folder_id is not None or self.ceiling < Permission.WRITE:",
+        "if self.folder_id is not None or self.ceiling < operations.CREATE.permission:",
         "if False:",
         "rest/test_key_limits.py::test_no_call_reaches_a_node_outside_of_the_folder",
     ),

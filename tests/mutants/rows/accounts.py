@@ -34,8 +34,8 @@ ROWS: Final = (
     core(
         "users-suspended",
         "A suspended user gets no tokens.",
-        "identity/sessions/tokens.py",
-        "if user.status != UserStatus.ACTIVE:",
+        "identity/users/models.py",
+        "if self.status != UserStatus.ACTIVE:",
         "if False:",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
     ),

@@ -26,7 +26,7 @@ ROWS: Final = (
         "batches-scope",
         "An item needs the scope of its own request.",
         "content/files/batches/service.py",
-        "        run.caller.require_scope(scope)\n",
+        "        run.caller.require_scope(rule)\n",
         "",
         "rest/test_files_batches.py::TestPermissions::test_a_key_needs_the_scope_of_each_item",
     ),

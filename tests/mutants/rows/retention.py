@@ -33,7 +33,7 @@ ROWS: Final = (
         "retention-move",
         "No file leaves its hold.",
         "content/files/moving.py",
-        "            self._guard.require_movable(connection, node, parent_id)\n",
+        "        self._guard.require_movable(connection, node, target_id)\n",
         "",
         "rest/test_retention.py::test_a_file_moves_within_its_hold",
     ),

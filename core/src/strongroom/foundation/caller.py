@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from strongroom.foundation.errors import Forbidden, InsufficientScope
+from strongroom.foundation.errors import Forbidden, InsufficientScope, KeyNotAdmitted
+from strongroom.foundation.operations import OperationRule
 
 ADMIN = "ADMIN"
 
@@ -137,14 +138,19 @@ class Identity:
         """The authentication methods (RFC 8176) that are known: ``key`` for an access key."""
         return () if self.key is None else ("key",)
 
-    def require_scope(self, scope: str) -> None:
-        """Require that the access key, if there is one, has a scope.
+    def require_scope(self, rule: OperationRule) -> None:
+        """Require that the access key, if there is one, has the scope of an operation.
 
         Raises:
+            KeyNotAdmitted: the operation admits no access keys.
             InsufficientScope: the key lacks the scope.
         """
-        if self.key is not None and scope not in self.key.scopes:
-            raise InsufficientScope(scope)
+        if self.key is None:
+            return
+        if rule.scope is None:
+            raise KeyNotAdmitted
+        if rule.scope not in self.key.scopes:
+            raise InsufficientScope(rule.scope)
 
     def require_self(self, user_id: str) -> None:
         """Require that the caller is the given user; an administrator who is another one does not do.

@@ -425,7 +425,10 @@ class FilesAPI(ABC):
         on_conflict: OnConflict = "fail",
         revision: int | None = None,
     ) -> FileInfo:
-        """Move a file or folder into another folder or to the top level, optionally with a new name."""
+        """Move a file or folder into another folder or to the top level, optionally with a new name.
+
+        With the ``parent_id`` that it has, it is renamed, and needs only the permission to write.
+        """
 
     @abstractmethod
     def copy(

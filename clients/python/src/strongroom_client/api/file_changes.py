@@ -45,6 +45,9 @@ def move_file(
 ) -> Operation[Node]:
     """Move a file, or a folder with its content, into another folder or to the top level.
 
+    With the `parentId` that the node has, it is renamed as by `PATCH`, which needs only `write`. A move
+    needs `manage`, and of an access key the scope `files:share`.
+
     Grants on the folders it leaves no longer apply to it; grants on the node and on its content remain.
     The response's `permission` is the caller's permission after the move: `none` if the caller can no
     longer see the node.

@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
+from strongroom.activity.audit import operations
 from strongroom.activity.audit.models import AuditRecord
 from strongroom.activity.audit.schemas import AuditEventSchema, AuditQuery
 from strongroom.activity.audit.service import AuditFilter, AuditListing
 from strongroom.foundation.errors import Forbidden
 from strongroom.foundation.json_text import encode_json
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access
 from strongroom.web.http.pages import collection_of, envelope, paging, reference
 from strongroom.web.http.request import get_service
@@ -23,7 +23,7 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.ADMIN,
-    scope=Scope.AUDIT_READ,
+    rule=operations.LIST_EVENTS,
     query=AuditQuery,
     returns=collection_of(AuditEventSchema),
     errors=(Forbidden,),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from strongroom.activity.audit.service import AuditEvent
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.caller import DelegatedLimits, Identity, Origin
-from strongroom.foundation.errors import NotFound, TokenRequired, UserSuspended
-from strongroom.identity.users.models import UserStatus, UserType
-from strongroom.plugin_api.authentication import Scope
+from strongroom.foundation.errors import NotFound, TokenRequired
+from strongroom.foundation.operations import OperationRule
+from strongroom.identity.access_keys.models import file_scopes
+from strongroom.identity.users.models import UserType
 from strongroom.plugin_api.files import Delegation
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.parsing import is_unstorable
@@ -24,8 +25,6 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 }
 """The permissions by their names in the plugin API."""
 
-_ORDER: Final = tuple(PERMISSIONS)
-_SCOPES: Final = (Scope.FILES_READ, Scope.FILES_WRITE, Scope.FILES_SHARE)
 
 _acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
 
@@ -42,11 +41,11 @@ class ActingUser:
         self._plugin = plugin
         self.services = services
 
-    def identity(self, scope: Scope, *ids: str | None) -> Identity:
+    def identity(self, rule: OperationRule, *ids: str | None) -> Identity:
         """Return the user that the plugin acts as.
 
         Args:
-            scope: the scope that an access key needs: the one of the operation of REST.
+            rule: the row of the operation.
             ids: the ids that the plugin has passed, which may be from a URL.
 
         Raises:
@@ -57,7 +56,7 @@ class ActingUser:
         found = self._found()
         if found is None:
             raise TokenRequired
-        found.require_scope(scope)
+        found.require_scope(rule)
         if any(is_unstorable(text) for text in ids if text is not None):
             raise NotFound
         return found
@@ -86,7 +85,7 @@ class ActingUser:
         level = PERMISSIONS[delegation.permission]
         limits = DelegatedLimits(
             key_id="",
-            scopes=frozenset(_SCOPES[: _ORDER.index(delegation.permission) + 1]),
+            scopes=file_scopes(level),
             tenant_id=delegation.tenant_id,
             folder_id=delegation.file_id,
             max_permission=int(level),
@@ -113,8 +112,7 @@ class ActingUser:
         services = self.services()
         with services.database.write() as connection:
             user = services.base.users.get(connection, user_id)
-            if user.status != UserStatus.ACTIVE:
-                raise UserSuspended
+            user.require_active()
             event = AuditEvent(
                 "plugin.act-as",
                 actor_id=None,

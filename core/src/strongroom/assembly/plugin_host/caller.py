@@ -7,7 +7,7 @@ from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import ValidationFailed
-from strongroom.plugin_api.authentication import Scope
+from strongroom.foundation.operations import OperationRule
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 
@@ -28,8 +28,8 @@ class AsCaller:
     def _keeping(self) -> "FileServices":
         return self._user.services().keeping
 
-    def _caller(self, scope: Scope, *ids: str | None) -> Identity:
-        return self._user.identity(scope, *ids)
+    def _caller(self, rule: OperationRule, *ids: str | None) -> Identity:
+        return self._user.identity(rule, *ids)
 
 
 def paging_of(number: int, size: int) -> Paging:

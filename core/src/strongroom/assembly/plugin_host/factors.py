@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from strongroom.foundation import errors as core_errors
 from strongroom.foundation.limits.service import RateLimits
+from strongroom.identity import operations
 from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.schemas import FactorSchema
 from strongroom.identity.accounts.second_factors import FactorService, info_of
 from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
 from strongroom.identity.sessions.login import LoginService
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.request import client, get_service, origin
@@ -34,7 +34,7 @@ class HostFactors(FactorsAPI):
     change: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {
             "access": Access.USER,
-            "sensitive": Sensitive.FACTORS,
+            "sensitive": operations.CHANGE_FACTORS.sensitive,
             "errors": errors,
             "document": {"parameters": PROOF_PARAMETERS},
         }

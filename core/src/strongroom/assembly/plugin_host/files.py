@@ -17,6 +17,7 @@ from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.content.files.moving import Move
 from strongroom.content.files.trash.service import RestoreRequest
 from strongroom.content.files.views import send_download
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import NodeView
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Grant, GroupGrant, Node, Permission
@@ -39,7 +40,6 @@ from strongroom.foundation.errors import (
 )
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api import storage
-from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.web.http.downloads import INLINE_TYPES
@@ -103,7 +103,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     def list(
         self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.FileInfo]:
-        caller, paging = self._caller(Scope.FILES_READ, tenant_id, parent_id), paging_of(page, size)
+        caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
         listing = self._keeping.listing
         if parent_id is None:
             found = listing.top_level(caller, tenant_id, caller.user_id, paging)
@@ -114,17 +114,17 @@ class HostFiles(AsCaller, api.FilesAPI):
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
         files = self._keeping.files
-        return _file(files.get(self._caller(Scope.FILES_READ, tenant_id, file_id), tenant_id, file_id))
+        return _file(files.get(self._caller(operations.GET, tenant_id, file_id), tenant_id, file_id))
 
     def resolve(self, tenant_id: str, path: Sequence[str]) -> api.FileInfo:
         paths = self._keeping.paths
-        return _file(paths.resolve(self._caller(Scope.FILES_READ, tenant_id), tenant_id, path))
+        return _file(paths.resolve(self._caller(operations.GET, tenant_id), tenant_id, path))
 
     @contextmanager
     def open(
         self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
-        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
         node, location = self._keeping.files.locate(caller, tenant_id, file_id)
         if location is None:
             raise NotAFile
@@ -143,7 +143,7 @@ class HostFiles(AsCaller, api.FilesAPI):
             yield chunks
 
     def send(self, tenant_id: str, file_id: str, *, before: api.BeforeSending | None = None) -> Any:
-        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
         return send_download(caller, tenant_id, file_id, before)
 
     def send_bundle(
@@ -155,7 +155,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         location: Callable[[str], str],
         before: api.BeforeSending | None = None,
     ) -> Any:
-        caller = self._caller(Scope.FILES_READ, tenant_id, *file_ids)
+        caller = self._caller(operations.DOWNLOAD_BUNDLE, tenant_id, *file_ids)
         bundle = self._keeping.bundles.make(caller, tenant_id, file_ids, name)
         return send_bundle(bundle, caller, location, before)
 
@@ -167,12 +167,12 @@ class HostFiles(AsCaller, api.FilesAPI):
         location: Callable[[str], str],
         before: api.BeforeSending | None = None,
     ) -> Any:
-        caller = self._caller(Scope.FILES_READ, tenant_id, bundle_id)
+        caller = self._caller(operations.DOWNLOAD_BUNDLE, tenant_id, bundle_id)
         bundle = self._keeping.bundles.get(caller, tenant_id, bundle_id)
         return send_bundle(bundle, caller, location, before)
 
     def send_picture(self, tenant_id: str, file_id: str, width: int) -> Any:
-        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
         node, location = self._keeping.files.locate(caller, tenant_id, file_id)
         media_type = (node.content_type or "").partition(";")[0]
         if location is None:
@@ -204,7 +204,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         below, last = parse_path(relative_path) if relative_path else ((), None)
         path = (*map(normalize_name, folders), *below)
-        files, caller = self._keeping.files, self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
+        files, caller = self._keeping.files, self._caller(operations.CREATE, tenant_id, parent_id)
         # A plugin may lower the limit of the server, never raise it.
         most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
         incoming = receive_upload(most, default_name=last)
@@ -230,7 +230,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         with _storage_errors():
             return _file(
                 files.upload(
-                    self._caller(Scope.FILES_WRITE, tenant_id, parent_id),
+                    self._caller(operations.CREATE, tenant_id, parent_id),
                     tenant_id,
                     parent_id,
                     incoming,
@@ -252,7 +252,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         # The file keeps its name.
         incoming, caller = (
             _incoming("", source, size, checksum),
-            self._caller(Scope.FILES_WRITE, tenant_id, file_id),
+            self._caller(operations.REPLACE, tenant_id, file_id),
         )
         with _storage_errors():
             return _file(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
@@ -263,7 +263,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         files, rule = self._keeping.files, _on_conflict(on_conflict)
         return _file(
             files.create_folder(
-                self._caller(Scope.FILES_WRITE, tenant_id, parent_id), tenant_id, parent_id, name, rule
+                self._caller(operations.CREATE, tenant_id, parent_id), tenant_id, parent_id, name, rule
             )
         )
 
@@ -279,7 +279,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         moving, rule = self._keeping.moving, _on_conflict(on_conflict)
         return _file(
             moving.rename(
-                self._caller(Scope.FILES_WRITE, tenant_id, file_id),
+                self._caller(operations.RENAME, tenant_id, file_id),
                 tenant_id,
                 file_id,
                 name,
@@ -298,11 +298,12 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         revision: int | None = None,
     ) -> api.FileInfo:
+        # As the route: the service requires more where the parent changes.
         wanted = Move(parent_id, name, _on_conflict(on_conflict))
         moving = self._keeping.moving
         return _file(
             moving.move(
-                self._caller(Scope.FILES_SHARE, tenant_id, file_id, parent_id),
+                self._caller(operations.RENAME, tenant_id, file_id, parent_id),
                 tenant_id,
                 file_id,
                 wanted,
@@ -320,18 +321,20 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
     ) -> api.FileInfo:
         wanted = Copy(parent_id, name, _on_conflict(on_conflict))
-        caller = self._caller(Scope.FILES_WRITE, tenant_id, file_id, parent_id)
+        caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
         return _file(self._keeping.copying.copy(caller, tenant_id, file_id, wanted))
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._keeping.files
-        files.delete(self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, revision)
+        files.delete(self._caller(operations.DELETE, tenant_id, file_id), tenant_id, file_id, revision)
 
     def trashed(
         self, tenant_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.TrashedFileInfo]:
         trash, paging = self._keeping.trash, paging_of(page, size)
-        found, _, settings = trash.page(self._caller(Scope.FILES_READ, tenant_id), tenant_id, paging)
+        found, _, settings = trash.page(
+            self._caller(operations.LIST_TRASH, tenant_id), tenant_id, paging
+        )
         return result_page(found, partial(_trashed, settings))
 
     def restore(
@@ -345,14 +348,14 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         is_former = parent_id is None and not to_top_level
         wanted = RestoreRequest(_on_conflict(on_conflict), is_former, parent_id)
-        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id, parent_id)
+        caller = self._caller(operations.RESTORE, tenant_id, file_id, parent_id)
         return _file(self._keeping.trash.restore(caller, tenant_id, file_id, wanted))
 
     def versions(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.VersionInfo]:
         service, paging = self._keeping.versions, paging_of(page, size)
-        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
         found, _ = service.page(caller, tenant_id, file_id, paging)
         return result_page(found, _version)
 
@@ -360,7 +363,10 @@ class HostFiles(AsCaller, api.FilesAPI):
     def open_version(
         self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
-        caller, versions = self._caller(Scope.FILES_READ, tenant_id, file_id), self._keeping.versions
+        caller, versions = (
+            self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id),
+            self._keeping.versions,
+        )
         node, location = versions.locate(caller, tenant_id, file_id, _version_number(number))
         with self._reading(caller, node, location, start, length) as chunks:
             yield chunks
@@ -368,7 +374,10 @@ class HostFiles(AsCaller, api.FilesAPI):
     def restore_version(
         self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
     ) -> api.FileInfo:
-        caller, versions = self._caller(Scope.FILES_WRITE, tenant_id, file_id), self._keeping.versions
+        caller, versions = (
+            self._caller(operations.RESTORE_VERSION, tenant_id, file_id),
+            self._keeping.versions,
+        )
         number = _version_number(number)
         return _file(versions.restore(caller, tenant_id, file_id, number, revision))
 
@@ -377,7 +386,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> ResultPage[api.GrantInfo]:
         service, paging = self._keeping.grants, paging_of(page, size)
         found, _ = service.page(
-            self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, paging
+            self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
         return result_page(found, _grant)
 
@@ -393,24 +402,24 @@ class HostFiles(AsCaller, api.FilesAPI):
         requested = GrantRequest(user_id, _level(permission), expires_at)
         service = self._keeping.grants
         caller, origin = (
-            self._caller(Scope.FILES_SHARE, tenant_id, file_id, user_id),
+            self._caller(operations.GRANT, tenant_id, file_id, user_id),
             self._user.origin(),
         )
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _grant(grant)
 
     def tenure(self, tenant_id: str, file_id: str) -> api.Tenure:
-        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id)
+        caller = self._caller(operations.GRANT, tenant_id, file_id)
         return self._keeping.grants.tenure(caller, tenant_id, file_id)
 
     def restored_since(self, tenant_id: str, file_id: str, after: int) -> bool:
-        caller = self._caller(Scope.FILES_READ, tenant_id, file_id)
+        caller = self._caller(operations.GET, tenant_id, file_id)
         return self._keeping.trash.restored_since(caller, tenant_id, file_id, after)
 
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
         service = self._keeping.grants
         service.remove(
-            self._caller(Scope.FILES_SHARE, tenant_id, file_id, user_id),
+            self._caller(operations.REVOKE, tenant_id, file_id, user_id),
             tenant_id,
             file_id,
             user_id,
@@ -422,7 +431,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> ResultPage[api.GroupGrantInfo]:
         service, paging = self._keeping.group_grants, paging_of(page, size)
         found, _ = service.page(
-            self._caller(Scope.FILES_SHARE, tenant_id, file_id), tenant_id, file_id, paging
+            self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
         return result_page(found, _group_grant)
 
@@ -436,13 +445,13 @@ class HostFiles(AsCaller, api.FilesAPI):
         expires_at: int | None = None,
     ) -> api.GroupGrantInfo:
         requested = GroupGrantRequest(group_id, _level(permission), expires_at)
-        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id, group_id)
+        caller = self._caller(operations.GRANT, tenant_id, file_id, group_id)
         service, origin = self._keeping.group_grants, self._user.origin()
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _group_grant(grant)
 
     def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
-        caller = self._caller(Scope.FILES_SHARE, tenant_id, file_id, group_id)
+        caller = self._caller(operations.REVOKE, tenant_id, file_id, group_id)
         service = self._keeping.group_grants
         service.remove(caller, tenant_id, file_id, group_id, self._user.origin())
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from strongroom.assembly.plugin_host.caller import AsCaller
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.file_writer import OnConflict, Target
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.uploads import protocol
@@ -16,7 +17,6 @@ from strongroom.content.uploads.views import (
     progress_headers,
     state_headers,
 )
-from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.files import OnConflict as Rule
 from strongroom.plugin_api.uploads import UploadInfo, UploadsAPI
 from strongroom.web.http.response import Response, no_content
@@ -59,32 +59,32 @@ class HostUploads(AsCaller, UploadsAPI):
         path = (*map(normalize_name, folders), *(named.folders if creates_folders else ()))
         target = Target(tenant_id, parent_id, name or named.name, OnConflict(on_conflict), path)
         piece = protocol.read_piece() if protocol.has_piece() else None
-        caller = self._caller(Scope.FILES_WRITE, tenant_id, parent_id)
+        caller = self._caller(operations.CREATE, tenant_id, parent_id)
         upload = self._uploads.create(caller, target, size, metadata.text, piece)
         headers = {"Location": location(upload.id), **progress_headers(upload)}
         return Response(b"", 201, headers), _info(upload)
 
     def state(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
         protocol.require_version()
-        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        caller = self._caller(operations.CONTINUE_UPLOAD, tenant_id, upload_id)
         upload = self._uploads.get(caller, tenant_id, upload_id)
         headers = {**progress_headers(upload), **state_headers(upload)}
         return Response(b"", 200, headers), _info(upload)
 
     def info(self, tenant_id: str, upload_id: str) -> UploadInfo:
-        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        caller = self._caller(operations.CONTINUE_UPLOAD, tenant_id, upload_id)
         return _info(self._uploads.get(caller, tenant_id, upload_id))
 
     def append(self, tenant_id: str, upload_id: str) -> tuple[Any, UploadInfo]:
         protocol.require_version()
         offset, piece = protocol.read_number("Upload-Offset"), protocol.read_piece()
-        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        caller = self._caller(operations.CONTINUE_UPLOAD, tenant_id, upload_id)
         upload = self._uploads.append(caller, tenant_id, upload_id, offset, piece)
         return no_content(progress_headers(upload)), _info(upload)
 
     def terminate(self, tenant_id: str, upload_id: str) -> Any:
         protocol.require_version()
-        caller = self._caller(Scope.FILES_WRITE, tenant_id, upload_id)
+        caller = self._caller(operations.CONTINUE_UPLOAD, tenant_id, upload_id)
         self._uploads.terminate(caller, tenant_id, upload_id)
         return no_content()
 

@@ -12,8 +12,9 @@ from sqlalchemy import Connection, FromClause, Select, bindparam, select
 
 from strongroom.content.bundles.manifest import BundleManifest, Item
 from strongroom.content.bundles.zip_format import Entry
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
-from strongroom.content.nodes.models import NodeType, Permission, nodes
+from strongroom.content.nodes.models import NodeType, nodes
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.storage.service import BlobService
 from strongroom.foundation.caller import AnyCaller
@@ -194,7 +195,7 @@ class Contents:
         access = self._access.find(connection, caller, tenant_id, file_id)
         access.require_member()
         try:
-            access.require(Permission.READ)
+            access.require(operations.DOWNLOAD_BUNDLE)
         except NotFound as error:
             raise _not_found(file_id) from error
         except Forbidden as error:

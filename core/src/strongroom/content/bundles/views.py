@@ -7,12 +7,12 @@ from flask import Response, request, url_for
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.bundles.service import Bundle, BundleService
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import SENT, DownloadRecorder
 from strongroom.content.nodes.names import MAX_LENGTH
 from strongroom.content.scanning.states import UNREADABLE_ERRORS
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller
-from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.files import BeforeSending
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
@@ -75,7 +75,7 @@ _ERRORS = (
     "POST",
     "/multi-files-download",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.DOWNLOAD_BUNDLE,
     body=BundleSchema,
     errors=_ERRORS,
     document=_DOCUMENT,
@@ -99,7 +99,7 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     "GET",
     "/multi-files-download/<bundle_id>",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.DOWNLOAD_BUNDLE,
     errors=_ERRORS,
     document=_DOCUMENT,
     request_headers=DOWNLOAD_REQUEST,

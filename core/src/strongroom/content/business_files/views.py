@@ -5,12 +5,12 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields, validate
 
+from strongroom.content.business_files import operations
 from strongroom.content.business_files.models import BusinessFile
 from strongroom.content.business_files.service import BusinessFileService
 from strongroom.content.business_files.variants import FILES
 from strongroom.content.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 from strongroom.foundation import errors
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
@@ -80,7 +80,7 @@ _LOCATION = Location("business_files.download_business_file", {"file_name": "fil
     "POST",
     "",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.UPLOAD,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -97,7 +97,7 @@ def upload_business_file() -> Json:
     "POST",
     "/photos",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.UPLOAD,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -114,7 +114,7 @@ def upload_photo() -> Json:
     "POST",
     "/figures",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.UPLOAD,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -131,7 +131,7 @@ def upload_figure() -> Json:
     "POST",
     "/covers",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.UPLOAD,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -148,7 +148,7 @@ def upload_cover() -> Json:
     "POST",
     "/avatars",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.UPLOAD,
     returns=BusinessFileSchema,
     status=201,
     location=_LOCATION,
@@ -165,7 +165,7 @@ def upload_avatar() -> Json:
     "GET",
     "/<file_name>",
     access=Access.OPTIONAL,
-    scope=Scope.FILES_READ,
+    rule=operations.DOWNLOAD,
     query=WidthQuery,
     errors=(
         errors.TokenRequired,
@@ -211,7 +211,7 @@ def download_business_file(file_name: str, query: Json) -> Response:
     "DELETE",
     "/<file_name>",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.DELETE,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )

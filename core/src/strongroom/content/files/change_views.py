@@ -19,10 +19,10 @@ from strongroom.content.files.schemas import (
 )
 from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.service import FileService
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.foundation import errors
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.headers import UPLOAD_REQUEST
 from strongroom.web.http.request import get_service
@@ -41,7 +41,7 @@ blueprint = Blueprint(
     "PATCH",
     "",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.RENAME,
     body=RenameSchema,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -62,7 +62,8 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     "PUT",
     "/directory",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.RENAME,
+    also={operations.MOVE: "`parentId` is another folder"},
     body=DirectorySchema,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -79,6 +80,9 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
 def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     """Move a file, or a folder with its content, into another folder or to the top level.
 
+    With the `parentId` that the node has, it is renamed as by `PATCH`, which needs only `write`. A move
+    needs `manage`, and of an access key the scope `files:share`.
+
     Grants on the folders it leaves no longer apply to it; grants on the node and on its content remain.
     The response's `permission` is the caller's permission after the move: `none` if the caller can no
     longer see the node.
@@ -94,7 +98,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     "POST",
     "/copies",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.COPY,
     body=CopySchema,
     query=FileConflictQuery,
     returns=NodeSchema,
@@ -127,7 +131,7 @@ def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
     "PUT",
     "/content",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.REPLACE,
     returns=NodeSchema,
     errors=(
         *CONDITIONAL_ERRORS,

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, literal, literal_column, select
 
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView, ceiling_of
 from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.file_writer import FileWriter, OnConflict, require_admitted_type
-from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, nodes
+from strongroom.content.nodes.models import NODE, Node, NodeType, nodes
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
 from strongroom.content.tenants.quota import Quota
@@ -122,7 +123,7 @@ class CopyingService:
         budget: NodeBudget,
     ) -> NodeView:
         """Do the same as :meth:`copy` in the caller's transaction, which holds the tenant lock."""
-        source = self._access.require(connection, caller, tenant_id, node_id, Permission.READ).node
+        source = self._access.require(connection, caller, tenant_id, node_id, operations.COPY).node
         name = source.name if wanted.name is None else normalize_name(wanted.name)
         place = self._file_writer.parent_ref(connection, caller, tenant_id, wanted.parent_id)
         if self._is_inside(connection, source, wanted.parent_id):

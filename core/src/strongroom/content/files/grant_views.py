@@ -20,9 +20,9 @@ from strongroom.content.files.schemas import (
     NewGroupGrantSchema,
 )
 from strongroom.content.files.serializers import Json
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Grant, GroupGrant, Permission
 from strongroom.foundation.errors import Forbidden, NotAMember, NotFound
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -48,7 +48,7 @@ def _replaced(schema: type[Any]) -> Json:
     "POST",
     "/owners",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.GRANT,
     body=NewGrantSchema,
     returns=GrantSchema,
     status=201,
@@ -72,7 +72,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     "GET",
     "/owners",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.LIST_GRANTS,
     query=PagingQuery,
     returns=collection_of(GrantSchema),
     errors=(Forbidden, NotFound),
@@ -89,7 +89,7 @@ def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     "DELETE",
     "/owners/<owner_id>",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.REVOKE,
     returns=DoneSchema,
     errors=(Forbidden, NotFound),
 )
@@ -103,7 +103,7 @@ def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]
     "POST",
     "/group-grants",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.GRANT,
     body=NewGroupGrantSchema,
     returns=GroupGrantSchema,
     status=201,
@@ -130,7 +130,7 @@ def put_group_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int
     "GET",
     "/group-grants",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.LIST_GRANTS,
     query=PagingQuery,
     returns=collection_of(GroupGrantSchema),
     errors=(Forbidden, NotFound),
@@ -147,7 +147,7 @@ def list_group_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Js
     "DELETE",
     "/group-grants/<group_id>",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.REVOKE,
     returns=DoneSchema,
     errors=(Forbidden, NotFound),
 )
@@ -162,7 +162,7 @@ def delete_group_grant(tenant_id: str, file_id: str, group_id: str) -> dict[str,
     "GET",
     "/access",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.EXPLAIN_ACCESS,
     query=AccessQuery,
     returns=AccessSchema,
     errors=(Forbidden, NotFound),

@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.models import (
@@ -205,7 +206,7 @@ class GrantService:
     ) -> tuple[Grant, bool]:
         """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
         require_future(requested.expires_at, self._clock.now())
-        node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+        node = self._access.require(connection, caller, tenant_id, node_id, operations.GRANT).node
         # The same error for strangers and unknown ids, so that grants do not reveal who has an
         # account.
         if self._access.memberships.role(connection, tenant_id, requested.user_id) is None:
@@ -245,7 +246,7 @@ class GrantService:
         origin: Origin,
     ) -> None:
         """Do the same as :meth:`remove` in the caller's transaction, which holds the tenant lock."""
-        node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+        node = self._access.require(connection, caller, tenant_id, node_id, operations.REVOKE).node
         held = self._find(connection, node_id, user_id)
         if held is not None:
             self._expiry.require_owner_untouched(connection, caller, node, held, None)
@@ -263,7 +264,7 @@ class GrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+            node = self._access.require(connection, caller, tenant_id, node_id, operations.GRANT).node
             return self._expiry.tenure(connection, caller, node)
 
     def page(
@@ -276,7 +277,7 @@ class GrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
+            self._access.require(connection, caller, tenant_id, node_id, operations.LIST_GRANTS)
             ours = (grants.c.node_id == node_id) & self._access.is_in_force()
             query, positions = select(*_GRANT.columns).where(ours), select(grants.c.user_id).where(ours)
             page = seek_page(connection, query, positions, paging, _grant)
@@ -402,7 +403,7 @@ class AccessExplainer:
         """
         with self._database.read() as connection:
             own = self._access.find(connection, caller, tenant_id, node_id)
-            own.require(Permission.MANAGE)
+            own.require(operations.EXPLAIN_ACCESS)
             seen = self._height_seen(connection, own.role, caller, node_id)
             subject = self._access.find_of(connection, user_id, tenant_id, node_id)
             found = _ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})

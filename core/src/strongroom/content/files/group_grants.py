@@ -14,6 +14,7 @@ from strongroom.content.files.grants import (
     record_grant,
     require_future,
 )
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.models import GroupGrant, Node, Permission, group_grants
@@ -119,7 +120,7 @@ class GroupGrantService:
     ) -> tuple[GroupGrant, bool]:
         """Do the same as :meth:`put` in the caller's transaction, which holds the tenant lock."""
         require_future(requested.expires_at, self._clock.now())
-        node = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+        node = self._access.require(connection, caller, tenant_id, node_id, operations.GRANT).node
         group = self._group(connection, tenant_id, requested.group_id)
         before = _FIND.first(connection, {"node": node_id, "group": group.id})
         end = self._expiry.grant_end(connection, caller, node, requested, before)
@@ -152,7 +153,7 @@ class GroupGrantService:
         origin: Origin,
     ) -> None:
         """Do the same as :meth:`remove` in the caller's transaction, which holds the tenant lock."""
-        self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
+        self._access.require(connection, caller, tenant_id, node_id, operations.REVOKE)
         one = {"node": node_id, "group": group_id}
         held = _FIND.first(connection, one)
         if held is None:
@@ -173,7 +174,7 @@ class GroupGrantService:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
+            self._access.require(connection, caller, tenant_id, node_id, operations.LIST_GRANTS)
             page = select_page(connection, *_page_of(node_id, self._clock.now()), paging, _grant)
             granted_by = {grant.granted_by for grant in page.items if grant.granted_by is not None}
             return page, self._users.summaries(connection, granted_by)

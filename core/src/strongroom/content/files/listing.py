@@ -29,6 +29,7 @@ from sqlalchemy import (
 from strongroom.clock import Clock
 from strongroom.content.files.child_pages import Columns, PageQuery, Viewer, children_page, start_of_page
 from strongroom.content.files.serializers import cached_nodes_json, node_json
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.content.nodes.child_counts import children_of
 from strongroom.content.nodes.group_visibility import through_groups
@@ -286,7 +287,7 @@ class FileListing:
         if folder_id is None:
             access.require_member()
         else:
-            access.require_folder(Permission.READ)
+            access.require_folder(operations.LIST)
         if owner_id == caller.user_id:
             return access
         # The list shows what its owner can see, so the owner's access counts from here on.
@@ -300,7 +301,7 @@ class FileListing:
         wanted: NodeSelection | None,
     ) -> FilePage:
         """Return the top level of an access key that reaches only a folder: that folder."""
-        if access.node is None or access.permission < Permission.READ:
+        if access.node is None or access.permission < operations.LIST.permission:
             return FilePage(0, paging)
         if wanted is not None and not wanted.matches(access.node):
             return FilePage(0, paging)
@@ -343,7 +344,7 @@ class FileListing:
         wanted: NodeSelection | None,
     ) -> FilePage:
         """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
-        total = access.more[0] if access.permission >= Permission.READ else 0
+        total = access.more[0] if access.permission >= operations.LIST.permission else 0
         if total and wanted is not None and wanted.is_filtered:
             levels = (access.permission, access.ceiling)
             return self._select(connection, children, wanted, parameters, paging, levels)

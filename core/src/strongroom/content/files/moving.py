@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes import operations
+from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
 from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_writer import FileWriter, OnConflict
-from strongroom.content.nodes.models import Node, NodeType, Permission
+from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree, require_revision
@@ -74,8 +75,7 @@ class MovingService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            # Renaming needs only write permission, because it does not change who has access.
-            view = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE)
+            view = self._access.require(connection, caller, tenant_id, node_id, operations.RENAME)
             require_revision(view.node, revision)
             parent_id = view.node.parent_id or tenant_id
             renamed = self._move(connection, caller, view.node, parent_id, name, on_conflict)
@@ -84,15 +84,19 @@ class MovingService:
     def move(
         self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Move, revision: int | None
     ) -> NodeView:
-        """Move a node with its subtree into another folder or to the top level.
+        """Move a node with its subtree into another folder or to the top level, or rename it.
+
+        A move into its own folder is a rename, and needs only what a rename needs.
 
         Grants on the node and below it remain. Grants on the folders it leaves no longer apply to it, so
         the caller may lose access as well.
 
         Raises:
             ValidationFailed: the name is invalid.
-            Forbidden: the caller is not a member of the tenant, does not manage the node, may not write
-                to the folder, or a permission gained by the move would outlast the caller's own.
+            Forbidden: the caller is not a member of the tenant, may not write to the node, or, for
+                another folder, does not manage the node, may not write to the folder, or gains a
+                permission by the move that would outlast the caller's own.
+            InsufficientScope: the caller's access key may rename, but not move.
             NotFound: the tenant has no such node, or no such folder.
             NotAFolder: the new parent is a file.
             MoveIntoItself: the new parent lies within the moved folder.
@@ -118,17 +122,15 @@ class MovingService:
         """Do the same as :meth:`move` in the caller's transaction, which holds the tenant lock."""
         name = None if wanted.name is None else normalize_name(wanted.name)
         access = self._access.find(connection, caller, tenant_id, node_id)
-        node = access.require(Permission.MANAGE).node
+        node = access.require(operations.RENAME).node
+        # A rename leaves the node under the same grants, so it changes no permission.
+        is_move = wanted.parent_id != (None if node.parent_id == tenant_id else node.parent_id)
+        if is_move:
+            _require_move(caller, access)
         require_revision(node, revision)
-        if wanted.parent_id is None:
-            access.require_top_level()
-        parent_id = self._folder(connection, caller, node, wanted.parent_id)
-        # A rename leaves the node under the same grants, so no permission can be gained by it.
-        if parent_id != node.parent_id:
-            self._guard.require_movable(connection, node, parent_id)
-            # That of administrators does not expire, so no permission can outlast it.
-            if access.role is not Role.ADMIN:
-                self._expiry.require_movable(connection, caller, node, parent_id)
+        if is_move:
+            self._require_target(connection, caller, access, node, wanted.parent_id)
+        parent_id = wanted.parent_id or tenant_id
         moved = self._move(connection, caller, node, parent_id, name or node.name, wanted.on_conflict)
         # The move may have changed the caller's permission, unless it comes from the role alone.
         if access.role is Role.ADMIN and caller.key is None:
@@ -136,16 +138,27 @@ class MovingService:
         after = self._access.find(connection, caller, tenant_id, node_id)
         return NodeView(moved, after.permission)
 
-    def _folder(
-        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str | None
-    ) -> str:
+    def _require_target(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        access: NodeAccess,
+        node: Node,
+        parent_id: str | None,
+    ) -> None:
+        """Check that a node may be moved to a folder, or to the top level."""
         if parent_id is None:
-            return node.tenant_id
-        self._access.require_parent(connection, caller, node.tenant_id, parent_id)
-        # Checked under the tenant lock, so that two concurrent moves cannot create a cycle.
-        if node.type == NodeType.FOLDER and self._tree.is_within(connection, parent_id, node.id):
-            raise MoveIntoItself
-        return parent_id
+            access.require_top_level()
+        else:
+            self._access.require_parent(connection, caller, node.tenant_id, parent_id)
+            # Checked under the tenant lock, so that two concurrent moves cannot create a cycle.
+            if node.type == NodeType.FOLDER and self._tree.is_within(connection, parent_id, node.id):
+                raise MoveIntoItself
+        target_id = parent_id or node.tenant_id
+        self._guard.require_movable(connection, node, target_id)
+        # That of administrators does not expire, so no permission can outlast it.
+        if access.role is not Role.ADMIN:
+            self._expiry.require_movable(connection, caller, node, target_id)
 
     def _move(
         self,
@@ -194,6 +207,13 @@ class MovingService:
         taken = self._tree.find_child(connection, parent_id, name)
         replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
         if taken is not None and replaces:
-            self._access.require(connection, caller, taken.tenant_id, taken.id, Permission.MANAGE)
+            self._access.require(connection, caller, taken.tenant_id, taken.id, operations.DELETE)
             self._file_writer.discard(connection, caller, taken)
         return name
+
+
+def _require_move(caller: AnyCaller, access: NodeAccess) -> None:
+    # The route of a move also renames, so it admits the access keys that may rename.
+    if caller.identity is not None:
+        caller.identity.require_scope(operations.MOVE)
+    access.require(operations.MOVE)

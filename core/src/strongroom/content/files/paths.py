@@ -21,9 +21,10 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.group_visibility import through_groups
-from strongroom.content.nodes.models import Permission, grants, nodes
+from strongroom.content.nodes.models import grants, nodes
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.permissions import is_at_top
 from strongroom.content.tenants.memberships import membership
@@ -128,7 +129,7 @@ class PathLookup:
             if node_id is None:
                 raise NotFound
             try:
-                return access.require(Permission.READ)
+                return access.require(operations.GET)
             except Forbidden as error:
                 # The names of nodes outside of the folder of an access key must not be found out.
                 raise NotFound from error

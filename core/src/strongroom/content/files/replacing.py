@@ -2,9 +2,10 @@
 
 from sqlalchemy import Connection
 
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
-from strongroom.content.nodes.models import Node, NodeType, Permission
+from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.nodes.tree import require_revision
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.foundation.caller import AnyCaller
@@ -82,7 +83,7 @@ class ReplacingService:
         node_id: str,
         revision: int | None,
     ) -> Node:
-        node = self._access.require(connection, caller, tenant_id, node_id, Permission.WRITE).node
+        node = self._access.require(connection, caller, tenant_id, node_id, operations.REPLACE).node
         if node.type != NodeType.FILE:
             raise NotAFile
         require_revision(node, revision)

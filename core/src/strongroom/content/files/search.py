@@ -35,6 +35,7 @@ from strongroom.content.files.search_scope import (
     names_within,
 )
 from strongroom.content.files.serializers import cached_nodes_json, node_json
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
 from strongroom.content.nodes.models import NODE, Permission, nodes
 from strongroom.content.nodes.name_index import (
@@ -183,13 +184,13 @@ class FileSearch:
         access.require_member()
         is_admin = access.role is Role.ADMIN
         if parent_id is not None:
-            access.require_folder(Permission.READ)
+            access.require_folder(operations.LIST)
             return SearchScope(is_admin, parent_id, includes_folder=False, ceiling=access.ceiling)
         limit = access.folder_id
         if limit is not None:
             # The query knows whether the caller, such as an access key, reaches its folder.
             limited = self._access.find(connection, caller, tenant_id, limit)
-            if limited.node is None or limited.permission < Permission.READ:
+            if not limited.may(operations.LIST):
                 return None
         return SearchScope(is_admin, limit, includes_folder=True, ceiling=access.ceiling)
 

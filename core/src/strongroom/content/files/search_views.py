@@ -6,10 +6,10 @@ from strongroom.content.files.node_responses import listed_nodes
 from strongroom.content.files.schemas import NodeSchema, SearchQuery
 from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.serializers import Json
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, own_id
 from strongroom.web.http.pages import collection_of, paging
 from strongroom.web.http.request import get_service
@@ -25,7 +25,7 @@ blueprint: Final = Blueprint(
     "GET",
     "/search",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.LIST,
     verifies_login=True,
     query=SearchQuery,
     returns=collection_of(NodeSchema),

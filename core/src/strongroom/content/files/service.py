@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, exists, select, union_all
 
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
 from strongroom.content.nodes.file_writer import FileWriter, IncomingFile, OnConflict, Target
-from strongroom.content.nodes.models import Node, Permission, node_versions, nodes
+from strongroom.content.nodes.models import Node, node_versions, nodes
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree, require_revision
@@ -141,7 +142,7 @@ class FileService:
             NotFound: the tenant has no such node.
         """
         with self._database.read_one() as connection:
-            return self._access.require(connection, caller, tenant_id, node_id, Permission.READ)
+            return self._access.require(connection, caller, tenant_id, node_id, operations.GET)
 
     def locate(
         self, caller: AnyCaller, tenant_id: str, node_id: str
@@ -214,7 +215,8 @@ class FileService:
 
         Return the blobs for :meth:`remove_some`, after the commit.
         """
-        view = self._access.require(connection, caller, tenant_id, node_id, Permission.MANAGE)
+        rule = operations.DELETE_PERMANENTLY if permanently else operations.DELETE
+        view = self._access.require(connection, caller, tenant_id, node_id, rule)
         require_revision(view.node, revision)
         if permanently:
             return self._file_writer.remove(connection, caller, view.node, override)

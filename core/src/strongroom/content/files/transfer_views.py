@@ -3,9 +3,9 @@
 from typing import Any
 
 from strongroom.content.files.transfer import Transferred, TransferService
+from strongroom.content.nodes import operations
 from strongroom.content.tenants.schemas import SuccessorSchema, TransferredSchema
 from strongroom.foundation import errors
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
@@ -22,7 +22,7 @@ blueprint = Blueprint(
     "POST",
     "/transfer",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.TRANSFER_FILES,
     body=SuccessorSchema,
     returns=TransferredSchema,
     errors=(errors.Forbidden, errors.NotAMember),

@@ -24,6 +24,7 @@ from strongroom.content.files.schemas import (
 )
 from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.service import FileService
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import SENT, DownloadRecorder
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Node
@@ -37,7 +38,6 @@ from strongroom.content.tenants.views import requested_override
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller, Caller
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
-from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.files import BeforeSending
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.web.http.access import Access, current_identity, own_id
@@ -211,7 +211,7 @@ DOWNLOAD_DOCUMENT: Json = {
     "POST",
     "/folders",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CREATE,
     body=NewFolderSchema,
     query=FolderConflictQuery,
     returns=NodeSchema,
@@ -228,7 +228,7 @@ def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
     "POST",
     "/files/<parent_id>/folders",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CREATE,
     body=NewFolderSchema,
     query=FolderConflictQuery,
     returns=NodeSchema,
@@ -245,7 +245,7 @@ def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: J
     "POST",
     "/files",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CREATE,
     verifies_login=True,
     query=UploadQuery,
     returns=NodeSchema,
@@ -268,7 +268,7 @@ def upload_file(tenant_id: str, query: Json, caller: Caller) -> Json:
     "POST",
     "/files/<parent_id>/files",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CREATE,
     verifies_login=True,
     query=UploadQuery,
     returns=NodeSchema,
@@ -287,7 +287,7 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller:
     "GET",
     "/files/<file_id>",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.GET,
     verifies_login=True,
     query=NodeQuery,
     returns=NodeSchema,
@@ -306,7 +306,7 @@ def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> Respo
     "GET",
     "/files/<file_id>/download",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.DOWNLOAD,
     verifies_login=True,
     errors=(
         errors.Forbidden,
@@ -329,9 +329,8 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     "DELETE",
     "/files/<file_id>",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
-    sensitive=Sensitive.FILES,
-    sensitive_if="`permanently=true` or `overrideReason`",
+    rule=operations.DELETE,
+    also={operations.DELETE_PERMANENTLY: "`permanently=true` or `overrideReason`"},
     query=DeletionQuery,
     returns=DoneSchema,
     errors=(*CONDITIONAL_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
@@ -363,7 +362,7 @@ def delete_file(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     "GET",
     "/owners/<owner_id>/files",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.LIST,
     verifies_login=True,
     query=ListQuery,
     returns=collection_of(NodeSchema),
@@ -383,7 +382,7 @@ def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Re
     "GET",
     "/owners/<owner_id>/files/<parent_id>/files",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.LIST,
     verifies_login=True,
     query=ListQuery,
     returns=collection_of(NodeSchema),

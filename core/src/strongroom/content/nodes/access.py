@@ -13,8 +13,10 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select
 
 from strongroom.clock import Clock
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.grant_ends import with_granted_ends
 from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, nodes
+from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.permissions import (
     access_query,
     delegated_access_query,
@@ -122,11 +124,15 @@ class NodeAccess(NamedTuple):
                 folder, or may not write.
         """
         self.require_member()
-        if self.folder_id is not None or self.ceiling < Permission.WRITE:
+        if self.folder_id is not None or self.ceiling < operations.CREATE.permission:
             raise Forbidden
 
-    def require(self, needed: Permission) -> "NodeView":
-        """Return the node with the user's permission on it.
+    def may(self, rule: NodeRule) -> bool:
+        """Return whether the node exists, and the user has the permission of an operation on it."""
+        return self.node is not None and self.permission >= rule.permission
+
+    def require(self, rule: NodeRule) -> "NodeView":
+        """Return the node with the user's permission on it, which must be that of an operation.
 
         Raises:
             Forbidden: the user is not a member of the tenant, or lacks the permission.
@@ -137,7 +143,7 @@ class NodeAccess(NamedTuple):
         # The tenant's root is no node for clients.
         if self.node is None or self.node.is_root:
             raise NotFound
-        if self.permission < needed:
+        if self.permission < rule.permission:
             raise Forbidden
         return NodeView(self.node, self.permission)
 
@@ -150,17 +156,17 @@ class NodeAccess(NamedTuple):
             NotScannedYet: the content is not scanned yet.
             Quarantined: the content is in quarantine.
         """
-        node = self.require(Permission.READ).node
+        node = self.require(operations.DOWNLOAD).node
         require_readable(node.scan)
         return node
 
-    def require_folder(self, needed: Permission) -> "NodeView":
+    def require_folder(self, rule: NodeRule) -> "NodeView":
         """Do the same as :meth:`require` for a folder.
 
         Raises:
             NotAFolder: the node is a file.
         """
-        view = self.require(needed)
+        view = self.require(rule)
         if view.node.type != NodeType.FOLDER:
             raise NotAFolder
         return view
@@ -330,16 +336,16 @@ class AccessControl:
         caller: AnyCaller,
         tenant_id: str,
         node_id: str,
-        needed: Permission,
+        rule: NodeRule,
     ) -> NodeView:
-        """Return a node with the caller's permission on it.
+        """Return a node with the caller's permission on it, which must be that of an operation.
 
         Raises:
             TokenInvalid: the login was revoked.
             Forbidden: the caller is not a member of the tenant, or lacks the permission.
             NotFound: the tenant has no such node.
         """
-        return self.find(connection, caller, tenant_id, node_id).require(needed)
+        return self.find(connection, caller, tenant_id, node_id).require(rule)
 
     def require_parent(
         self,
@@ -368,7 +374,7 @@ class AccessControl:
         if parent_id is None:
             access.require_top_level()
         else:
-            access.require_folder(Permission.WRITE)
+            access.require_folder(operations.CREATE)
         return access
 
     def require_key_target(
@@ -385,7 +391,7 @@ class AccessControl:
             raise ValidationFailed.of_field("tenantId", "not-a-member", message)
         try:
             if folder_id is not None:
-                access.require_folder(Permission.READ)
+                access.require_folder(operations.GET)
         except (Forbidden, NotFound, NotAFolder) as error:
             message = "Must be a folder that the user may read."
             raise ValidationFailed.of_field("fileId", "no-folder", message) from error

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Select, bindparam, true
 
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import (
     AccessControl,
     NodeAccess,
@@ -21,7 +22,7 @@ from strongroom.content.nodes.events import FileAction, FileEvents
 from strongroom.content.nodes.grant_ends import Ends, with_granted_ends
 from strongroom.content.nodes.guarded_insert import GuardedInsert
 from strongroom.content.nodes.hidden_names import HiddenNames
-from strongroom.content.nodes.models import FOREVER, NODE, Node, NodeType, Permission, nodes
+from strongroom.content.nodes.models import FOREVER, NODE, Node, NodeType, nodes
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.trash import Trash
@@ -432,7 +433,9 @@ class FileWriter:
         if existing.blob_key is None:
             raise errors.NameConflict.of_taken_name()
         # Every member may create top-level files, but only replace those with write permission.
-        view = self.access.require(connection, caller, existing.tenant_id, existing.id, Permission.WRITE)
+        view = self.access.require(
+            connection, caller, existing.tenant_id, existing.id, operations.REPLACE
+        )
         rules = self._guard.rules(connection, existing.tenant_id)
         archives = self._guard.archives(connection, rules, existing)
         node = self._tree.replace_content(connection, existing, content, archives=archives)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from strongroom.content.scanning import operations
 from strongroom.content.scanning.quarantine import QuarantinedFile, QuarantineService
 from strongroom.content.scanning.schemas import QuarantinedFileSchema, ReleaseSchema
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -25,6 +25,7 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.ADMIN,
+    rule=operations.LIST_QUARANTINE,
     query=PagingQuery,
     returns=collection_of(QuarantinedFileSchema),
     errors=(errors.Forbidden,),
@@ -38,7 +39,7 @@ def list_quarantine(query: dict[str, int]) -> dict[str, Any]:
     "POST",
     "/<scan_id>/release",
     access=Access.ADMIN,
-    sensitive=Sensitive.FILES,
+    rule=operations.RELEASE,
     body=ReleaseSchema,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
@@ -59,7 +60,7 @@ def release_from_quarantine(scan_id: str, body: dict[str, str]) -> dict[str, boo
     "DELETE",
     "/<scan_id>",
     access=Access.ADMIN,
-    sensitive=Sensitive.FILES,
+    rule=operations.DELETE,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from strongroom.content.tenants import operations
 from strongroom.content.tenants.groups import GroupService
 from strongroom.content.tenants.models import Group, GroupMember
 from strongroom.content.tenants.schemas import (
@@ -12,7 +13,6 @@ from strongroom.content.tenants.schemas import (
     NewGroupSchema,
 )
 from strongroom.foundation import errors
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -37,6 +37,7 @@ blueprint = Blueprint(
     "POST",
     "",
     access=Access.USER,
+    rule=operations.CHANGE_GROUP,
     body=NewGroupSchema,
     returns=GroupSchema,
     status=201,
@@ -52,7 +53,7 @@ def create_group(tenant_id: str, body: Json) -> Group:
     "GET",
     "",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.LIST_GROUPS,
     query=GroupsQuery,
     returns=collection_of(GroupSchema),
     errors=(errors.Forbidden,),
@@ -68,7 +69,7 @@ def list_groups(tenant_id: str, query: Json) -> Json:
     "GET",
     _GROUP,
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.LIST_GROUPS,
     returns=GroupSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -81,6 +82,7 @@ def get_group(tenant_id: str, group_id: str) -> Group:
     "PATCH",
     _GROUP,
     access=Access.USER,
+    rule=operations.CHANGE_GROUP,
     body=GroupNameSchema,
     returns=GroupSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.RevisionConflict, errors.GroupNameTaken),
@@ -97,6 +99,7 @@ def rename_group(tenant_id: str, group_id: str, body: Json) -> Group:
     "DELETE",
     _GROUP,
     access=Access.USER,
+    rule=operations.CHANGE_GROUP,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -110,7 +113,7 @@ def delete_group(tenant_id: str, group_id: str) -> dict[str, bool]:
     "GET",
     _MEMBERS,
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.LIST_GROUPS,
     query=PagingQuery,
     returns=collection_of(GroupMemberSchema),
     errors=(errors.Forbidden, errors.NotFound),
@@ -126,6 +129,7 @@ def list_group_members(tenant_id: str, group_id: str, query: dict[str, int]) -> 
     "PUT",
     _MEMBER,
     access=Access.USER,
+    rule=operations.CHANGE_GROUP_MEMBERS,
     returns=GroupMemberSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.NotAMember, errors.TooManyGroups),
 )
@@ -139,6 +143,7 @@ def put_group_member(tenant_id: str, group_id: str, user_id: str) -> Json:
     "DELETE",
     _MEMBER,
     access=Access.USER,
+    rule=operations.CHANGE_GROUP_MEMBERS,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )

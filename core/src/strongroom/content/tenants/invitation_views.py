@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from strongroom.content.tenants import operations
 from strongroom.content.tenants.invitations import InvitationRequest, InvitationService, SentInvitation
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.schemas import (
@@ -13,7 +14,6 @@ from strongroom.content.tenants.schemas import (
 )
 from strongroom.foundation import errors
 from strongroom.foundation.database.paging import Page
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -38,8 +38,8 @@ blueprint = Blueprint(
     "POST",
     _OF_TENANT,
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
-    sensitive_if=_PRIVILEGED,
+    rule=operations.INVITE,
+    also={operations.INVITE_PRIVILEGED: _PRIVILEGED},
     body=NewInvitationSchema,
     returns=InvitationSchema,
     status=201,
@@ -66,6 +66,7 @@ def create_invitation(tenant_id: str, body: Json) -> Json:
     "GET",
     _OF_TENANT,
     access=Access.USER,
+    rule=operations.LIST_INVITATIONS,
     query=PagingQuery,
     returns=collection_of(InvitationSchema),
     errors=(errors.Forbidden,),
@@ -81,6 +82,7 @@ def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
     "GET",
     _ONE,
     access=Access.USER,
+    rule=operations.LIST_INVITATIONS,
     returns=InvitationSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -94,8 +96,8 @@ def get_invitation(tenant_id: str, invitation_id: str) -> Json:
     "POST",
     f"{_ONE}/resend",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
-    sensitive_if=_PRIVILEGED,
+    rule=operations.INVITE,
+    also={operations.INVITE_PRIVILEGED: _PRIVILEGED},
     returns=InvitationSchema,
     errors=(
         errors.Forbidden,
@@ -114,6 +116,7 @@ def resend_invitation(tenant_id: str, invitation_id: str) -> Json:
     "DELETE",
     _ONE,
     access=Access.USER,
+    rule=operations.REVOKE_INVITATION,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -127,6 +130,7 @@ def delete_invitation(tenant_id: str, invitation_id: str) -> dict[str, bool]:
     "POST",
     "/api/v1/invitation-acceptances",
     access=Access.USER,
+    rule=operations.ANSWER_INVITATION,
     body=InvitationSecretSchema,
     returns=AcceptedInvitationSchema,
     errors=(errors.NotFound,),
@@ -142,6 +146,7 @@ def accept_invitation_secret(body: Json) -> Json:
     "GET",
     _OF_USER,
     access=Access.USER,
+    rule=operations.ANSWER_INVITATION,
     query=PagingQuery,
     returns=collection_of(ReceivedInvitationSchema),
     errors=(errors.Forbidden,),
@@ -158,6 +163,7 @@ def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
     "POST",
     f"{_OF_USER}/<invitation_id>/acceptance",
     access=Access.USER,
+    rule=operations.ANSWER_INVITATION,
     returns=AcceptedInvitationSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -172,6 +178,7 @@ def accept_invitation(user_id: str, invitation_id: str) -> Json:
     "DELETE",
     f"{_OF_USER}/<invitation_id>",
     access=Access.USER,
+    rule=operations.ANSWER_INVITATION,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from strongroom.content.tenants import operations
 from strongroom.content.tenants.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.content.tenants.service_accounts import ServiceAccount, ServiceAccountService
 from strongroom.foundation import errors
@@ -18,7 +19,6 @@ from strongroom.identity.access_keys.views import (
     proof_of_body,
     request_of_body,
 )
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -42,7 +42,7 @@ blueprint = Blueprint(
     "POST",
     "",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.CREATE_SERVICE_ACCOUNT,
     body=NewServiceAccountSchema,
     returns=ServiceAccountSchema,
     status=201,
@@ -62,6 +62,7 @@ def create_service_account(tenant_id: str, body: Json) -> Json:
     "GET",
     "",
     access=Access.USER,
+    rule=operations.LIST_SERVICE_ACCOUNTS,
     query=PagingQuery,
     returns=collection_of(ServiceAccountSchema),
     errors=(errors.Forbidden,),
@@ -77,6 +78,7 @@ def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
     "GET",
     _ACCOUNT,
     access=Access.USER,
+    rule=operations.LIST_SERVICE_ACCOUNTS,
     returns=ServiceAccountSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -89,7 +91,7 @@ def get_service_account(tenant_id: str, account_id: str) -> Json:
     "DELETE",
     _ACCOUNT,
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.DELETE_SERVICE_ACCOUNT,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -104,7 +106,7 @@ def delete_service_account(tenant_id: str, account_id: str) -> dict[str, bool]:
     "POST",
     _KEYS,
     access=Access.USER,
-    sensitive=Sensitive.KEYS,
+    rule=operations.CREATE_SERVICE_KEY,
     body=NewServiceKeySchema,
     returns=CreatedKeySchema,
     status=201,
@@ -126,6 +128,7 @@ def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> J
     "GET",
     _KEYS,
     access=Access.USER,
+    rule=operations.LIST_SERVICE_ACCOUNTS,
     query=PagingQuery,
     returns=collection_of(AccessKeySchema),
     errors=(errors.Forbidden, errors.NotFound),
@@ -140,6 +143,7 @@ def list_service_account_keys(tenant_id: str, account_id: str, query: dict[str, 
     "DELETE",
     f"{_KEYS}/<key_id>",
     access=Access.USER,
+    rule=operations.REVOKE_SERVICE_KEY,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
@@ -154,7 +158,7 @@ def revoke_service_account_key(tenant_id: str, account_id: str, key_id: str) -> 
     "POST",
     f"{_KEYS}/<key_id>/rotate",
     access=Access.USER,
-    sensitive=Sensitive.KEYS,
+    rule=operations.CREATE_SERVICE_KEY,
     body=RotationSchema,
     returns=CreatedKeySchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from strongroom.content.tenants import operations
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.models import Member, Role, Tenant, Usage
 from strongroom.content.tenants.schemas import (
@@ -27,7 +28,6 @@ from strongroom.foundation.errors import (
     RevisionConflict,
 )
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
-from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -64,6 +64,7 @@ def requested_override(query: Mapping[str, Any], *, is_proven: bool = True) -> O
     "POST",
     "",
     access=Access.USER,
+    rule=operations.CREATE,
     body=NewTenantSchema,
     returns=TenantSchema,
     status=201,
@@ -79,7 +80,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     "GET",
     "",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.LIST,
     any_tenant=True,
     query=PagingQuery,
     returns=collection_of(TenantSchema),
@@ -93,7 +94,7 @@ def list_tenants(query: dict[str, int]) -> dict[str, Any]:
     "GET",
     "/<tenant_id>",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.GET,
     returns=TenantSchema,
     errors=(Forbidden,),
 )
@@ -106,7 +107,7 @@ def get_tenant(tenant_id: str) -> Tenant:
     "PATCH",
     "/<tenant_id>",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.CHANGE,
     body=TenantChangesSchema,
     returns=TenantSchema,
     errors=(Forbidden, NotFound, RevisionConflict),
@@ -128,7 +129,7 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     "DELETE",
     "/<tenant_id>",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.DELETE,
     query=OverrideQuery,
     returns=DoneSchema,
     errors=(Forbidden, NotFound, FileHeld, FileRetained, *PROOF_ERRORS),
@@ -149,7 +150,7 @@ def delete_tenant(tenant_id: str, query: dict[str, Any]) -> dict[str, bool]:
     "GET",
     "/<tenant_id>/usage",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.GET_USAGE,
     returns=UsageSchema,
     errors=(Forbidden, NotFound),
 )
@@ -162,7 +163,7 @@ def get_usage(tenant_id: str) -> Usage:
     "GET",
     "/<tenant_id>/members",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.LIST_MEMBERS,
     query=PagingQuery,
     returns=collection_of(MemberSchema),
     errors=(Forbidden,),
@@ -177,7 +178,7 @@ def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
     "PUT",
     "/<tenant_id>/members/<user_id>",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.SET_ROLE,
     body=RoleSchema,
     returns=MemberSchema,
     errors=(Forbidden, NotFound, LastAdministrator),
@@ -198,7 +199,7 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
     "DELETE",
     "/<tenant_id>/members/<user_id>",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.REMOVE_MEMBER,
     returns=DoneSchema,
     errors=(Forbidden, LastAdministrator),
 )
@@ -212,7 +213,7 @@ def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
     "POST",
     "/<tenant_id>/transfer",
     access=Access.USER,
-    sensitive=Sensitive.TENANTS,
+    rule=operations.TRANSFER,
     body=SuccessorSchema,
     returns=MemberSchema,
     errors=(Forbidden, NotAMember),

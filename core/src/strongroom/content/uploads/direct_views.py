@@ -7,12 +7,12 @@ from marshmallow import Schema, fields, validate
 from strongroom.content.files.node_responses import NODE_LOCATION
 from strongroom.content.files.schemas import FileConflictQuery, NodeSchema, node_name, relative_path
 from strongroom.content.files.serializers import serialize_node
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.names import chosen_name, parse_path
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.content.uploads.direct import DirectUploads, DirectUploadToken
 from strongroom.foundation import errors
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.parsing import Timestamp, text
 from strongroom.web.http.request import get_service
@@ -57,7 +57,7 @@ Json = dict[str, Any]
     "POST",
     "",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CREATE,
     body=NewDirectUploadSchema,
     query=FileConflictQuery,
     returns=DirectUploadSchema,
@@ -102,7 +102,7 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     "POST",
     "/<upload_id>/complete",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CONTINUE_UPLOAD,
     returns=NodeSchema,
     status=201,
     location=NODE_LOCATION,

@@ -6,12 +6,12 @@ from flask import Response, request, url_for
 from marshmallow import Schema, fields
 from werkzeug.http import http_date
 
+from strongroom.content.nodes import operations
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.content.uploads import protocol
 from strongroom.content.uploads.repository import Upload
 from strongroom.content.uploads.service import UploadService
 from strongroom.foundation import errors
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.parsing import Timestamp
@@ -109,7 +109,7 @@ def description() -> Response:
     "POST",
     "",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CREATE,
     returns=UploadSchema,
     status=201,
     errors=RECEIVE_ERRORS,
@@ -138,7 +138,7 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     "GET",
     "/<upload_id>",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CONTINUE_UPLOAD,
     returns=UploadSchema,
     errors=(errors.Forbidden, errors.NotFound),
     request_headers=("Tus-Resumable",),
@@ -162,7 +162,7 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     "PATCH",
     "/<upload_id>",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CONTINUE_UPLOAD,
     status=204,
     errors=RECEIVE_ERRORS,
     document={"requestBody": _BODY},
@@ -178,7 +178,7 @@ def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     "DELETE",
     "/<upload_id>",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CONTINUE_UPLOAD,
     status=204,
     errors=(errors.Forbidden, errors.NotFound, errors.TusVersionUnsupported),
     request_headers=("Tus-Resumable",),
@@ -193,7 +193,7 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     "POST",
     "/<upload_id>",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CONTINUE_UPLOAD,
     status=204,
     errors=(errors.MalformedRequest, *RECEIVE_ERRORS),
     document={"requestBody": _BODY},

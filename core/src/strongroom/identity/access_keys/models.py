@@ -77,5 +77,9 @@ def max_permission(scopes: frozenset[Scope]) -> int:
 
 def with_included(scopes: frozenset[Scope]) -> frozenset[Scope]:
     """Return the scopes, and the scopes of files that they include."""
-    highest = max_permission(scopes)
-    return scopes | {scope for scope, permission in _PERMISSIONS.items() if permission <= highest}
+    return scopes | file_scopes(max_permission(scopes))
+
+
+def file_scopes(permission: int) -> frozenset[Scope]:
+    """Return the scopes of files that allow at most a permission on them."""
+    return frozenset(scope for scope, level in _PERMISSIONS.items() if level <= permission)

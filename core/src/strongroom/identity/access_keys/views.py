@@ -3,6 +3,7 @@
 from typing import Any
 
 from strongroom.foundation import errors
+from strongroom.identity import operations
 from strongroom.identity.access_keys.models import AccessKey
 from strongroom.identity.access_keys.schemas import (
     AccessKeySchema,
@@ -15,7 +16,7 @@ from strongroom.identity.access_keys.schemas import (
 )
 from strongroom.identity.access_keys.service import AccessKeyService, KeyRequest, NewKey
 from strongroom.identity.accounts.reauthentication import Proof
-from strongroom.plugin_api.authentication import Scope, Sensitive
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
@@ -39,7 +40,7 @@ PROOF_ERRORS = (
     "POST",
     "/users/<user_id>/access-keys",
     access=Access.USER,
-    sensitive=Sensitive.KEYS,
+    rule=operations.CREATE_KEY,
     body=NewKeySchema,
     returns=CreatedKeySchema,
     status=201,
@@ -116,7 +117,7 @@ def revoke_access_key(user_id: str, key_id: str) -> dict[str, bool]:
     "POST",
     "/users/<user_id>/access-keys/<key_id>/rotate",
     access=Access.USER,
-    sensitive=Sensitive.KEYS,
+    rule=operations.CREATE_KEY,
     body=RotationSchema,
     returns=CreatedKeySchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),

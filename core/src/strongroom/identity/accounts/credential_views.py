@@ -5,6 +5,7 @@ from typing import Any
 from strongroom.foundation import errors
 from strongroom.foundation.config import Settings
 from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.identity import operations
 from strongroom.identity.accounts.bindings import CODE_HEADER, BindingService
 from strongroom.identity.accounts.passwords import PasswordService
 from strongroom.identity.accounts.reauthentication import Proof
@@ -22,7 +23,6 @@ from strongroom.identity.accounts.schemas import (
 from strongroom.identity.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.identity.users.passwords import strength
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
@@ -104,7 +104,7 @@ def list_credentials(user_id: str, query: Json) -> Json:
     "POST",
     "/users/<user_id>/emails",
     access=Access.USER,
-    sensitive=Sensitive.CREDENTIALS,
+    rule=operations.BIND,
     body=NewEmailSchema,
     returns=BoundCredentialSchema,
     status=201,
@@ -123,7 +123,7 @@ def bind_email(user_id: str, body: Json) -> BoundCredential:
     "DELETE",
     "/users/<user_id>/emails",
     access=Access.USER,
-    sensitive=Sensitive.CREDENTIALS,
+    rule=operations.UNBIND,
     returns=DoneSchema,
     errors=_UNBIND_ERRORS,
     document={"parameters": [_CODE_PARAMETER]},
@@ -137,7 +137,7 @@ def unbind_email(user_id: str) -> dict[str, bool]:
     "POST",
     "/users/<user_id>/mobiles",
     access=Access.USER,
-    sensitive=Sensitive.CREDENTIALS,
+    rule=operations.BIND,
     body=NewMobileSchema,
     returns=BoundCredentialSchema,
     status=201,
@@ -152,7 +152,7 @@ def bind_mobile(user_id: str, body: Json) -> BoundCredential:
     "DELETE",
     "/users/<user_id>/mobiles",
     access=Access.USER,
-    sensitive=Sensitive.CREDENTIALS,
+    rule=operations.UNBIND,
     returns=DoneSchema,
     errors=_UNBIND_ERRORS,
     document={"parameters": [_CODE_PARAMETER]},
@@ -166,7 +166,7 @@ def unbind_mobile(user_id: str) -> dict[str, bool]:
     "PUT",
     "/users/<user_id>/username",
     access=Access.USER,
-    sensitive=Sensitive.CREDENTIALS,
+    rule=operations.SET_USERNAME,
     body=UsernameSchema,
     returns=BoundCredentialSchema,
     errors=_BIND_ERRORS,
@@ -188,7 +188,7 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     "PUT",
     "/users/<user_id>/password",
     access=Access.USER,
-    sensitive=Sensitive.CREDENTIALS,
+    rule=operations.CHANGE_PASSWORD,
     body=PasswordChangeSchema,
     returns=StrengthSchema,
     errors=(errors.Forbidden, errors.WrongPassword, errors.TooManyRequests),

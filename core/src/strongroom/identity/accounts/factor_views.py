@@ -3,6 +3,7 @@
 from typing import Any
 
 from strongroom.foundation import errors
+from strongroom.identity import operations
 from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
 from strongroom.identity.accounts.reauthentication import Proof, StepUp
@@ -30,7 +31,6 @@ from strongroom.identity.sessions.service import RenewedToken
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.sessions.views import challenge_answer, token_headers
 from strongroom.identity.users.factor_policy import FactorState
-from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import kind_of
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, own_id
@@ -64,7 +64,7 @@ def list_factors(user_id: str, query: Json) -> Json:
     "POST",
     "/users/<user_id>/recovery-codes",
     access=Access.USER,
-    sensitive=Sensitive.FACTORS,
+    rule=operations.CREATE_RECOVERY_CODES,
     returns=RecoveryCodesSchema,
     status=201,
     errors=(errors.Forbidden, *PROOF_ERRORS),
@@ -85,7 +85,7 @@ def create_recovery_codes(user_id: str) -> Json:
     "POST",
     "/users/<user_id>/factors",
     access=Access.USER,
-    sensitive=Sensitive.FACTORS,
+    rule=operations.CHANGE_FACTORS,
     body=NewFactorSchema,
     returns=EnrolmentSchema,
     status=201,
@@ -114,7 +114,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
     "POST",
     "/users/<user_id>/factors/<enrolment_id>/confirmation",
     access=Access.USER,
-    sensitive=Sensitive.FACTORS,
+    rule=operations.CHANGE_FACTORS,
     body=FactorAnswerSchema,
     returns=ConfirmedFactorSchema,
     status=201,
@@ -138,7 +138,7 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, i
     "PATCH",
     "/users/<user_id>/factors/<factor_id>",
     access=Access.USER,
-    sensitive=Sensitive.FACTORS,
+    rule=operations.CHANGE_FACTORS,
     body=FactorNameSchema,
     returns=RenamedFactorSchema,
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
@@ -162,7 +162,7 @@ def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
     "DELETE",
     "/users/<user_id>/factors/<factor_id>",
     access=Access.USER,
-    sensitive=Sensitive.FACTORS,
+    rule=operations.CHANGE_FACTORS,
     returns=RemovedFactorSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.LastContact, errors.FactorNeeded, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
@@ -183,7 +183,7 @@ def remove_factor(user_id: str, factor_id: str) -> Json:
     "DELETE",
     "/users/<user_id>/factors",
     access=Access.ADMIN,
-    sensitive=Sensitive.FACTORS,
+    rule=operations.CHANGE_FACTORS,
     returns=DoneSchema,
     errors=(errors.NotFound,),
 )

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from flask import Response, request
 
 from strongroom.foundation import errors
+from strongroom.identity import operations
 from strongroom.identity.accounts.bindings import CODE_HEADER
 from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.reauthentication import (
@@ -29,7 +30,6 @@ from strongroom.identity.accounts.start_views import StartPages
 from strongroom.identity.users.models import SINGLE_KINDS, User, UserType
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.identity.verification.codes import Purpose
-from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.conditions import expected_revision
@@ -185,7 +185,7 @@ def create_user(body: Json) -> Tagged:
     "GET",
     "",
     access=Access.ADMIN,
-    scope=Scope.USERS_READ,
+    rule=operations.LIST_USERS,
     query=UserQuery,
     returns=collection_of(UserSchema),
 )
@@ -201,7 +201,7 @@ def list_users(query: Json) -> Json:
     "GET",
     "/<user_id>",
     access=Access.USER,
-    scope=Scope.USERS_READ,
+    rule=operations.GET_USER,
     returns=UserSchema,
     errors=(errors.Forbidden, errors.NotFound),
     response_headers=("ETag",),
@@ -237,7 +237,7 @@ def change_user(user_id: str, body: Json) -> Tagged:
     "DELETE",
     "/<user_id>",
     access=Access.USER,
-    sensitive=Sensitive.ACCOUNTS,
+    rule=operations.DELETE_USER,
     returns=DoneSchema,
     errors=(
         errors.Forbidden,
@@ -267,7 +267,7 @@ def delete_user(user_id: str) -> dict[str, bool]:
     "POST",
     "/<user_id>/suspension",
     access=Access.ADMIN,
-    sensitive=Sensitive.ACCOUNTS,
+    rule=operations.SUSPEND_USER,
     returns=UserSchema,
     errors=(errors.NotFound,),
 )
@@ -280,7 +280,7 @@ def suspend_user(user_id: str) -> Tagged:
     "DELETE",
     "/<user_id>/suspension",
     access=Access.ADMIN,
-    sensitive=Sensitive.ACCOUNTS,
+    rule=operations.SUSPEND_USER,
     returns=UserSchema,
     errors=(errors.NotFound,),
 )

@@ -11,14 +11,14 @@ from strongroom.clock import Clock
 from strongroom.foundation.assurance import is_as_strong
 from strongroom.foundation.cache import Cache
 from strongroom.foundation.database.changes import Change, execute_together
-from strongroom.foundation.errors import InvalidCredentials, StepUpRequired, TokenInvalid, UserSuspended
+from strongroom.foundation.errors import InvalidCredentials, StepUpRequired, TokenInvalid
 from strongroom.foundation.ids import is_id
 from strongroom.identity.sessions.keys import KeyFile, KeyRing
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy
-from strongroom.identity.users.models import User, UserStatus, UserType
+from strongroom.identity.users.models import User, UserType
 from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Client
 
 T = TypeVar("T")
@@ -258,7 +258,7 @@ class TokenIssuer:
         Raises:
             UserSuspended: the user is suspended.
         """
-        _require_active(user)
+        _require_login_allowed(user)
         begun, begin = self._sessions.begin(connection, user, method, assurance, client)
         issued, issue = self._issue(begun, user)
         return issued, [begin, issue]
@@ -276,7 +276,7 @@ class TokenIssuer:
         account = self._credentials.find_account(connection, renewed.user_id)
         if account is None:
             raise InvalidCredentials
-        _require_active(account.user)
+        _require_login_allowed(account.user)
         due_at = self._require_factor(connection, renewed, account)
         self._refresh_tokens.forget_expired(connection, authorization_id)
         issued, issue = self._issue(renewed, account.user)
@@ -313,9 +313,8 @@ class TokenIssuer:
         return issued, issue
 
 
-def _require_active(user: User) -> None:
+def _require_login_allowed(user: User) -> None:
     # Whatever a login method has found out: a service account acts by its access keys only.
     if user.type == UserType.SERVICE:
         raise InvalidCredentials
-    if user.status != UserStatus.ACTIVE:
-        raise UserSuspended
+    user.require_active()

@@ -8,6 +8,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Tabl
 
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
+from strongroom.foundation.errors import UserSuspended
 
 MAX_LOCALE: Final = 35
 
@@ -46,6 +47,15 @@ class User:
     locale: str | None = None
     deleted_at: int | None = None
     erased_at: int | None = None
+
+    def require_active(self) -> None:
+        """Require that the user may act, by a login or through a plugin.
+
+        Raises:
+            UserSuspended: the user is suspended or deleted.
+        """
+        if self.status != UserStatus.ACTIVE:
+            raise UserSuspended
 
 
 users: Final = Table(

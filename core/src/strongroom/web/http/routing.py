@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from http import HTTPStatus
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any, Final, NoReturn, TypeVar
 from urllib.parse import quote
 
@@ -32,6 +33,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.foundation.json_text import encode_json
 from strongroom.foundation.limits.service import RateLimits
+from strongroom.foundation.operations import OperationRule
 from strongroom.foundation.plugins.hook_calls import WrongResult
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.plugin_api.web import ErrorKind
@@ -79,6 +81,9 @@ _SAFE_METHODS: Final = ("GET", "OPTIONS")
 
 SCOPE_KEY: Final = "x-access-key-scope"
 """The key of the scope that an access key needs for an operation."""
+
+SCOPE_IF_KEY: Final = "x-access-key-scope-if"
+"""The key of the further scopes that some requests need, each with these requests."""
 
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}]
 
@@ -161,17 +166,18 @@ class Operation:
         status: int,
         location: Location | None,
         verifies_login: bool,
-        scope: str | None = None,
+        rule: OperationRule,
+        also: Mapping[OperationRule, str],
         admits: Sequence[str] = (),
         any_tenant: bool = False,
-        sensitive: Sensitive | None = None,
-        sensitive_if: str | None = None,
         request_headers: Iterable[str] = (),
         response_headers: Iterable[str] = (),
     ) -> None:
         if verifies_login and access is not Access.USER:
             raise ValueError("only views for any logged-in user can verify the login themselves")
-        self.scope = None if scope is None else Scope(scope)
+        self.rule, self.also = rule, also
+        self.scope = rule.scope
+        self.sensitive, self.sensitive_if = _step_up(rule, also)
         self.admits = tuple(admits)
         self._tenant_id = ANY_TENANT if any_tenant else None
         self.owner = "the server"
@@ -187,8 +193,6 @@ class Operation:
         self._status = status
         self._location = location
         self._verifies_login = verifies_login
-        self.sensitive = sensitive
-        self.sensitive_if = sensitive_if
         self.request_headers = frozenset(request_headers)
         self.response_headers = frozenset(response_headers)
 
@@ -323,11 +327,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         any_query: bool = False,
         location: Location | None = None,
         verifies_login: bool = False,
+        rule: OperationRule | None = None,
+        also: Mapping[OperationRule, str] = MappingProxyType({}),
         scope: str | None = None,
         admits: Sequence[str] = (),
         any_tenant: bool = False,
         sensitive: Sensitive | None = None,
-        sensitive_if: str | None = None,
         request_headers: HeaderNames = (),
         response_headers: HeaderNames = (),
         document: dict[str, Any] | None = None,
@@ -358,14 +363,17 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 the request unless the view states another.
             verifies_login: whether the view's first query verifies that the login was not revoked,
                 which saves a query; such a view receives the keyword ``caller``.
-            scope: the scope that access keys need; without one, the operation admits no access keys.
+            rule: the row of the operation in a table of operations, which has the scope of access keys
+                and the step-up.
+            also: further rows, each with the requests that they hold for, such as "`permanently=true`";
+                the service then requires what they state.
+            scope: the scope of a route without a row, such as one of a plugin; without one, the
+                operation admits no access keys.
             admits: the names of the authenticators, such as ``basic``, that the operation admits.
             any_tenant: whether keys that are limited to a tenant are admitted although the path names
                 no tenant; the view limits its result to the key's tenant.
-            sensitive: what the route changes, if a stolen token alone must not open it: users with a
-                second factor must have proven it lately.
-            sensitive_if: the requests that it holds for, if not for all, such as "`permanently=true`";
-                the service then requires the proof.
+            sensitive: what a route without a row changes, if a stolen token alone must not open it:
+                users with a second factor must have proven it lately.
             request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`, or
                 other names with their descriptions.
             response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`, or other
@@ -375,6 +383,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         if limit is None and method not in _SAFE_METHODS and not needs_caller(access):
             limit = PUBLIC_LIMIT
         inputs = _parsers(body, query, form, any_query=any_query)
+        row = rule or OperationRule("", None if scope is None else Scope(scope), sensitive)
 
         whole_path = f"{self.url_prefix or ''}{path}"
         read = _described_headers(request_headers, REQUEST_HEADERS)
@@ -394,19 +403,18 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 status=status,
                 location=location,
                 verifies_login=verifies_login,
-                scope=scope,
+                rule=row,
+                also=also,
                 admits=admits,
                 any_tenant=any_tenant,
-                sensitive=sensitive,
-                sensitive_if=sensitive_if,
                 request_headers={*read, *_documented_headers(document or {})},
                 response_headers=sent,
             )
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             limited = (TooManyRequests, Unavailable) if limit else ()
-            scoped = (InsufficientScope,) if scope else ()
+            scoped = (InsufficientScope,) if row.scope else ()
             # A tenant may demand a stronger or newer login.
-            is_demanding = sensitive is not None or "<tenant_id>" in whole_path
+            is_demanding = operation.sensitive is not None or "<tenant_id>" in whole_path
             demanded = (StepUpRequired,) if is_demanding else ()
             kinds = (*errors, *limited, *scoped, *demanded)
 
@@ -414,10 +422,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 described, additions = _described_input(body, query, form), document or {}
                 return {
                     HEADERS_KEY: {"request": read, "response": sent},
-                    **({SENSITIVE_KEY: str(sensitive)} if sensitive else {}),
-                    **({SENSITIVE_IF_KEY: sensitive_if} if sensitive_if else {}),
+                    **_described_rules(row, also),
                     "operationId": _camel_case(view.__name__),
-                    **({SCOPE_KEY: str(scope)} if scope else {}),
                     "security": _security(access),
                     **described,
                     **additions,
@@ -440,6 +446,33 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 def _described_headers(names: HeaderNames, descriptions: Mapping[str, str]) -> dict[str, str]:
     """Return the descriptions of headers by name."""
     return dict(names) if isinstance(names, Mapping) else {name: descriptions[name] for name in names}
+
+
+def _step_up(
+    rule: OperationRule, also: Mapping[OperationRule, str]
+) -> tuple[Sensitive | None, str | None]:
+    """Return the effect that needs a recent second factor, and the requests that have it, if not all."""
+    if rule.sensitive is not None:
+        return rule.sensitive, None
+    conditions = ((other.sensitive, condition) for other, condition in also.items() if other.sensitive)
+    return next(conditions, (None, None))
+
+
+def _described_rules(rule: OperationRule, also: Mapping[OperationRule, str]) -> Json:
+    """Return the extensions of the OpenAPI operation that state its rules."""
+    sensitive, condition = _step_up(rule, also)
+    scopes: dict[str, str] = {}
+    for other, when in also.items():
+        if rule.scope and other.scope not in (None, rule.scope):
+            earlier = scopes.get(str(other.scope))
+            scopes[str(other.scope)] = f"{earlier}; {when}" if earlier else when
+    described = {
+        SENSITIVE_KEY: sensitive and str(sensitive),
+        SENSITIVE_IF_KEY: condition,
+        SCOPE_KEY: rule.scope and str(rule.scope),
+        SCOPE_IF_KEY: scopes,
+    }
+    return {key: value for key, value in described.items() if value}
 
 
 def _security(access: Access) -> list[dict[str, list[str]]]:

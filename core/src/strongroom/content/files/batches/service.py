@@ -17,6 +17,7 @@ from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.events import EventRow, FileEvents
 from strongroom.content.nodes.models import NodeType
@@ -25,7 +26,7 @@ from strongroom.content.storage.models import Released
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import StrongroomError, Unavailable
-from strongroom.plugin_api.authentication import Scope
+from strongroom.foundation.operations import OperationRule
 
 MAX_ITEMS: Final = 1000
 """Number of items of a batch: an atomic one is one transaction."""
@@ -131,15 +132,16 @@ class BatchService:
         self._grants = grants
         self._group_grants = group_grants
         self._events = events
-        self._changes: Mapping[type, tuple[Scope, _Apply]] = {
-            Move: (Scope.FILES_SHARE, self._move),
-            Copy: (Scope.FILES_WRITE, self._copy),
-            Deletion: (Scope.FILES_SHARE, self._delete),
-            RestoreRequest: (Scope.FILES_SHARE, self._restore),
-            GrantRequest: (Scope.FILES_SHARE, self._grant),
-            GroupGrantRequest: (Scope.FILES_SHARE, self._grant_group),
-            Revocation: (Scope.FILES_SHARE, self._revoke),
-            GroupRevocation: (Scope.FILES_SHARE, self._revoke_group),
+        self._changes: Mapping[type, tuple[OperationRule, _Apply]] = {
+            # A move within a folder is a rename; its service requires more of any other move.
+            Move: (operations.RENAME, self._move),
+            Copy: (operations.COPY, self._copy),
+            Deletion: (operations.DELETE, self._delete),
+            RestoreRequest: (operations.RESTORE, self._restore),
+            GrantRequest: (operations.GRANT, self._grant),
+            GroupGrantRequest: (operations.GRANT, self._grant_group),
+            Revocation: (operations.REVOKE, self._revoke),
+            GroupRevocation: (operations.REVOKE, self._revoke_group),
         }
 
     def apply_all(
@@ -207,8 +209,8 @@ class BatchService:
             return BatchResult(item.node_id, error.status, error=error)
 
     def _apply(self, connection: Connection, run: _Run, item: BatchItem) -> BatchResult:
-        scope, apply = self._changes[type(item.change)]
-        run.caller.require_scope(scope)
+        rule, apply = self._changes[type(item.change)]
+        run.caller.require_scope(rule)
         view = None
         try:
             status, view = apply(connection, run, item, item.change)

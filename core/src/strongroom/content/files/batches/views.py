@@ -18,11 +18,11 @@ from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.content.files.moving import Move
 from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.trash.service import RestoreRequest
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation import errors
 from strongroom.foundation.errors import Translate, error_member
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.input_bounds import LARGEST_BYTES
 from strongroom.web.http.languages import response_locale, translator
@@ -41,8 +41,17 @@ blueprint = Blueprint(
     "POST",
     "",
     access=Access.USER,
-    # The least of the items' scopes; each item requires its own.
-    scope=Scope.FILES_WRITE,
+    rule=operations.BATCH,
+    # Its scope is the least of those of the items.
+    also={
+        operations.MOVE: "`operation` is `move`, and `parentId` is another folder",
+        operations.DELETE: "`operation` is `trash`",
+        operations.RESTORE: "`operation` is `restore`",
+        operations.GRANT: "`operation` is `grant`",
+        operations.REVOKE: "`operation` is `revoke`",
+        operations.RENAME: "`operation` is `move`, and `parentId` is its folder",
+        operations.COPY: "`operation` is `copy`",
+    },
     body=FilesBatchSchema,
     max_body=LARGEST_BYTES,
     returns=BatchResultsSchema,

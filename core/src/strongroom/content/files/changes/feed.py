@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from strongroom.clock import iso_format
 from strongroom.content.files.events.stream import changes_after, newest_change
 from strongroom.content.files.serializers import Json
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.events import FileAction, FileEvent
-from strongroom.content.nodes.models import Permission
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CursorExpired
@@ -141,5 +141,5 @@ class _Reading:
         # ``None`` is the root, which only administrators of the tenant can read.
         if node_id not in self._readable:
             found = self._access.find(self._connection, self._caller, self._tenant_id, node_id)
-            self._readable[node_id] = found.node is not None and found.permission >= Permission.READ
+            self._readable[node_id] = found.may(operations.LIST_CHANGES)
         return self._readable[node_id]

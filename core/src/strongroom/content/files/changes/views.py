@@ -7,6 +7,7 @@ from typing import Any, Final
 from strongroom.content.files.changes.feed import ChangeFeed, ChangePage
 from strongroom.content.files.changes.schemas import MAX_CURSOR, ChangeCollectionSchema, ChangeQuery
 from strongroom.content.files.changes.waiting import CHECK_SECONDS, ChangeWaiter, ChangeWaiters
+from strongroom.content.nodes import operations
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.errors import (
     CursorExpired,
@@ -43,10 +44,10 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.USER,
+    rule=operations.LIST_CHANGES,
     query=ChangeQuery,
     returns=ChangeCollectionSchema,
     errors=(Forbidden, CursorExpired, Unavailable),
-    scope="files:read",
     verifies_login=True,
     request_headers=("Last-Event-ID",),
     document={

@@ -5,9 +5,9 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.files.events.listing import FileEventFilter, FileEventListing
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import FileAction, FileEvent
 from strongroom.foundation.errors import Forbidden
-from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import (
     PagingQuery,
@@ -67,7 +67,7 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.LIST_EVENTS,
     query=FileEventQuery,
     returns=collection_of(FileEventSchema),
     errors=(Forbidden,),

@@ -9,11 +9,11 @@ from strongroom.content.files.retention.schemas import (
     RetentionSchema,
 )
 from strongroom.content.files.retention.service import HoldService, RetentionService, WantedRetention
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.retention_models import Hold, RetentionMode, RetentionSettings
 from strongroom.content.tenants.schemas import OverrideQuery
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
-from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -34,6 +34,7 @@ blueprint = Blueprint(
     "PUT",
     "/files/<file_id>/hold",
     access=Access.USER,
+    rule=operations.PLACE_HOLD,
     body=NewHoldSchema,
     returns=HoldSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.RetentionLocked),
@@ -53,7 +54,7 @@ def put_hold(tenant_id: str, file_id: str, body: Json) -> Json:
     "DELETE",
     "/files/<file_id>/hold",
     access=Access.USER,
-    sensitive=Sensitive.FILES,
+    rule=operations.RELEASE_HOLD,
     query=OverrideQuery,
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.RetentionLocked, *PROOF_ERRORS),
@@ -75,7 +76,7 @@ def delete_hold(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     "GET",
     "/holds",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.LIST_HOLDS,
     query=PagingQuery,
     returns=collection_of(HoldSchema),
     errors=(errors.Forbidden,),
@@ -90,7 +91,7 @@ def list_holds(tenant_id: str, query: dict[str, int]) -> Json:
     "GET",
     "/retention",
     access=Access.USER,
-    scope=Scope.TENANTS_READ,
+    rule=operations.GET_RETENTION,
     returns=RetentionSchema,
     errors=(errors.Forbidden,),
 )
@@ -103,7 +104,7 @@ def get_retention(tenant_id: str) -> RetentionSettings:
     "PUT",
     "/retention",
     access=Access.USER,
-    sensitive=Sensitive.FILES,
+    rule=operations.SET_RETENTION,
     body=NewRetentionSchema,
     returns=RetentionSchema,
     errors=(errors.Forbidden, errors.RetentionLocked, *PROOF_ERRORS),

@@ -7,11 +7,12 @@ from sqlalchemy import Connection, bindparam, select
 
 from strongroom.clock import DAY, Clock
 from strongroom.content.files.moving import MovingService
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.events import Actor, FileAction, file_events
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_writer import FileWriter, OnConflict
-from strongroom.content.nodes.models import Permission, folders_around
+from strongroom.content.nodes.models import folders_around
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.retention_models import RetentionSettings
 from strongroom.content.nodes.trash import Trash, TrashedNode, TrashEntry
@@ -125,7 +126,7 @@ class TrashService:
             NotFound: the tenant has no such node.
         """
         with self._database.read() as connection:
-            self._access.require(connection, caller, tenant_id, node_id, Permission.READ)
+            self._access.require(connection, caller, tenant_id, node_id, operations.GET)
             after = {"tenant_id": tenant_id, "sequence": sequence}
             restored = [row.node_id for row in _RESTORED.all(connection, after)]
             if not restored:

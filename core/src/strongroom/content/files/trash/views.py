@@ -7,6 +7,7 @@ from strongroom.content.files.schemas import NodeSchema
 from strongroom.content.files.serializers import Json
 from strongroom.content.files.trash.schemas import RestorationSchema, TrashedFileSchema
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.retention_models import RetentionSettings
 from strongroom.content.nodes.trash import TrashedNode
@@ -14,7 +15,6 @@ from strongroom.content.tenants.schemas import OverrideQuery
 from strongroom.content.tenants.views import requested_override
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
-from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
@@ -33,7 +33,7 @@ blueprint = Blueprint(
     "GET",
     "",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.LIST_TRASH,
     query=PagingQuery,
     returns=collection_of(TrashedFileSchema),
     errors=(errors.Forbidden,),
@@ -52,7 +52,7 @@ def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
     "POST",
     "/<file_id>/restore",
     access=Access.USER,
-    scope=Scope.FILES_SHARE,
+    rule=operations.RESTORE,
     body=RestorationSchema,
     returns=NodeSchema,
     errors=(
@@ -84,7 +84,7 @@ def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
     "DELETE",
     "/<file_id>",
     access=Access.USER,
-    sensitive=Sensitive.FILES,
+    rule=operations.PURGE_TRASH,
     query=OverrideQuery,
     returns=DoneSchema,
     errors=(
@@ -112,7 +112,7 @@ def delete_from_trash(tenant_id: str, file_id: str, query: Json) -> dict[str, bo
     "DELETE",
     "",
     access=Access.USER,
-    sensitive=Sensitive.FILES,
+    rule=operations.PURGE_TRASH,
     returns=DoneSchema,
     errors=(errors.Forbidden, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},

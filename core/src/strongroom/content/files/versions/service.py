@@ -6,9 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.file_writer import FileWriter
-from strongroom.content.nodes.models import Node, NodeType, Permission
+from strongroom.content.nodes.models import Node, NodeType
+from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import FileContent, require_revision
 from strongroom.content.nodes.versions import Version, VersionRepository
@@ -56,7 +58,7 @@ class VersionService:
             NotAFile: the node is a folder.
         """
         with self._database.read() as connection:
-            self._file(connection, caller, tenant_id, node_id, Permission.READ)
+            self._file(connection, caller, tenant_id, node_id, operations.LIST_VERSIONS)
             page = self._versions.page(connection, node_id, paging)
             users = {version.archived_by for version in page.items}
             return page, self._users.summaries(connection, users)
@@ -73,7 +75,7 @@ class VersionService:
             NotScannedYet, Quarantined: the content may not be read.
         """
         with self._database.read() as connection:
-            view = self._file(connection, caller, tenant_id, node_id, Permission.READ)
+            view = self._file(connection, caller, tenant_id, node_id, operations.DOWNLOAD_VERSION)
             version = self._find(connection, view.node, number)
         # Before the store is involved, which may serve the content without the server.
         require_readable(version.scan)
@@ -99,7 +101,7 @@ class VersionService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            node = self._file(connection, caller, tenant_id, node_id, Permission.WRITE).node
+            node = self._file(connection, caller, tenant_id, node_id, operations.RESTORE_VERSION).node
             require_revision(node, revision)
             version = self._find(connection, node, number)
             require_readable(version.scan)
@@ -127,7 +129,7 @@ class VersionService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            node = self._file(connection, caller, tenant_id, node_id, Permission.WRITE).node
+            node = self._file(connection, caller, tenant_id, node_id, operations.CHANGE_VERSION).node
             version = self._find(connection, node, number)._replace(**changes)
             return self._versions.mark(connection, version, version.label, version.is_kept)
 
@@ -150,7 +152,7 @@ class VersionService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            node = self._file(connection, caller, tenant_id, node_id, Permission.MANAGE).node
+            node = self._file(connection, caller, tenant_id, node_id, operations.DELETE_VERSION).node
             version = self._find(connection, node, number)
             released = self._file_writer.remove_version(connection, node, version, override)
         self._blobs.remove(released)
@@ -194,9 +196,9 @@ class VersionService:
         caller: AnyCaller,
         tenant_id: str,
         node_id: str,
-        needed: Permission,
+        rule: NodeRule,
     ) -> NodeView:
-        view = self._access.require(connection, caller, tenant_id, node_id, needed)
+        view = self._access.require(connection, caller, tenant_id, node_id, rule)
         if view.node.type != NodeType.FILE:
             raise NotAFile
         return view

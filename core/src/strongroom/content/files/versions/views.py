@@ -8,13 +8,13 @@ from strongroom.content.files.serializers import Json
 from strongroom.content.files.versions.schemas import VersionChangesSchema, VersionSchema
 from strongroom.content.files.versions.service import VersionService
 from strongroom.content.files.views import DOWNLOAD_DOCUMENT, send_node
+from strongroom.content.nodes import operations
 from strongroom.content.nodes.versions import Version
 from strongroom.content.scanning.states import SKIPPED, UNREADABLE_ERRORS
 from strongroom.content.tenants.schemas import OverrideQuery
 from strongroom.content.tenants.views import requested_override
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
-from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
@@ -40,7 +40,7 @@ _ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFile)
     "GET",
     "",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.LIST_VERSIONS,
     query=PagingQuery,
     returns=collection_of(VersionSchema),
     errors=_ERRORS,
@@ -56,7 +56,7 @@ def list_versions(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     "GET",
     "/<number>/download",
     access=Access.USER,
-    scope=Scope.FILES_READ,
+    rule=operations.DOWNLOAD_VERSION,
     errors=(
         *_ERRORS,
         *UNREADABLE_ERRORS,
@@ -78,7 +78,7 @@ def download_version(tenant_id: str, file_id: str, number: str) -> Response:
     "POST",
     "/<number>/restore",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.RESTORE_VERSION,
     returns=NodeSchema,
     errors=(*CONDITIONAL_ERRORS, errors.NotAFile, *UNREADABLE_ERRORS, errors.StorageFull),
     request_headers=("If-Match",),
@@ -95,7 +95,7 @@ def restore_version(tenant_id: str, file_id: str, number: str) -> Tagged:
     "PATCH",
     "/<number>",
     access=Access.USER,
-    scope=Scope.FILES_WRITE,
+    rule=operations.CHANGE_VERSION,
     body=VersionChangesSchema,
     returns=VersionSchema,
     errors=_ERRORS,
@@ -110,7 +110,7 @@ def change_version(tenant_id: str, file_id: str, number: str, body: Json) -> Jso
     "DELETE",
     "/<number>",
     access=Access.USER,
-    sensitive=Sensitive.FILES,
+    rule=operations.DELETE_VERSION,
     query=OverrideQuery,
     returns=DoneSchema,
     errors=(*_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
