@@ -13,6 +13,7 @@ from fs import errors
 
 from strongroom.plugin_api.filesystem import FilesystemBackend
 from strongroom.testing.storage import MEBIBYTE, PatternSource, SourceBroke, StorageBackendContract
+from strongroom_storage_s3.backend import S3Backend
 from strongroom_storage_s3.filesystem import StrongroomS3FS
 from strongroom_storage_s3.options import S3Options
 
@@ -198,3 +199,23 @@ class TestTheReadyMadeBackendOverTheFilesystem(StorageBackendContract):
     @pytest.fixture
     def backend(self, options: S3Options) -> BackendOverTheFilesystem:
         return BackendOverTheFilesystem(options)
+
+
+def test_all_files_are_listed_without_a_request_per_folder(
+    filesystem: StrongroomS3FS, put_object: Callable[[str, bytes], None], requests_sent: Counter[str]
+) -> None:
+    keys = [f"{number:02x}/{number:04x}" for number in range(12)]
+    for key in keys:
+        put_object(key, b"content")
+    put_object("folder/", b"")
+    put_object("odd//name/../x", b"content")
+    requests_sent.clear()
+    assert [key for key, _ in filesystem.files()] == [*keys, "odd//name/../x"]
+    assert requests_sent == {"ListObjectsV2": 1}
+    assert [(key, info.size) for key, info in filesystem.files("0a/00")] == [("0a/000a", 7)]
+
+
+def test_a_shared_client_stays_open(backend: S3Backend) -> None:
+    with StrongroomS3FS(backend.options, client=backend._client) as filesystem:
+        assert list(filesystem.files()) == []
+    backend.put("aa/aa", io.BytesIO(b"x"))

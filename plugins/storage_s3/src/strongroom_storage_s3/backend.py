@@ -1,10 +1,9 @@
-"""The storage backend: objects through boto3, one request per operation.
+"""The storage backend: objects through boto3, one request per operation, and listings through fs-s3fs.
 
-The data path (put, ranged reads, stat, delete, copy, signed URLs) and the scan, which is one flat
-listing, need no folders, and the semantics of a filesystem cost further requests. They therefore use
-the client directly. For browsing, walking and copying trees,
-:class:`strongroom_storage_s3.filesystem.StrongroomS3FS` presents the same bucket as a PyFilesystem. It
-is fs-s3fs with its client, reader and writer replaced by those used here.
+The data path (put, ranged reads, stat, delete, copy, signed URLs) uses the client directly, because the
+checks of a filesystem cost further requests. The scan, which migration, repair and garbage collection
+use, lists :class:`strongroom_storage_s3.filesystem.StrongroomS3FS`: fs-s3fs with its client, reader and
+writer replaced by those used here. ADR 0083 has the requests of each way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -116,14 +115,14 @@ class S3Backend(StorageBackend[S3Options], ServerSideCopy, SignedDownloads, Sign
             self._client.get().delete_object(**self._at(key))
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        paginator = self._client.get().get_paginator("list_objects_v2")
-        pages = iter(paginator.paginate(Bucket=self.options.bucket, Prefix=f"{self._prefix}{prefix}"))
-        while page := _next_page(pages):
-            for item in page.get("Contents", ()):
-                # A key with a trailing slash is a folder marker, created by tools that show folders.
-                if not item["Key"].endswith("/"):
-                    key = item["Key"].removeprefix(self._prefix)
-                    yield ObjectStat(key, item["Size"], _milliseconds(item))
+        # Imported lazily, because only commands and jobs scan, and fs-s3fs imports pkg_resources.
+        from strongroom_storage_s3.filesystem import StrongroomS3FS
+
+        with StrongroomS3FS(self.options, client=self._client) as filesystem:
+            files = filesystem.files(prefix)
+            while entry := _next_entry(files):
+                key, info = entry
+                yield ObjectStat(key, info.size, int(info.raw["details"]["modified"] * 1000))
 
     def copy(self, source_key: str, target_key: str) -> None:
         client, source, target = self._client.get(), self._at(source_key), self._at(target_key)
@@ -222,9 +221,9 @@ def _milliseconds(response: Mapping[str, Any]) -> int:
     return int(response["LastModified"].timestamp() * 1000)
 
 
-def _next_page(pages: Iterator[Any]) -> Any:
+def _next_entry(files: Iterator[Any]) -> Any:
     with translated_errors():
-        return next(pages, None)
+        return next(files, None)
 
 
 def _override(header: str) -> str:

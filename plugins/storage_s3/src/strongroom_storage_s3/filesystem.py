@@ -45,12 +45,16 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
     Args:
         options: the backend's options.
         url_lifetime: lifetime of the URLs of :meth:`geturl`, in seconds.
+        client: the client of a backend, which stays open; by default, the filesystem has its own.
     """
 
-    def __init__(self, options: S3Options, *, url_lifetime: int = 900) -> None:
+    def __init__(
+        self, options: S3Options, *, url_lifetime: int = 900, client: LazyClient | None = None
+    ) -> None:
         self._options = options
         self._url_lifetime = url_lifetime
-        self._lazy_client = LazyClient(options, options.endpoint)
+        self._is_shared = client is not None
+        self._lazy_client = client or LazyClient(options, options.endpoint)
         super().__init__(
             options.bucket,
             dir_path=f"/{options.prefix.strip('/')}",
@@ -67,7 +71,8 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
 
     def close(self) -> None:
         super().close()
-        self._lazy_client.close()
+        if not self._is_shared:
+            self._lazy_client.close()
 
     def open(
         self,
@@ -140,6 +145,29 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
             Info(self._info_from_object(item, namespaces or ()))
             for item in (islice(items, *page) if page else items)
         )
+
+    def files(self, prefix: str = "") -> Iterator[tuple[str, Info]]:
+        """Yield all files of all folders, with their details, by one request per 1,000 objects.
+
+        ``walk`` makes a request per folder, and its names are normalised.
+
+        Args:
+            prefix: only files whose key begins with it; it may end within a name.
+
+        Yields:
+            the key below the configured prefix, and the information.
+
+        Raises:
+            botocore.exceptions.ClientError: the store refuses the listing.
+        """
+        root = self._path_to_dir_key("/").lstrip("/")
+        paginator = self.client.get_paginator("list_objects_v2")
+        for page in paginator.paginate(Bucket=self._bucket_name, Prefix=f"{root}{prefix}"):
+            for item in page.get("Contents", ()):
+                # A key with a trailing slash is the marker of a folder.
+                if not item["Key"].endswith("/"):
+                    info = self._info_from_object(item, ("details",))
+                    yield item["Key"].removeprefix(root), Info(info)
 
     def listdir(self, path: str) -> list[str]:
         return [info.name for info in self.scandir(path)]
