@@ -110,6 +110,27 @@ def test_requests_and_services_count_by_one_limiter(database: Database, clock: M
     assert refusals == ["visits", "visits"]
 
 
+class TickingClock(ManualClock):
+    """A clock that is later each time that it is read."""
+
+    def now(self) -> int:
+        at = super().now()
+        self.advance(600)
+        return at
+
+
+def test_a_refusal_is_reported_although_there_is_room_a_moment_later(database: Database) -> None:
+    app, refusals, clock = Flask(__name__), list[str](), TickingClock()
+    limiter = database_place(database, clock).open(app, client)
+    limits = RateLimits(limiter, {"visits": rates("1/second")}, KEYS, clock, refusals.append)
+    with app.test_request_context():
+        limits.check("visits")
+        with pytest.raises(TooManyRequests) as refusal:
+            limits.check("visits")
+    assert refusal.value.retry_after == 1
+    assert refusals == ["visits"]
+
+
 def test_a_refusal_counts_nothing_on_the_allowances_that_have_room(limits: RateLimits) -> None:
     used_up, roomy = allowance("1/hour", subject="alice"), allowance("2/hour", subject="bob")
     limits.spend(used_up)

@@ -58,9 +58,10 @@ class RowLease:
         return update(self._table).where(self.is_row, self.is_free).values(self.claimed)
 
     def claimable(self, *columns: Any) -> Select[Any]:
-        """Return the query that locks free rows for a claim in the same transaction.
+        """Return the query that locks rows for a claim in the same transaction.
 
-        On PostgreSQL it skips the rows that other processes are claiming, instead of waiting for them.
+        The caller adds the condition that they are free. On PostgreSQL the query skips rows that other
+        processes are claiming, instead of waiting for them.
         """
         return select(*(columns or (self._table,))).with_for_update(skip_locked=True)
 

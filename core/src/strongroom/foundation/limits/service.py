@@ -80,7 +80,8 @@ class RateLimits:
         with _failing_closed():
             if breach := self._count(name):
                 subject = breach.request_args[0]
-                raise self._refusal(self._full(_windows_of(name, subject, self._limits[name])))
+                full = self._full(_windows_of(name, subject, self._limits[name]))
+                raise self._refusal({name}, full)
 
     def has_room(self, name: str) -> bool:
         """Count the request for a limit of the client's address; return whether the limit had room.
@@ -109,7 +110,7 @@ class RateLimits:
         with _failing_closed():
             for item, key in self._windows(allowances):
                 if not self._limiter.limiter.hit(item, *key):
-                    raise self._refusal([(item, key)])
+                    raise self._refusal({key[1]}, [(item, key)])
 
     def require(self, *allowances: Allowance) -> None:
         """Check that all allowances have room, without counting an event.
@@ -120,7 +121,7 @@ class RateLimits:
         """
         with _failing_closed():
             if full := self._full(self._windows(allowances)):
-                raise self._refusal(full)
+                raise self._refusal({purpose for _, (_, purpose) in full}, full)
 
     def _check_of(self, name: str, rates: Sequence[Rate]) -> Callable[[], None]:
         """Return a function that Flask-Limiter limits per client, in all routes together."""
@@ -153,11 +154,11 @@ class RateLimits:
         test = self._limiter.limiter.test
         return [(item, key) for item, key in windows if not test(item, *key)]
 
-    def _refusal(self, full: Sequence[Window]) -> TooManyRequests:
-        for purpose in {purpose for _, (_, purpose) in full}:
+    def _refusal(self, purposes: Iterable[str], full: Iterable[Window]) -> TooManyRequests:
+        for purpose in purposes:
             self._on_refusal(purpose)
-        # A retry succeeds only when all of them have room again. Concurrent requests may have found
-        # room since, so there may be none.
+        # A retry succeeds only when all of them have room again. None is full if a window has moved
+        # since the refusal.
         return TooManyRequests(retry_after=max((self._wait(*window) for window in full), default=1))
 
     def _wait(self, item: RateLimitItem, key: tuple[str, str]) -> int:
