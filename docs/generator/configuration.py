@@ -1,11 +1,13 @@
 """Generates the page of configuration keys."""
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import Field, fields
+from typing import Any
 
 from generator.prose import prose, required
-from strongroom.foundation.config.describe import Section, core_sections, template
+from strongroom.foundation.config.describe import NAME, Section, core_sections, template
 from strongroom.foundation.config.files import StorageSettings
+from strongroom.foundation.config.limits import NORMAL, OFF, PROFILES, STRICT, LimitsSettings
 from strongroom.foundation.config.loader import ALIASES
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN, offered_sections
@@ -22,7 +24,8 @@ the line and the valid alternatives.
   `STRONGROOM__DATABASE__URL_FILE=/run/secrets/url`.
 - A variable that matches a key except for its underscores, such as `STRONGROOM_SERVER_PORT`, is refused.
 - `strongroom config check` reports whether the server would start, `config show --origin` shows the
-  source of each value, and `config template` prints all keys for the enabled plugins.
+  source of each value, and `config template` prints the keys that most servers need, for the enabled
+  plugins; with `--all` also those that this page marks as advanced.
 
 ## The core
 """
@@ -31,6 +34,17 @@ EXTENSIONS = """\
 ## Built-in extensions
 
 The README of a plugin documents the options of its extensions.
+"""
+
+PROFILES_OF_LIMITS = """\
+## Profiles of limits
+
+`profile` in `[limits]` sets the limits that have no value of their own. `off` removes only the limits of
+volume; production refuses it. The other limits protect passwords, codes and keys from guessing, users
+from floods of messages, and the knowledge of who is registered.
+
+| limit | strict | normal | off |
+|---|---|---|---|
 """
 
 DEPRECATED = """\
@@ -47,11 +61,23 @@ when the server starts and by `config check`. A key that is set by both of its n
 def configuration_page() -> Iterator[str]:
     """Yield the pieces of the page of configuration keys."""
     yield CONFIGURATION
-    yield from map(section_of, [*core_sections(), Section(("storages", "NAME"), StorageSettings)])
+    yield from map(section_of, [*core_sections(), Section(("storages", NAME), StorageSettings)])
+    yield "\n" + PROFILES_OF_LIMITS
+    yield from map(limit_row, fields(LimitsSettings)[1:])
     yield "\n" + EXTENSIONS
     yield from map(section_of, offered_sections(PluginManager(BUILTIN, ())))
     yield "\n" + DEPRECATED
     yield from (f"| `{'.'.join(old)}` | `{'.'.join(new)}` |\n" for old, new in ALIASES.items())
+
+
+def limit_row(item: "Field[Any]") -> str:
+    """Return the row of a limit, with its value in each profile."""
+    values = (_limit(PROFILES[name].get(item.name, item.default)) for name in (STRICT, NORMAL, OFF))
+    return f"| `{item.name}` | {' | '.join(values)} |\n"
+
+
+def _limit(value: Any) -> str:
+    return (", ".join(map(str, value)) or "no limit") if isinstance(value, tuple | list) else str(value)
 
 
 def section_of(section: Section) -> str:

@@ -38,9 +38,9 @@ def scanning(folder: Path) -> Table:
         "plugins": {"enabled": ["storage_local", "scan_clamd"]},
         "scanning": {
             "scanners": ["clamd"],
-            "inline_max_bytes": 1000,
             "clamd": {"socket": str(folder / "clamd.ctl"), "timeout_seconds": 5},
         },
+        "advanced": {"scan_inline_max_bytes": 1000},
     }
 
 

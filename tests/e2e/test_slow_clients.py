@@ -67,7 +67,8 @@ class Scene:
 def serving_scene(folder: Path, grace_seconds: int, *more: Table) -> Iterator[Scene]:
     """Run a server with a user and a large file."""
     changes = {
-        "server": {"threads": THREADS, "transfer_grace_seconds": grace_seconds},
+        "server": {"threads": THREADS},
+        "advanced": {"transfer_grace_seconds": grace_seconds},
         "passwords": {"bcrypt_cost": BCRYPT_COST},
         # Bodies that never arrive count as logins of this address, which all clients share here.
         **lifted("login_per_address"),

@@ -61,7 +61,7 @@ pytestmark = [
         {
             "server": {"workers": 1},
             "plugins": {"enabled": ["storage_local", "factor_totp", "webhooks"]},
-            # The former name of passwords.max_concurrent_hashes.
+            # The former name of advanced.max_concurrent_hashes.
             "passwords": {"hashes_in_flight": 2},
             **FIXED_CAPTCHA,
         }
@@ -268,7 +268,7 @@ def test_a_database_of_the_previous_release_is_upgraded_in_place(
     assert f"-> {SCHEMA_REVISION}" in run_command("--config", str(config), "db", "upgrade").stdout
     assert rows_of(engine, columns_of(before)) == before
     checked = run_command("--config", str(config), "config", "check")
-    assert "passwords.hashes_in_flight: deprecated: use passwords.max_concurrent_hashes" in (
+    assert "passwords.hashes_in_flight: deprecated: use advanced.max_concurrent_hashes" in (
         checked.stdout + checked.stderr
     )
     for number in range(2):

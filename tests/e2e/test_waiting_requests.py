@@ -24,7 +24,7 @@ pytestmark = pytest.mark.config(
     {
         "server": {"workers": 1, "threads": 1},
         # One user has half of them.
-        "events": {"waiting_per_process": 2 * WAITING},
+        "advanced": {"waiting_per_process": 2 * WAITING},
     }
 )
 

@@ -17,7 +17,9 @@ from strongroom.testing.clock import HOUR
 DAY = 24 * HOUR
 
 
-pytestmark = pytest.mark.config({"events": {"waiting_per_process": 1}, "files": {"events_kept_days": 1}})
+pytestmark = pytest.mark.config(
+    {"advanced": {"waiting_per_process": 1}, "files": {"events_kept_days": 1}}
+)
 
 
 def page(scene: Scene, query: str = "?cursor=0", by: Person | None = None) -> Json:

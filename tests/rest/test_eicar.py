@@ -126,10 +126,10 @@ def configuration(socket: Path) -> Table:
         "plugins": {"enabled": ["storage_local", "scan_clamd"]},
         "scanning": {
             "scanners": ["clamd"],
-            "inline_max_bytes": INLINE,
             "on_unscannable": "refuse",
             "clamd": {"socket": str(socket)},
         },
+        "advanced": {"scan_inline_max_bytes": INLINE},
     }
 
 
@@ -176,7 +176,9 @@ def test_nothing_can_be_read_while_the_daemon_is_gone(
     """Two nodes; the daemon is killed between the uploads and the scans, and started again."""
     folder = Path(tempfile.mkdtemp(prefix="clamd"))
     config = write_api_config(
-        tmp_path, database_url, merged(configuration(folder / "clamd.ctl"), {"scanning": {"threads": 1}})
+        tmp_path,
+        database_url,
+        merged(configuration(folder / "clamd.ctl"), {"advanced": {"scan_threads": 1}}),
     )
     with Api.running(config, clock) as api, Api.running(config, clock) as other:
         alice = api.person()

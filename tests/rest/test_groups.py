@@ -12,7 +12,7 @@ from strongroom.testing.clock import HOUR
 
 pytestmark = [
     pytest.mark.both_databases,
-    pytest.mark.config({"tenants": {"max_groups": 4, "max_groups_per_user": 2}}),
+    pytest.mark.config({"advanced": {"max_groups": 4, "max_groups_per_user": 2}}),
 ]
 
 

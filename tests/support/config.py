@@ -60,7 +60,7 @@ def base_config(folder: Path, database_url: str) -> Table:
         "login": {"methods": ["password"]},
         "passwords": {"bcrypt_cost": 4},
         # The default is too short for the start of a worker on a busy machine.
-        "business_files": {"picture_seconds": 60},
+        "advanced": {"picture_seconds": 60},
     }
 
 

@@ -27,7 +27,8 @@ REFUSED = ErrorKind(422, "error.refused-by-test", "Refused by the test.")
 
 SCANNING: Table = {
     "plugins": {"enabled": ["storage_local", "scan_words"]},
-    "scanning": {"scanners": ["words"], "inline_max_bytes": 1000},
+    "scanning": {"scanners": ["words"]},
+    "advanced": {"scan_inline_max_bytes": 1000},
 }
 
 

@@ -1,19 +1,80 @@
 """Showing a configuration, and the template of one."""
 
+import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from strongroom.cli.main import root
 from strongroom.foundation.config import load
-from strongroom.foundation.config.describe import core_sections, show, template
+from strongroom.foundation.config.describe import (
+    core_sections,
+    show,
+    template,
+    template_sections,
+)
+from strongroom.foundation.plugins.selection import offered_sections, select
+
+MAX_KEYS = 110
+
+
+def uncommented(lines: list[str]) -> str:
+    return "\n".join(line.removeprefix("#") for line in lines if not line.startswith("# "))
+
+
+def printed(*options: str) -> list[str]:
+    """Return the lines of `config template` with the default plugins."""
+    return CliRunner().invoke(root, ["config", "template", *options]).stdout.splitlines()
+
+
+def keys_in(lines: list[str]) -> list[str]:
+    return [line for line in lines if re.match(r"#\w+ = ", line)]
+
+
+def test_the_template_of_the_default_plugins_has_at_most_110_keys() -> None:
+    assert 0 < len(keys_in(printed())) <= MAX_KEYS
+
+
+@pytest.mark.parametrize("options", [(), ("--all",)])
+def test_a_printed_template_is_a_configuration_with_the_defaults(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = tmp_path / "strongroom.toml"
+    path.write_text("\n".join(printed(*options)))
+    configuration = load(path, {})
+    assert configuration.settings == load(None, {}).settings
+    select(configuration)
+
+
+def test_a_printed_template_declares_each_table_once() -> None:
+    """Also when all its lines are uncommented."""
+    tomllib.loads(uncommented(printed("--all")))
+
+
+def test_the_template_names_what_it_omits_and_all_has_it() -> None:
+    omitted = {*keys_in(printed("--all"))} - {*keys_in(printed())}
+    assert {"#hash_queue = 64", '#wrong_keys_per_address = ["600/hour"]'} <= omitted
+    assert "config template --all" in printed()[1]
+    sections = [*template_sections(), *offered_sections(select(load(None, {})).plugins)]
+    everything = keys_in(list(template(sections)))
+    assert keys_in(printed("--all")) == everything
+
+
+def test_tables_with_the_same_keys_are_one_table_of_the_template() -> None:
+    lines = printed()
+    at = lines.index("#[business_files.NAME]")
+    assert lines[at + 1] == "# NAME: photos, figures, covers, avatars; their defaults may differ."
+    assert not any(line.startswith("[business_files.photos") for line in lines)
 
 
 def test_the_template_is_toml_and_holds_every_key_at_its_default() -> None:
     lines = list(template(core_sections()))
     assert tomllib.loads("\n".join(lines))["server"] == {}
     settings = load(None, {}).settings
-    active = "\n".join(line.removeprefix("#") for line in lines if not line.startswith("# "))
-    parsed = tomllib.loads(active)
+    parsed = tomllib.loads(uncommented(lines))
     assert parsed["server"]["port"] == settings.server.port
     assert parsed["limits"]["code_per_device"] == ["1/minute"]
     assert set(parsed) | {"storages"} == {section.path[0] for section in core_sections()} | {"storages"}

@@ -283,7 +283,7 @@ class FileServices(StorageServices, TenantServices):
             self._clock,
             Contents(self._access, self.blobs),
             self.blobs,
-            lifetime=self._settings.files.bundle_lifetime_seconds * 1000,
+            lifetime=self._settings.advanced.bundle_lifetime_seconds * 1000,
         )
 
     @cached_property
@@ -296,21 +296,21 @@ class FileServices(StorageServices, TenantServices):
 
     @cached_property
     def change_waiters(self) -> ChangeWaiters:
-        return ChangeWaiters(self._database, self._settings.events.waiting_per_process)
+        return ChangeWaiters(self._database, self._settings.advanced.waiting_per_process)
 
     # Further ways in for content.
 
     @cached_property
     def uploads(self) -> UploadService:
         database, clock, writer, blobs = self._database, self._clock, self._file_writer, self.blobs
-        repository = UploadRepository(clock, self._settings.files.upload_lifetime_seconds * 1000)
+        repository = UploadRepository(clock, self._settings.advanced.upload_lifetime_seconds * 1000)
         chunks = ChunkWriter(database, clock, repository, writer, blobs)
         return UploadService(database, clock, repository, writer, blobs, self.tenants.space, chunks)
 
     @cached_property
     def direct_uploads(self) -> DirectUploads:
         reservations = Reservations(
-            self._clock, self.tenants.space, self._settings.files.open_direct_uploads_per_user
+            self._clock, self.tenants.space, self._settings.advanced.open_direct_uploads_per_user
         )
         return DirectUploads(
             self._database,
@@ -329,7 +329,7 @@ class FileServices(StorageServices, TenantServices):
 
     @cached_property
     def pictures(self) -> PictureProcessor:
-        settings = self._settings.business_files
+        settings = self._settings.advanced
         return PictureProcessor(
             PictureSlots(settings.max_concurrent_images, self._base.on_wait("images")),
             memory_bytes=settings.picture_memory_bytes,
@@ -376,7 +376,7 @@ class FileServices(StorageServices, TenantServices):
             self._content_owners,
             self._audit,
             hold_unavailable=settings.on_unavailable == "hold",
-            threads=settings.threads,
+            threads=self._settings.advanced.scan_threads,
         )
         self._base.resources.callback(worker.close)
         return worker

@@ -65,12 +65,12 @@ class IdentityServices(ServiceGroup):
 
     @cached_property
     def hasher(self) -> PasswordHasher:
-        passwords, metrics = self._settings.passwords, self._base.metrics
+        advanced, metrics = self._settings.advanced, self._base.metrics
         return PasswordHasher(
             self._base.keys.derive("passwords"),
-            cost=passwords.bcrypt_cost,
-            max_concurrent=passwords.max_concurrent_hashes,
-            queue_length=passwords.hash_queue,
+            cost=self._settings.passwords.bcrypt_cost,
+            max_concurrent=advanced.max_concurrent_hashes,
+            queue_length=advanced.hash_queue,
             watch=metrics.hashing if metrics else nullcontext,
             on_wait=self._base.on_wait("hashes"),
             on_block=step_aside,
@@ -88,7 +88,7 @@ class IdentityServices(ServiceGroup):
     @cached_property
     def captchas(self) -> CaptchaService:
         provider = self._base.construct(self._base.selection.captcha, ("captcha",))
-        lifetime = self._settings.captcha.lifetime_seconds * 1000
+        lifetime = self._settings.advanced.captcha_lifetime_seconds * 1000
         return CaptchaService(self._database, self._clock, self._base.keys, provider, lifetime)
 
     @cached_property
@@ -263,7 +263,7 @@ class IdentityServices(ServiceGroup):
         return LoginThrottle(
             self._database,
             Attempts(base.clock, base.keys, window=WINDOW, lifetime=lifetime),
-            Turns(self._settings.passwords.hash_queue, WAIT_SECONDS, step_aside),
+            Turns(self._settings.advanced.hash_queue, WAIT_SECONDS, step_aside),
             free_failures=limits.login_failures_before_captcha,
             free_failures_per_address=limits.login_failures_per_address_before_captcha,
         )

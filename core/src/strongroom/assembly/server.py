@@ -218,8 +218,8 @@ class _Worker:
 
 
 def _gateway(app: WsgiApp, root: Settings, container: "Container") -> Gateway:
-    settings = root.server
-    rate = TransferRate(settings.transfer_grace_seconds, settings.min_transfer_rate)
+    settings, advanced = root.server, root.advanced
+    rate = TransferRate(advanced.transfer_grace_seconds, advanced.min_transfer_rate)
     timers = Timers(rate.grace_seconds / 4)
     return Gateway(
         app,
@@ -228,7 +228,7 @@ def _gateway(app: WsgiApp, root: Settings, container: "Container") -> Gateway:
         timers=timers,
         waiting=WaitingResponses(timers, rate.grace_seconds),
         unqueued_path=f"{settings.base_path}/livez",
-        waiting_threads=root.events.waiting_per_process + _HASH_QUEUES * root.passwords.hash_queue,
+        waiting_threads=advanced.waiting_per_process + _HASH_QUEUES * advanced.hash_queue,
     )
 
 
@@ -269,7 +269,7 @@ class _Server(DrainingServer):
         self._ssp, self._sso = None, None
         self._sockets = open_listeners(self.bind_addr, self.bind_port, self.workers, self.backlog)
         for listener in self._sockets:
-            seconds = _UNREAD_GRACES * self.settings.server.transfer_grace_seconds
+            seconds = _UNREAD_GRACES * self.settings.advanced.transfer_grace_seconds
             _limit_unread(listener, seconds)
 
     def _spawn_worker(  # type: ignore[override]  # as the base class itself has it

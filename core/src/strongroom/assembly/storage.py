@@ -49,8 +49,8 @@ class StorageServices(ServiceGroup):
 
     @cached_property
     def _inspection(self) -> ContentInspection:
-        settings = self._settings.scanning
-        policy = InspectionPolicy(settings.inline_max_bytes, settings.on_unavailable == "hold")
+        holds = self._settings.scanning.on_unavailable == "hold"
+        policy = InspectionPolicy(self._settings.advanced.scan_inline_max_bytes, holds)
         return ContentInspection(self._database, self.scanners, self._scans, self._audit, policy)
 
     @cached_property

@@ -46,7 +46,7 @@ class TenantServices(ServiceGroup):
             self._clock,
             self._memberships,
             self._visibility,
-            max_per_user=self._settings.tenants.max_groups_per_user,
+            max_per_user=self._settings.advanced.max_groups_per_user,
         )
 
     @cached_property
@@ -87,7 +87,7 @@ class TenantServices(ServiceGroup):
             self._group_members,
             self._users,
             self._audit,
-            max_groups=self._settings.tenants.max_groups,
+            max_groups=self._settings.advanced.max_groups,
         )
 
     @cached_property
@@ -114,7 +114,7 @@ class TenantServices(ServiceGroup):
             self._identity.reauthentication,
             InvitationPolicy(
                 lifetime=tenants.invitation_days * DAY,
-                max_open=tenants.max_invitations,
+                max_open=self._settings.advanced.max_invitations,
                 adds_known=tenants.add_known_invitees,
                 per_recipient=limits.invitations_per_recipient,
                 per_user=limits.invitations_per_user,

@@ -17,7 +17,9 @@ API_VERSION = "1.0"
 class ConsoleOptions:
     """The keys of ``[messages.console]``."""
 
-    outbox: Path = option(help="The file to which each message is appended as a line of JSON.")
+    outbox: Path = option(
+        help="The file to which each message is appended as a line of JSON.", advanced=True
+    )
 
 
 class ConsoleSender(MessageSender[ConsoleOptions]):

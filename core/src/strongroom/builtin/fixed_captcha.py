@@ -14,7 +14,7 @@ API_VERSION = "1.0"
 class FixedCaptchaOptions:
     """The keys of ``[captcha]`` with ``provider = "fixed"``."""
 
-    answer: str = option(help="The answer to every puzzle.")
+    answer: str = option(help="The answer to every puzzle.", advanced=True)
 
 
 class FixedCaptcha(CaptchaProvider[FixedCaptchaOptions]):

@@ -15,7 +15,11 @@ class ProofOfWorkOptions:
     """The keys of ``[captcha]`` with ``provider = "proof_of_work"``."""
 
     max_number: int = option(
-        100_000, minimum=1000, maximum=10_000_000, help="Maximum number of hashes that a solution takes."
+        100_000,
+        minimum=1000,
+        maximum=10_000_000,
+        help="Maximum number of hashes that a solution takes.",
+        advanced=True,
     )
 
 

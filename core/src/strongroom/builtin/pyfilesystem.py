@@ -23,7 +23,7 @@ class PyFilesystemOptions:
         help="The PyFilesystem2 URL, such as ftp://user:password@host/folder or osfs:///srv/files; "
         "other schemes need their own packages.",
     )
-    create: bool = option(True, help="Whether to create the folder if it is missing.")
+    create: bool = option(True, help="Whether to create the folder if it is missing.", advanced=True)
 
     def __post_init__(self) -> None:
         # PyFilesystem would treat it as the path of a folder, and create that folder.

@@ -41,12 +41,14 @@ class SmtpOptions:
         "starttls", choices=("starttls", "tls", "none"), help="How the connection is encrypted."
     )
     ca_file: str | None = option(
-        None, help="A file of CA certificates to trust instead of the system's, in PEM format."
+        None,
+        help="A file of CA certificates to trust instead of the system's, in PEM format.",
+        advanced=True,
     )
     username: str | None = option(None, help="The username at the mail server; absent: no login.")
     password: str | None = option(None, secret=True, help="The password at the mail server.")
     timeout_seconds: float = option(
-        10.0, minimum=1, maximum=120, help="Seconds that a network operation may take."
+        10.0, minimum=1, maximum=120, help="Seconds that a network operation may take.", advanced=True
     )
 
     def __post_init__(self) -> None:

@@ -1,13 +1,21 @@
 """``strongroom config``: checks and shows the configuration."""
 
 import sys
+from typing import Final
 
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
 from strongroom.foundation.config import Configuration, ConfigurationError
-from strongroom.foundation.config.describe import core_sections, show, template
+from strongroom.foundation.config.describe import core_sections, show, template, template_sections
 from strongroom.foundation.plugins.selection import offered_sections, select
+
+_PAGE: Final = "docs/reference/configuration.md"
+_WITH_ALL: Final = f"# All keys, as in {_PAGE}.\n"
+_WITHOUT_ADVANCED: Final = (
+    f"# The keys that most servers need. {_PAGE} has all, including [advanced] and each of\n"
+    "# [limits]; so has `strongroom config template --all`.\n"
+)
 
 
 @click.group("config")
@@ -76,9 +84,11 @@ def show_command(context: CommandContext, *, origin: bool) -> None:
 
 @config_group.command("template")
 @config_option
+@click.option("--all", "with_advanced", is_flag=True, help="Include the keys that few servers change.")
 @click.pass_obj
-def template_command(context: CommandContext) -> None:
-    """Print a configuration file with every key, its default and its description."""
-    sections = [*core_sections(), *offered_sections(select(context.configuration).plugins)]
-    for line in template(sections):
+def template_command(context: CommandContext, *, with_advanced: bool) -> None:
+    """Print a configuration file with the keys, their defaults and their descriptions."""
+    sections = [*template_sections(), *offered_sections(select(context.configuration).plugins)]
+    click.echo(_WITH_ALL if with_advanced else _WITHOUT_ADVANCED)
+    for line in template(sections, with_advanced=with_advanced):
         click.echo(line)

@@ -16,6 +16,7 @@ from strongroom.content.storage.stores import fault_of
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.config.describe import core_sections, secrets_in, spell
+from strongroom.foundation.config.limits import OFF
 from strongroom.foundation.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.foundation.plugins.selection import Selection
 from strongroom.foundation.secret_keys import is_readable_by_others
@@ -103,6 +104,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         *_secret_files(configuration, selection),
         *_signing_keys(settings),
         *_addresses(settings),
+        *_limits(settings),
         *_extensions(selection),
         *_options(selection),
     )
@@ -250,6 +252,12 @@ def _addresses(settings: Settings) -> Iterator[Fault]:
         )
     if "*" in settings.server.cors_origins:
         yield ("server", "cors_origins"), '"*" is for development only; list the exact origins'
+
+
+def _limits(settings: Settings) -> Iterator[Fault]:
+    if settings.limits.profile == OFF:
+        message = '"off" is for development only; raise single limits by their names'
+        yield ("limits", "profile"), message
 
 
 def _extensions(selection: Selection) -> Iterator[Fault]:

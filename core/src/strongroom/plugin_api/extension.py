@@ -50,6 +50,7 @@ def option(
     minimum: float | None = None,
     maximum: float | None = None,
     development_only: bool = False,
+    advanced: bool = False,
 ) -> Any:
     """Declare one key of a configuration section as a dataclass field.
 
@@ -70,6 +71,7 @@ def option(
         minimum: the minimum value, inclusive.
         maximum: the maximum value, inclusive.
         development_only: production refuses any other value than the default.
+        advanced: ``strongroom config template`` omits the key unless it has the option ``--all``.
     """
     metadata = {
         "help": help,
@@ -77,6 +79,7 @@ def option(
         "choices": tuple(choices),
         "range": (minimum, maximum),
         "development_only": development_only,
+        "advanced": advanced,
     }
     # Exclude secrets from the dataclass's repr, so that logs and tracebacks do not contain them.
     if default_factory is not MISSING:

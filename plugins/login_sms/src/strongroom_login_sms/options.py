@@ -29,19 +29,26 @@ class AliyunSmsOptions:
         default_factory=dict, help="The TemplateCode of each message for all other numbers."
     )
     overseas_sign_name: str | None = option(
-        None, help="The signature for non-mainland numbers; default: sign_name."
+        None, help="The signature for non-mainland numbers; default: sign_name.", advanced=True
     )
-    region: str = option("cn-hangzhou", help="The region, which determines the default endpoint.")
+    region: str = option(
+        "cn-hangzhou", help="The region, which determines the default endpoint.", advanced=True
+    )
     endpoint: str | None = option(
-        None, help="The host, and optionally port, of the gateway; default: the region's."
+        None, help="The host, and optionally port, of the gateway; default: the region's.", advanced=True
     )
     protocol: str = option(
-        "https", choices=("https", "http"), help="The protocol; http only for a simulator."
+        "https",
+        choices=("https", "http"),
+        help="The protocol; http only for a simulator.",
+        advanced=True,
     )
     connect_timeout_seconds: float = option(
-        5.0, minimum=1, maximum=60, help="Connection timeout in seconds."
+        5.0, minimum=1, maximum=60, help="Connection timeout in seconds.", advanced=True
     )
-    read_timeout_seconds: float = option(10.0, minimum=1, maximum=60, help="Read timeout in seconds.")
+    read_timeout_seconds: float = option(
+        10.0, minimum=1, maximum=60, help="Read timeout in seconds.", advanced=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ class HttpSmsOptions:
         "replaced.",
     )
     encoding: str = option("json", choices=("json", "form"), help="The encoding of body.")
-    method: str = option("POST", choices=("POST", "PUT"), help="The HTTP method.")
+    method: str = option("POST", choices=("POST", "PUT"), help="The HTTP method.", advanced=True)
     headers: dict[str, str] = option(
         default_factory=dict, secret=True, help="Request headers, such as one with the key."
     )
@@ -67,6 +74,7 @@ class HttpSmsOptions:
         minimum=1,
         maximum=60,
         help="Connection timeout and read timeout in seconds, each.",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:

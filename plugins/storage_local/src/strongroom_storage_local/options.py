@@ -15,4 +15,5 @@ class LocalOptions:
         64 * 1024 * 1024,
         minimum=0,
         help="Free space in bytes below which uploads get 507.",
+        advanced=True,
     )

@@ -8,37 +8,44 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from strongroom.foundation.config.files import StorageSettings
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.config.sources import KeyPath, RawConfiguration
 
 _HIDDEN: Final = '"..."'
 
+NAME: Final = "NAME"
+"""In the path of a table, a name of the operator's choice or one of several."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """A table of the configuration file: its path, the type that declares its keys, and its values.
 
-    ``chosen_by`` is the key and value that select the extension, such as ``backend = "s3"``.
+    ``chosen_by`` is the key and value that select the extension, such as ``backend = "s3"``. ``names``
+    are the possible names of a table with ``NAME`` in its path; empty: any.
     """
 
     path: KeyPath
     options_type: type[Any]
     options: Any = None
     chosen_by: tuple[str, str] | None = None
+    names: tuple[str, ...] = ()
 
 
 def core_sections(settings: Settings | None = None) -> list[Section]:
-    """Return the tables of the core, with the values of ``settings`` if given."""
-    return list(_tables_within(Settings, (), settings))
+    """Return the tables of the core, with the values of ``settings``; without them, the defaults."""
+    return list(_tables_within(Settings, (), settings or Settings()))
 
 
 def _tables_within(options_type: type[Any], path: KeyPath, values: Any) -> Iterator[Section]:
     hints = typing.get_type_hints(options_type)
     for item in fields(options_type):
         if _is_table(hints[item.name]):
-            inner, inner_path = getattr(values, item.name, None), (*path, item.name)
-            yield Section(inner_path, hints[item.name], inner)
+            inner, inner_path = getattr(values, item.name), (*path, item.name)
+            if _plain_fields(hints[item.name]):
+                yield Section(inner_path, hints[item.name], inner)
             yield from _tables_within(hints[item.name], inner_path, inner)
 
 
@@ -74,17 +81,65 @@ def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
                 yield (*section.path, item.name), value
 
 
-def template(sections: Sequence[Section]) -> Iterator[str]:
-    """Yield the lines of a configuration file with every key, commented out, and its help text."""
+def template(sections: Sequence[Section], *, with_advanced: bool = True) -> Iterator[str]:
+    """Yield the lines of a configuration file with the keys, commented out, and their help texts.
+
+    Args:
+        sections: the tables; those of the same path and several implementations become one table.
+        with_advanced: whether advanced keys are included.
+    """
+    tables: dict[KeyPath, list[Section]] = {}
     for section in sections:
-        yield f"[{'.'.join(section.path)}]"
-        if section.chosen_by:
-            key, value = section.chosen_by
-            yield f"#{key} = {spell(value)}"
-        for item in _plain_fields(section.options_type):
-            yield f"# {item.metadata['help']}{_constraint(item)}"
-            yield f"#{item.name} = {_default(item)}"
+        if _keys(section, with_advanced=with_advanced):
+            tables.setdefault(section.path, []).append(section)
+    for path, parts in tables.items():
+        # A table with a required key is an error unless it is used, so its header is a comment, too.
+        yield f"{'#' if _is_optional(parts[0]) else ''}[{'.'.join(path)}]"
+        for part in parts:
+            if part.names:
+                yield f"# NAME: {', '.join(part.names)}; their defaults may differ."
+            yield from _choice(part, is_alternative=part is not parts[0])
+            for item in _keys(part, with_advanced=with_advanced):
+                yield f"# {_advanced_mark(item)}{item.metadata['help']}{_constraint(item)}"
+                yield f"#{item.name} = {_default(item, part.options)}"
         yield ""
+
+
+def template_sections() -> list[Section]:
+    """Return the tables of the core for a template: those with the same keys once, as ``NAME``."""
+    groups: dict[object, list[Section]] = {}
+    for section in [*core_sections(), Section(("storages", NAME), StorageSettings)]:
+        parent = section.path[:-1]
+        groups.setdefault((parent, section.options_type) if parent else section.path, []).append(section)
+    return [group[0] if len(group) == 1 else _of_all(group) for group in groups.values()]
+
+
+def _of_all(group: Sequence[Section]) -> Section:
+    first = group[0]
+    names = tuple(section.path[-1] for section in group)
+    return Section((*first.path[:-1], NAME), first.options_type, names=names)
+
+
+def _keys(section: Section, *, with_advanced: bool) -> "list[Field[Any]]":
+    items = _plain_fields(section.options_type)
+    return [item for item in items if with_advanced or not item.metadata["advanced"]]
+
+
+def _advanced_mark(item: "Field[Any]") -> str:
+    return "(advanced) " if item.metadata["advanced"] else ""
+
+
+def _is_optional(section: Section) -> bool:
+    required = any(map(_is_required, _plain_fields(section.options_type)))
+    return required or NAME in section.path or section.chosen_by is not None
+
+
+def _choice(section: Section, *, is_alternative: bool) -> Iterator[str]:
+    """Yield the line that selects the extension of a table, unless the table has this key already."""
+    if section.chosen_by is None:
+        return
+    line = f"{section.chosen_by[0]} = {spell(section.chosen_by[1])}"
+    yield f"# With {line}:" if is_alternative else f"#{line}"
 
 
 def spell(value: Any) -> str:
@@ -104,7 +159,13 @@ def spell(value: Any) -> str:
     return str(value)
 
 
-def _default(item: "Field[Any]") -> str:
+def _is_required(item: "Field[Any]") -> bool:
+    return item.default is MISSING and item.default_factory is MISSING
+
+
+def _default(item: "Field[Any]", options: Any) -> str:
+    if options is not None:
+        return spell(getattr(options, item.name))
     if item.default is not MISSING:
         return spell(item.default)
     if item.default_factory is not MISSING:

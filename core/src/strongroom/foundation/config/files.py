@@ -24,7 +24,9 @@ class StorageSettings:
         "nginx with X-Accel-Redirect.",
     )
     x_accel_location: str = option(
-        "/_strongroom", help="The prefix of nginx's internal locations, before the path of the file."
+        "/_strongroom",
+        help="The prefix of nginx's internal locations, before the path of the file.",
+        advanced=True,
     )
     direct_uploads: bool = option(
         False, help="Whether clients may upload files directly to the store, by presigned requests."
@@ -34,6 +36,7 @@ class StorageSettings:
         minimum=10,
         maximum=12 * 3600,
         help="The lifetime in seconds of presigned URLs, for redirects and direct uploads.",
+        advanced=True,
     )
 
 
@@ -60,15 +63,6 @@ class TenantsSettings:
     )
     allow_user_creation: bool = option(
         True, help="Whether any user may create tenants; otherwise only administrators may."
-    )
-    max_groups: int = option(
-        1000, minimum=0, maximum=100_000, help="The maximum number of groups of a tenant."
-    )
-    max_groups_per_user: int = option(
-        100, minimum=0, maximum=10_000, help="The maximum number of groups of a user in a tenant."
-    )
-    max_invitations: int = option(
-        1000, minimum=0, maximum=100_000, help="The maximum number of open invitations of a tenant."
     )
     invitation_days: int = option(
         7, minimum=1, maximum=90, help="Days for which an invitation can be accepted."
@@ -97,13 +91,6 @@ class EventsSettings:
         maximum=3650,
         help="Days for which changes of files can be read and replayed at least. They are kept longer "
         "if files.events_kept_days is longer; other events are kept for audit.retention_days.",
-    )
-    waiting_per_process: int = option(
-        8,
-        minimum=0,
-        maximum=512,
-        help="Requests of a worker that wait for changes of files, in threads of their own; at most "
-        "half are of one user. Others get 503.",
     )
 
 
@@ -143,6 +130,7 @@ class VersionsSettings:
         True,
         help="Whether `prune` keeps, of the earlier contents of a file, all of the last day, one of "
         "each day of the last 30 days, and one of each week before.",
+        advanced=True,
     )
 
 
@@ -180,29 +168,12 @@ class FilesSettings:
     default_quota_bytes: int = option(
         0, minimum=0, help="The default quota of a tenant in bytes; 0: unlimited."
     )
-    bundle_lifetime_seconds: int = option(
-        86_400,
-        minimum=60,
-        maximum=2_592_000,
-        help="Seconds for which an interrupted bundle download can be resumed by its URL.",
-    )
-    upload_lifetime_seconds: int = option(
-        86_400,
-        minimum=60,
-        maximum=31_536_000,
-        help="Seconds after which a resumable upload without progress is deleted.",
-    )
-    open_direct_uploads_per_user: int = option(
-        100,
-        minimum=1,
-        maximum=100_000,
-        help="The maximum number of incomplete direct uploads per user; each reserves its size.",
-    )
     events_kept_days: int = option(
         365,
         minimum=0,
         maximum=36_500,
         help="Days after which `prune` deletes file events, about 1 KB each; 0: never.",
+        advanced=True,
     )
     versions: VersionsSettings = option(
         default_factory=VersionsSettings, help="Earlier contents of files."
@@ -230,13 +201,6 @@ class ScanningSettings:
         help='The content scanners in the order of use, such as ["clamd"]; empty: uploads are not '
         "scanned.",
     )
-    inline_max_bytes: int = option(
-        _MEBIBYTE,
-        minimum=0,
-        maximum=64 * _MEBIBYTE,
-        help="The maximum size in bytes of files that are scanned before the upload is answered, in "
-        "memory; larger files are held back until they are scanned.",
-    )
     on_unscannable: str = option(
         "allow-marked",
         choices=("allow-marked", "refuse"),
@@ -248,12 +212,6 @@ class ScanningSettings:
         choices=("hold", "allow-marked"),
         help="What happens to new files while a scanner is unavailable: they are held back, or they can "
         "be read and are marked until they are scanned.",
-    )
-    threads: int = option(
-        2,
-        minimum=1,
-        maximum=64,
-        help="The number of held-back files that a process scans concurrently.",
     )
 
 
@@ -277,7 +235,7 @@ _WIDTHS_HELP = "The widths in pixels that ?width= accepts; each variant is gener
 
 @dataclass(frozen=True, slots=True)
 class FilesProfile:
-    """The profile of ``POST /api/v1/files``."""
+    """A table ``[business_files.NAME]`` for files of any kind, the profile of ``POST /api/v1/files``."""
 
     max_bytes: int = option(100 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
     types: tuple[str, ...] = option(
@@ -294,12 +252,12 @@ class FilesProfile:
 
 @dataclass(frozen=True, slots=True)
 class PicturesProfile:
-    """The keys that all image profiles share."""
+    """A table ``[business_files.NAME]`` for images, the profile of ``POST /api/v1/files/NAME``."""
 
     max_bytes: int = option(25 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
     types: tuple[str, ...] = option(PICTURE_TYPES, help=_PICTURES_HELP)
     visibility: str = option(_PUBLIC, choices=_VISIBILITIES, help=_VISIBILITY_HELP)
-    max_pixels: int = option(25_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
+    max_pixels: int = option(25_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP, advanced=True)
     widths: tuple[int, ...] = option((320, 640, 1280, 1920), help=_WIDTHS_HELP)
 
     def __post_init__(self) -> None:
@@ -311,55 +269,17 @@ class PicturesProfile:
                 raise ValueError(f"widths: each must be from 1 to {_WIDEST}")
 
 
-@dataclass(frozen=True, slots=True)
-class PhotosProfile(PicturesProfile):
-    """The profile of ``POST /api/v1/files/photos``."""
-
-
-@dataclass(frozen=True, slots=True)
-class FiguresProfile(PicturesProfile):
-    """The profile of ``POST /api/v1/files/figures``."""
-
-
-@dataclass(frozen=True, slots=True)
-class CoversProfile(PicturesProfile):
-    """The profile of ``POST /api/v1/files/covers``."""
-
-
-@dataclass(frozen=True, slots=True)
-class AvatarsProfile(PicturesProfile):
-    """The profile of ``POST /api/v1/files/avatars``."""
-
-    max_bytes: int = option(10 * _MEBIBYTE, minimum=1, help=_SIZE_HELP)
-    max_pixels: int = option(12_000_000, minimum=1, maximum=89_000_000, help=_PIXELS_HELP)
-    widths: tuple[int, ...] = option((48, 96, 192, 384), help=_WIDTHS_HELP)
+_AVATARS: Final = PicturesProfile(
+    max_bytes=10 * _MEBIBYTE, max_pixels=12_000_000, widths=(48, 96, 192, 384)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class BusinessFilesSettings:
     """Photos, illustrations, covers, avatars and other files that are addressed by name only."""
 
-    max_concurrent_images: int = option(
-        0,
-        minimum=0,
-        maximum=64,
-        help="Images that a process decodes concurrently; 0: one per core, at least two.",
-    )
-    picture_memory_bytes: int = option(
-        256 * _MEBIBYTE,
-        minimum=32 * _MEBIBYTE,
-        help="The maximum memory in bytes for decoding and encoding one image; an image that needs more "
-        "is refused.",
-    )
-    picture_seconds: int = option(
-        5,
-        minimum=1,
-        maximum=300,
-        help="The maximum time in seconds for decoding and encoding one image; an image that needs more "
-        "is refused.",
-    )
     files: FilesProfile = option(default_factory=FilesProfile, help="Files of any kind.")
-    photos: PhotosProfile = option(default_factory=PhotosProfile, help="Photos.")
-    figures: FiguresProfile = option(default_factory=FiguresProfile, help="Illustrations.")
-    covers: CoversProfile = option(default_factory=CoversProfile, help="Covers.")
-    avatars: AvatarsProfile = option(default_factory=AvatarsProfile, help="Avatars.")
+    photos: PicturesProfile = option(default_factory=PicturesProfile, help="Photos.")
+    figures: PicturesProfile = option(default_factory=PicturesProfile, help="Illustrations.")
+    covers: PicturesProfile = option(default_factory=PicturesProfile, help="Covers.")
+    avatars: PicturesProfile = option(default_factory=lambda: _AVATARS, help="Avatars.")

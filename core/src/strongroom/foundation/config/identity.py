@@ -1,10 +1,9 @@
-"""The keys of users, login, messages, tokens, rate limits and the audit log."""
+"""The keys of users, login, messages, tokens and the audit log."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strongroom.foundation.config.rates import Rate, rates
 from strongroom.plugin_api import option
 
 
@@ -71,9 +70,6 @@ class CaptchaSettings:
     """Captchas; the other keys of the section are the options of the provider."""
 
     provider: str = option("image", help="The name of a registered captcha provider.")
-    lifetime_seconds: int = option(
-        300, minimum=10, maximum=3600, help="The lifetime of a captcha in seconds."
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +88,7 @@ class MessagesSettings:
         minimum=0,
         maximum=36_500,
         help="Days after which `prune` deletes the record of a message; 0: never.",
+        advanced=True,
     )
     templates_dir: Path | None = option(
         None,
@@ -109,21 +106,6 @@ class PasswordsSettings:
         maximum=18,
         help="The base-2 logarithm of bcrypt's rounds. Raising it is always safe. Lowering it lets an "
         "attacker detect, by the time of a failed login, accounts that have not logged in since.",
-    )
-    max_concurrent_hashes: int = option(
-        0,
-        minimum=0,
-        maximum=64,
-        help="Password hashes that a process computes concurrently for logins, and as many for new "
-        "passwords; 0: one per two cores.",
-    )
-    hash_queue: int = option(
-        64,
-        minimum=0,
-        maximum=1000,
-        help="The maximum number of requests of a worker that wait for a hash, for logins and for new "
-        "passwords each, and of logins that wait for others of the same name or address; further "
-        "requests get 503 immediately. They wait in threads of their own.",
     )
 
 
@@ -170,98 +152,11 @@ class AccessKeysSettings:
         366, minimum=1, maximum=36_500, help="The maximum lifetime of an access key in days."
     )
     max_per_user: int = option(
-        100, minimum=0, maximum=100_000, help="The maximum number of access keys per user; 0: none."
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class LimitsSettings:
-    """Rate limits; each list contains rates such as "5/hour", and all of them apply."""
-
-    login_failures_before_captcha: int = option(
-        3,
-        minimum=0,
-        maximum=1000,
-        help="Failed logins per name before a captcha is required.",
-    )
-    login_failures_seconds: int = option(
-        3600,
-        minimum=1,
-        maximum=2_592_000,
-        help="Seconds after the last failed login of a name until its failures no longer count.",
-    )
-    login_failures_per_address_before_captcha: int = option(
-        30,
+        100,
         minimum=0,
         maximum=100_000,
-        help="Failed logins per client address (IPv6: per /64) in a fixed window of an hour before a "
-        "captcha is required.",
-    )
-    code_per_device: tuple[Rate, ...] = option(
-        rates("1/minute"), help="Verification codes requested per device."
-    )
-    code_per_recipient: tuple[Rate, ...] = option(
-        rates("1/minute", "5/hour", "10/day"), help="Verification codes sent per recipient."
-    )
-    code_per_address: tuple[Rate, ...] = option(
-        rates("30/hour", "200/day"), help="Verification codes requested per client address."
-    )
-    invitations_per_recipient: tuple[Rate, ...] = option(
-        rates("3/hour", "10/day"), help="Invitations sent per e-mail address or mobile number."
-    )
-    invitations_per_user: tuple[Rate, ...] = option(
-        rates("100/hour", "500/day"), help="Invitations sent by a user."
-    )
-    public_per_address: tuple[Rate, ...] = option(
-        rates("600/minute"),
-        help="Changes without a token per client address, such as refreshes, by routes without a limit "
-        "of their own.",
-    )
-    login_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"), help="Login attempts per client address."
-    )
-    challenge_per_address: tuple[Rate, ...] = option(
-        rates("1200/hour"), help="Challenges of logins by a passkey per client address."
-    )
-    available_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"),
-        help="Checks per client address whether a credential is available; beyond it, a captcha is "
-        "required.",
-    )
-    captchas_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"), help="Captchas created per client address."
-    )
-    strength_per_address: tuple[Rate, ...] = option(
-        rates("1200/hour"), help="Password strength checks per client address."
-    )
-    register_per_address: tuple[Rate, ...] = option(
-        rates("30/hour"), help="Registration attempts per client address."
-    )
-    reset_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"), help="Password reset attempts per client address."
-    )
-    setup_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"), help="Attempts per client address to create the first administrator."
-    )
-    unknown_codes_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"),
-        help="Verification attempts per client address with ids that were never issued.",
-    )
-    wrong_codes_per_recipient_daily: int = option(
-        20,
-        minimum=1,
-        maximum=100_000,
-        help="Wrong verification codes per recipient and day, across all codes sent to the recipient.",
-    )
-    wrong_keys_per_address: tuple[Rate, ...] = option(
-        rates("600/hour"),
-        help="Wrong access keys per client address; beyond it, right keys are refused, too.",
-    )
-    leaked_keys_per_address: tuple[Rate, ...] = option(
-        rates("60/hour"), help="Reports of leaked access keys per client address."
-    )
-    username_changes_per_user: tuple[Rate, ...] = option(
-        rates("10/day"), help="Username changes attempted per user."
+        help="The maximum number of access keys per user; 0: none.",
+        advanced=True,
     )
 
 

@@ -15,6 +15,7 @@ from marshmallow import ValidationError
 
 from strongroom.foundation.config.files import KeysSettings, StorageSettings
 from strongroom.foundation.config.identity import CaptchaSettings
+from strongroom.foundation.config.limits import apply_profile
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.config.schema import find_problems, interpret, schema_for
 from strongroom.foundation.config.server import PluginsSettings
@@ -33,9 +34,26 @@ from strongroom.foundation.config.sources import (
 
 ALIASES: Final[Mapping[KeyPath, KeyPath]] = {
     ("files", "user_tenants"): ("tenants", "allow_user_creation"),
-    ("passwords", "hashes_in_flight"): ("passwords", "max_concurrent_hashes"),
-    ("business_files", "pictures_in_flight"): ("business_files", "max_concurrent_images"),
     ("messages", "templates"): ("messages", "templates_dir"),
+    ("server", "transfer_grace_seconds"): ("advanced", "transfer_grace_seconds"),
+    ("server", "min_transfer_rate"): ("advanced", "min_transfer_rate"),
+    ("passwords", "hashes_in_flight"): ("advanced", "max_concurrent_hashes"),
+    ("passwords", "max_concurrent_hashes"): ("advanced", "max_concurrent_hashes"),
+    ("passwords", "hash_queue"): ("advanced", "hash_queue"),
+    ("captcha", "lifetime_seconds"): ("advanced", "captcha_lifetime_seconds"),
+    ("business_files", "pictures_in_flight"): ("advanced", "max_concurrent_images"),
+    ("business_files", "max_concurrent_images"): ("advanced", "max_concurrent_images"),
+    ("business_files", "picture_memory_bytes"): ("advanced", "picture_memory_bytes"),
+    ("business_files", "picture_seconds"): ("advanced", "picture_seconds"),
+    ("files", "bundle_lifetime_seconds"): ("advanced", "bundle_lifetime_seconds"),
+    ("files", "upload_lifetime_seconds"): ("advanced", "upload_lifetime_seconds"),
+    ("files", "open_direct_uploads_per_user"): ("advanced", "open_direct_uploads_per_user"),
+    ("scanning", "inline_max_bytes"): ("advanced", "scan_inline_max_bytes"),
+    ("scanning", "threads"): ("advanced", "scan_threads"),
+    ("events", "waiting_per_process"): ("advanced", "waiting_per_process"),
+    ("tenants", "max_groups"): ("advanced", "max_groups"),
+    ("tenants", "max_groups_per_user"): ("advanced", "max_groups_per_user"),
+    ("tenants", "max_invitations"): ("advanced", "max_invitations"),
 }
 """The current path of each key, by its former path."""
 
@@ -47,9 +65,17 @@ def resolve_aliases(raw: RawConfiguration) -> list[Problem]:
         ConfigurationError: a key is set by both of its names; one problem each.
     """
     used = {former: current for former, current in ALIASES.items() if raw.states(former)}
-    if problems := [_conflict(raw, *names) for names in used.items() if raw.states(names[1])]:
+    if problems := [_conflict(raw, *names) for names in used.items() if _is_twice(raw, used, *names)]:
         raise ConfigurationError(problems)
     return [_move(raw, *names) for names in used.items()]
+
+
+def _is_twice(
+    raw: RawConfiguration, used: Mapping[KeyPath, KeyPath], former: KeyPath, current: KeyPath
+) -> bool:
+    """Return whether a key is also set by its current name, or by a later one of its former names."""
+    others = [name for name, target in used.items() if target == current]
+    return raw.states(current) or former != others[-1]
 
 
 def _conflict(raw: RawConfiguration, former: KeyPath, current: KeyPath) -> Problem:
@@ -259,6 +285,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     raw = read_file(path) if path else RawConfiguration()
     apply_environment(raw, environment)
     deprecations = resolve_aliases(raw)
+    apply_profile(raw)
     core_values, extension_values = split(raw.values)
     try:
         settings: Settings = schema_for(Settings).load(interpret(core_values, Settings))

@@ -3,7 +3,7 @@
 import json
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -54,6 +54,24 @@ class TupleField(ma.List[Any]):
         return tuple(super()._deserialize(*args, **kwargs))
 
 
+class TableField(ma.Nested):
+    """A table; the keys that it does not set have the values of the field's default."""
+
+    def __init__(self, options_type: Any, default: "Callable[[], Any]", options: dict[str, Any]) -> None:
+        super().__init__(schema_for(options_type), **_messages(options, "a table"))
+        self._defaults = _own_defaults(default(), options_type())
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._defaults and isinstance(value, Mapping):
+            value = {**self._defaults, **value}
+        return super()._deserialize(value, *args, **kwargs)
+
+
+def _own_defaults(default: Any, common: Any) -> dict[str, Any]:
+    values = {item.name: getattr(default, item.name) for item in fields(default)}
+    return {key: value for key, value in values.items() if value != getattr(common, key)}
+
+
 def schema_for(options_type: type[Any]) -> Schema:
     """Return a schema that loads a mapping into the dataclass, and rejects unknown keys."""
     if options_type not in _SCHEMAS:
@@ -97,6 +115,8 @@ def _field(item: "Field[Any]", annotation: Annotation) -> ma.Field[Any]:
     options: dict[str, Any] = {"required": required, "validate": validators}
     if required:
         options["error_messages"] = {"required": _required_message(item)}
+    if is_dataclass(annotation) and item.default_factory is not MISSING:
+        return TableField(annotation, item.default_factory, options)
     return _typed_field(annotation, options)
 
 

@@ -29,21 +29,10 @@ class ServerSettings:
         help="Requests that a worker handles concurrently. 8 threads, or half if there are fewer than "
         "16, are reserved for requests other than uploads and downloads.",
     )
-    transfer_grace_seconds: float = option(
-        10.0,
-        minimum=0.1,
-        maximum=600,
-        help="Seconds for which a client may pause while it sends a request or reads a response.",
-    )
-    min_transfer_rate: int = option(
-        1024,
-        minimum=1,
-        help="Bytes per second that a client must send or read beyond the grace period; slower clients "
-        "are disconnected.",
-    )
     http2: bool = option(
         False,
         help="Whether to serve HTTP/2 without TLS, for proxies that use it; HTTP/1.1 is always served.",
+        advanced=True,
     )
     public_url: str = option(
         "", help="The public URL of the server, without base_path; empty: http://host:port."
@@ -190,7 +179,7 @@ class TracingSettings:
         help="The part of the requests that are traced. A trusted proxy decides for the requests that "
         "have a traceparent header.",
     )
-    service_name: str = option("strongroom", help="The name of the server in traces.")
+    service_name: str = option("strongroom", help="The name of the server in traces.", advanced=True)
 
     def __post_init__(self) -> None:
         if self.endpoint and not re.fullmatch(r"https?://[^/?#@\s]+/\S*", self.endpoint):
@@ -225,6 +214,7 @@ class DatabaseSettings:
         minimum=0,
         help="Statements that take at least as many milliseconds are logged by name, without their "
         "values; 0: none.",
+        advanced=True,
     )
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from strongroom.foundation.config.advanced import AdvancedSettings
 from strongroom.foundation.config.files import (
     BusinessFilesSettings,
     EventsSettings,
@@ -21,7 +22,6 @@ from strongroom.foundation.config.identity import (
     AccessKeysSettings,
     AuditSettings,
     CaptchaSettings,
-    LimitsSettings,
     LoginSettings,
     MessagesSettings,
     PasswordsSettings,
@@ -29,6 +29,7 @@ from strongroom.foundation.config.identity import (
     TokensSettings,
     UsersSettings,
 )
+from strongroom.foundation.config.limits import LimitsSettings
 from strongroom.foundation.config.server import (
     DatabaseSettings,
     LoggingSettings,
@@ -79,6 +80,7 @@ class Settings:
     access_keys: AccessKeysSettings = option(default_factory=AccessKeysSettings, help="Access keys.")
     limits: LimitsSettings = option(default_factory=LimitsSettings, help="Limits.")
     audit: AuditSettings = option(default_factory=AuditSettings, help="The audit events.")
+    advanced: AdvancedSettings = option(default_factory=AdvancedSettings, help="Limits of resources.")
 
     @property
     def is_production(self) -> bool:

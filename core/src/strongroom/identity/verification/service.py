@@ -7,7 +7,7 @@ from typing import Final
 
 from strongroom.activity.notifications.service import CHANNELS, MessageService
 from strongroom.foundation.addresses import network_of
-from strongroom.foundation.config.identity import LimitsSettings
+from strongroom.foundation.config.limits import LimitsSettings
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.foundation.limits.service import Allowance, RateLimits

@@ -97,7 +97,7 @@ class ScannersCheck:
             yield warning(
                 part,
                 f"{message}, the oldest for {hours} h",
-                "see the log of the servers, or raise scanning.threads",
+                "see the log of the servers, or raise advanced.scan_threads",
             )
         else:
             yield ok(part, message)

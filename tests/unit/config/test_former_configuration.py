@@ -1,0 +1,69 @@
+"""A configuration of the release before, with every key it had, is still in effect key by key."""
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from strongroom.foundation.config import Configuration, load
+from strongroom.foundation.config.describe import core_sections, template
+from strongroom.foundation.config.loader import ALIASES
+from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.config.sources import KeyPath
+
+FORMER = Path(__file__).with_name("former_configuration.toml")
+ADDED = {("limits", "profile")}
+
+
+def keys(table: dict[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from keys(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+def former_keys() -> dict[KeyPath, Any]:
+    return dict(keys(tomllib.loads(FORMER.read_text())))
+
+
+def effective(configuration: Configuration, path: KeyPath) -> Any:
+    value: Any = configuration.settings
+    for name in ALIASES.get(path, path):
+        value = value[name] if isinstance(value, dict) else getattr(value, name)
+    return plain(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as TOML has it."""
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, Path | Rate) else value
+
+
+def test_every_former_key_has_its_value() -> None:
+    configuration, former = load(FORMER, {}), former_keys()
+    assert len(former) == 143
+    assert {path: effective(configuration, path) for path in former} == former
+
+
+def test_no_former_key_has_its_default() -> None:
+    default = load(None, {})
+    same = {path for path in former_keys() if path[0] != "storages"}
+    assert not [path for path in same if effective(default, path) == former_keys()[path]]
+
+
+def test_only_renamed_keys_are_reported() -> None:
+    reported = {tuple(notice.key.split(".")) for notice in load(FORMER, {}).deprecations}
+    assert reported == former_keys().keys() & ALIASES.keys()
+    assert len(reported) == 17
+
+
+def test_no_key_was_lost_and_none_was_added_unnoticed() -> None:
+    current = {path for path, _ in keys(tomllib.loads(uncommented(template(core_sections()))))}
+    former = {ALIASES.get(path, path) for path in former_keys() if path[0] != "storages"}
+    assert current == former | ADDED
+
+
+def uncommented(lines: Iterable[str]) -> str:
+    return "\n".join(line.removeprefix("#") for line in lines if not line.startswith("# "))
