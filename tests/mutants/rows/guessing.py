@@ -143,4 +143,20 @@ ROWS: Final = (
         "if False:",
         "rest/test_limits.py::test_a_made_up_x_forwarded_for_gains_nothing",
     ),
+    core(
+        "rates-closed",
+        "No request passes because the counters of rates are unavailable.",
+        "foundation/limits/backends.py",
+        "swallow_errors=False",
+        "swallow_errors=True",
+        "rest/test_limits.py::TestRedis::test_when_it_is_away_all_that_is_limited_is_refused_soon",
+    ),
+    core(
+        "rates-refusal",
+        "A full rate refuses the request.",
+        "foundation/limits/service.py",
+        "            if breach := self._count(name):",
+        "            if (breach := self._count(name)) and False:",
+        "rest/test_limits.py::test_every_rate_of_a_list_applies_and_the_longest_wait_is_returned",
+    ),
 )

@@ -174,8 +174,8 @@ class SinkDelivery:
         self, position: Position, *, dead: DeadLetter | None = None, release: bool
     ) -> Position | None:
         """Store a position, and return it if the claim continues."""
-        is_held = self._positions.save(position, dead=dead, release=release)
-        return position if is_held and not release else None
+        is_owned = self._positions.save(position, dead=dead, release=release)
+        return position if is_owned and not release else None
 
 
 class _SinkThread:
