@@ -40,11 +40,11 @@ ROWS: Final = (
     ),
     core(
         "uploads-json-size",
-        "A JSON body above a mebibyte is refused.",
+        "A JSON body above the limit of its route is refused.",
         "web/http/routing.py",
         "flask.request.max_content_length = self.max_body",
         "flask.request.max_content_length = None",
-        "rest/test_conventions.py::test_a_body_of_more_than_a_mebibyte_is_413",
+        "rest/test_input_bounds.py::test_a_body_of_a_public_route_has_at_most_64_kib",
     ),
     core(
         "uploads-allowed-types",
