@@ -12,8 +12,16 @@ import pytest
 from tests.support.campaign import campaign_size
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
-from strongroom_client import AsyncClient, Client, FileTokens, Tokens, errors_by_code
-from strongroom_client.api import users
+from strongroom_client import (
+    AsyncClient,
+    Client,
+    FileTokens,
+    MemoryTokens,
+    Tokens,
+    errors_by_code,
+)
+from strongroom_client.api import authorizations, users, verification
+from strongroom_client.models import CaptchaRequest
 
 CANCELLATIONS = campaign_size("CLIENT_CANCELLATIONS", 40)
 PROCESS = """
@@ -130,3 +138,33 @@ def test_a_logout_removes_the_tokens(server: LiveServer, store: FileTokens) -> N
     with Client(server.url, tokens=store) as client:
         client.log_out()
         assert store.load() is None
+
+
+def test_the_device_id_of_the_server_is_sent_with_the_next_logins(
+    server: LiveServer, alice: LiveUser, tmp_path: Path
+) -> None:
+    path, devices = tmp_path / "tokens.json", []
+    for round_number in range(2):
+        with Client(server.url, tokens=FileTokens(path)) as client:
+            if round_number == 0:
+                client.send(verification.create_captcha(body=CaptchaRequest()))
+            client.log_in(alice.email, PASSWORD)
+            logins = client.send(authorizations.list_authorizations("me")).data
+            (current,) = (login for login in logins if login.current)
+            devices.append(current.device)
+            client.log_out()
+    issued = FileTokens(path).load_device()
+    assert issued is not None
+    assert devices == [issued, issued]
+    assert path.with_name("tokens.json.device").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_id_of_the_caller_stands_and_is_not_stored(server: LiveServer) -> None:
+    store = MemoryTokens()
+    operation = verification.create_captcha(body=CaptchaRequest(), x_device_id="mine")
+    with Client(server.url, tokens=store) as client:
+        client.send(operation)
+        assert store.load_device() is None
+        store.save_device("other")
+        client.send(operation)
+        assert store.load_device() == "other"

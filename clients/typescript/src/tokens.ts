@@ -20,6 +20,10 @@ export interface TokenStore {
   save(tokens: Tokens | undefined): void | Promise<void>;
   /** Run an action while no other client of the store runs one. */
   lock?<T>(action: () => Promise<T>): Promise<T>;
+  /** Return the id of this device, which the server issued. It outlasts the login. */
+  loadDevice?(): string | undefined | Promise<string | undefined>;
+  /** Keep the id of this device; without this method, it ends with the client. */
+  saveDevice?(id: string): void | Promise<void>;
   /** Call a function when another client has changed the tokens. */
   watch?(listener: () => void): void;
 }
@@ -30,6 +34,7 @@ export class WatchedTokens implements TokenStore {
   readonly #listeners = new Set<(user: LoggedInUser | undefined) => void>();
   readonly lock?: <T>(action: () => Promise<T>) => Promise<T>;
   #last: string | undefined;
+  #device: string | undefined;
 
   constructor(store: TokenStore) {
     this.#store = store;
@@ -44,6 +49,15 @@ export class WatchedTokens implements TokenStore {
   async save(tokens: Tokens | undefined): Promise<void> {
     await this.#store.save(tokens);
     await this.#report();
+  }
+
+  async loadDevice(): Promise<string | undefined> {
+    return (await this.#store.loadDevice?.()) ?? this.#device;
+  }
+
+  async saveDevice(id: string): Promise<void> {
+    this.#device = id;
+    await this.#store.saveDevice?.(id);
   }
 
   /** Call a function whenever a user has logged in or out; return what ends that. */
@@ -64,6 +78,7 @@ export class WatchedTokens implements TokenStore {
 /** Keeps tokens until the page or the process ends. */
 export class MemoryTokens implements TokenStore {
   #tokens: Tokens | undefined;
+  #device: string | undefined;
 
   constructor(tokens?: Tokens) {
     this.#tokens = tokens;
@@ -75,6 +90,14 @@ export class MemoryTokens implements TokenStore {
 
   save(tokens: Tokens | undefined): void {
     this.#tokens = tokens;
+  }
+
+  loadDevice(): string | undefined {
+    return this.#device;
+  }
+
+  saveDevice(id: string): void {
+    this.#device = id;
   }
 }
 
@@ -99,6 +122,14 @@ export class BrowserTokens implements TokenStore {
   save(tokens: Tokens | undefined): void {
     if (tokens) localStorage.setItem(this.#key, JSON.stringify(tokens));
     else localStorage.removeItem(this.#key);
+  }
+
+  loadDevice(): string | undefined {
+    return localStorage.getItem(`${this.#key}.device`) ?? undefined;
+  }
+
+  saveDevice(id: string): void {
+    localStorage.setItem(`${this.#key}.device`, id);
   }
 
   watch(listener: () => void): void {

@@ -2,12 +2,19 @@
 
 import { ApiError, ConnectionFailed, RateLimitedError, UnauthorizedError, ServerError } from "./errors.js";
 import type { paths } from "./openapi.js";
-import type { Tokens, TokenStore } from "./tokens.js";
+import type { Tokens, WatchedTokens } from "./tokens.js";
 
 /** How often a request is sent, while the server or the network fails. */
 export const ATTEMPTS = 4;
 
 const REFRESH: keyof paths = "/authorizations/refresh";
+const DEVICE = "X-Device-Id";
+/** Where the server counts by device, records the device of a login, or issues an id. */
+const DEVICE_PATHS: ReadonlySet<string> = new Set<keyof paths>([
+  "/authorizations",
+  "/captchas",
+  "/verification-codes",
+]);
 const LONGEST_WAIT = 60;
 const TEMPORARY = new Set([502, 503, 504]);
 const IDEMPOTENT = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
@@ -23,7 +30,7 @@ export interface TransportOptions {
   url: string;
   /** An access key, instead of a login. */
   key: string | undefined;
-  tokens: TokenStore;
+  tokens: WatchedTokens;
   fetch: typeof fetch;
   /** Milliseconds before the second attempt; doubled for each further one. */
   retryDelay: number;
@@ -31,7 +38,7 @@ export interface TransportOptions {
 
 export class Transport {
   readonly url: string;
-  readonly tokens: TokenStore;
+  readonly tokens: WatchedTokens;
   readonly #options: TransportOptions;
   #refreshing: Promise<Tokens> | undefined;
 
@@ -62,6 +69,8 @@ export class Transport {
     const url = this.url + path;
     const headers = new Headers(call.headers);
     if (token) headers.set("Authorization", `Bearer ${token}`);
+    const device = DEVICE_PATHS.has(path) ? await this.tokens.loadDevice() : undefined;
+    if (device && !headers.has(DEVICE)) headers.set(DEVICE, device);
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#sendOnce(url, { ...call, headers });
@@ -108,6 +117,8 @@ export class Transport {
       if (call.signal?.aborted) throw cause;
       throw new ConnectionFailed(`No response from ${new URL(url).origin}.`, { cause });
     }
+    const issued = response.headers.get(DEVICE);
+    if (issued) await this.tokens.saveDevice(issued);
     if (response.status >= 400) throw await ApiError.of(response);
     return response;
   }

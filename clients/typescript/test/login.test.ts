@@ -199,6 +199,22 @@ test("a client registers a user, says who is logged in, and reports changes", as
   assert.deepEqual(seen, [user.id, undefined]);
 });
 
+test("the device id that the server issued is sent with the next logins", async () => {
+  const username = await createUser();
+  const tokens = new MemoryTokens();
+  const devices: (string | null | undefined)[] = [];
+  const first = createClient({ tokens });
+  await first.api.POST("/captchas", { body: {} });
+  for (const client of [first, createClient({ tokens })]) {
+    await client.logIn({ username, password: PASSWORD });
+    const { data } = await client.api.GET("/users/{userId}/authorizations", { params: { path: { userId: "me" } } });
+    devices.push(data.data.find((login) => login.current)?.device);
+    await client.logOut();
+  }
+  assert.ok(tokens.loadDevice());
+  assert.deepEqual(devices, [tokens.loadDevice(), tokens.loadDevice()]);
+});
+
 test("a wrong code resets no password", async () => {
   const client = createClient({ captcha: () => "42" });
   const sent = await client.accounts.sendCode("nobody@example.com", "reset-password");

@@ -22,7 +22,7 @@ from .errors import (
 )
 from .operations import UNSET, Content, Operation, Page, Unset
 from .retries import Retries
-from .tokens import FileTokens, MemoryTokens, Tokens, TokenStore
+from .tokens import DeviceStore, FileTokens, MemoryTokens, Tokens, TokenStore
 from .transfers import FolderUploads, MemoryUploads, OnConflict, Progress, Report, UploadStates
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "ConflictError",
     "ConnectionFailed",
     "Content",
+    "DeviceStore",
     "FieldError",
     "FileTokens",
     "FolderUploads",

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -56,11 +56,26 @@ class TokenStore(Protocol):
         """Release the lock."""
 
 
+@runtime_checkable
+class DeviceStore(Protocol):
+    """Stores the id of this device, which the server issued. A token store may be one, too.
+
+    The id outlasts the login, so that the next login and its codes count for the same device.
+    """
+
+    def load_device(self) -> str | None:
+        """Return the id."""
+
+    def save_device(self, device_id: str) -> None:
+        """Replace the id."""
+
+
 class MemoryTokens:
     """Tokens that end with the process."""
 
     def __init__(self) -> None:
         self._tokens: Tokens | None = None
+        self._device_id: str | None = None
         self._lock = threading.Lock()
 
     def load(self) -> Tokens | None:
@@ -70,6 +85,14 @@ class MemoryTokens:
     def save(self, tokens: Tokens | None) -> None:
         """Replace the tokens."""
         self._tokens = tokens
+
+    def load_device(self) -> str | None:
+        """Return the id of the device."""
+        return self._device_id
+
+    def save_device(self, device_id: str) -> None:
+        """Replace the id of the device."""
+        self._device_id = device_id
 
     def acquire(self) -> None:
         """Wait for the lock."""
@@ -84,12 +107,14 @@ class FileTokens:
     """Tokens in a file that only its owner may read. Processes may share it.
 
     Args:
-        path: the file; ``{path}.lock`` next to it is the lock.
+        path: the file; next to it, ``{path}.lock`` is the lock, and ``{path}.device`` has the id of the
+            device, which a logout leaves.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock_path = path.with_name(f"{path.name}.lock")
+        self._device_path = path.with_name(f"{path.name}.device")
         self._within_process = threading.Lock()
         self._descriptor = -1
 
@@ -106,6 +131,17 @@ class FileTokens:
             self._path.unlink(missing_ok=True)
         else:
             write_durably(self._path, msgspec.json.encode(tokens))
+
+    def load_device(self) -> str | None:
+        """Return the id of the device in its file, or ``None`` without one."""
+        try:
+            return self._device_path.read_text("ascii")
+        except FileNotFoundError:
+            return None
+
+    def save_device(self, device_id: str) -> None:
+        """Replace the file of the device."""
+        write_durably(self._device_path, device_id.encode("ascii"))
 
     def acquire(self) -> None:
         """Wait for the other threads, then for the other processes."""

@@ -20,11 +20,15 @@ from ..errors import (
 from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
 from ..retries import Retries
-from ..tokens import Tokens, TokenStore
+from ..tokens import DeviceStore, MemoryTokens, Tokens, TokenStore
 
 _EXPIRED: Final = "error.token-invalid"
 _EARLY_SECONDS: Final = 30
 """A token that ends so soon is refreshed before it is used."""
+
+_DEVICE: Final = "X-Device-Id"
+_DEVICE_PATHS: Final = frozenset({"/authorizations", "/captchas", "/verification-codes"})
+"""Where the server counts by device, records the device of a login, or issues an id."""
 
 _ERRORS: Final = 400
 _REDIRECT: Final = 307
@@ -46,6 +50,7 @@ class AsyncSession:
         self._http = http
         self._key = key
         self._tokens = tokens
+        self._devices: DeviceStore = tokens if isinstance(tokens, DeviceStore) else MemoryTokens()
         self.retries = retries
         # Before the lock of the store, so that at most one thread of this process waits for the latter.
         self._refreshing = AsyncLock()
@@ -207,7 +212,11 @@ class AsyncSession:
         request = self._http.build_request(**operation.arguments())
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
+        if operation.path in _DEVICE_PATHS and (device_id := self._devices.load_device()):
+            request.headers.setdefault(_DEVICE, device_id)
         response = await self._http.send(request, stream=is_streamed)
+        if issued := response.headers.get(_DEVICE):
+            self._devices.save_device(issued)
         if response.status_code == _REDIRECT and operation.method == "GET":
             return await self._follow(response, is_streamed)
         return response
