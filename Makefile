@@ -116,8 +116,8 @@ docs: install ## Generate the reference from the code and build the site into do
 docs-serve: docs ## Serve the site on http://127.0.0.1:8001
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory docs/_build 8001
 
-bench: install ## Measure, next to the limits, in one run
-	$(BIN)/python -m bench
+bench: install ## Measure, next to the limits, in one run; OPTIONS=--quick only shows that all benches run
+	$(BIN)/python -m bench $(OPTIONS)
 
 bench-stores: install ## Count the requests to object stores and compare with boto3
 	$(BIN)/python -m bench.stores

@@ -34,6 +34,10 @@ class Plan:
     bundled: int = 1000
 
 
+QUICK: Final = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * MEBIBYTE, files=2000, bundled=5)
+"""So little that all benches run to their end in minutes; its figures mean nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """The middle of some figures, and how far they lie apart."""

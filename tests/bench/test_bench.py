@@ -26,10 +26,10 @@ from bench import (
     transfer,
     uploads,
 )
-from bench.__main__ import BENCHES, Bench, measured
+from bench.__main__ import BENCHES, Bench, is_complete, main, measured
 from bench.client import Client
 from bench.forms import raw_headers
-from bench.harness import MEBIBYTE, Limit, Plan, Row, Spread, interleave
+from bench.harness import MEBIBYTE, QUICK, Limit, Plan, Row, Spread, interleave
 from bench.load import Load, build_request, compare, generate, latencies
 from bench.report import as_json, markdown, table
 from bench.servers import bare_flask, strongroom
@@ -38,7 +38,6 @@ from bench.usage import forget_peak, peak_bytes, processes, processor_seconds, r
 pytestmark = pytest.mark.extended
 
 LIMIT = f"bare bcrypt, {os.cpu_count()} threads"
-TINY = Plan(rounds=1, seconds=0.1, transfer_bytes=2 * 1024 * 1024, files=2000, bundled=5)
 
 
 def test_contenders_alternate_after_one_warm_up() -> None:
@@ -70,7 +69,7 @@ def test_rows_are_printed_as_soon_as_they_are_measured(
         return measure_once
 
     monkeypatch.setattr("bench.__main__.BENCHES", {name: measure(name) for name in ("one", "two")})
-    rows, failed = measured(["one", "two"], TINY)
+    rows, failed = measured(["one", "two"], QUICK)
     assert failed == []
     assert [row.name for row in rows] == ["one", "two"]
     assert shown == ["one (1 of 2) ...\n", "  one: 10.0 /s; limit: 20.0 /s\ntwo (2 of 2) ...\n"]
@@ -92,10 +91,30 @@ def test_a_bench_that_breaks_is_repeated_and_costs_no_other_its_figures(
 
     benches = {"broken": measure("broken", 9), "busy": measure("busy", 1), "good": measure("good", 0)}
     monkeypatch.setattr("bench.__main__.BENCHES", benches)
-    rows, failed = measured(list(benches), TINY)
+    rows, failed = measured(list(benches), QUICK)
     assert ([row.name for row in rows], failed) == (["busy", "good"], ["broken"])
     assert calls == ["broken", "broken", "busy", "busy", "good"]
     assert "OSError: busy" in capsys.readouterr().err
+
+
+def test_a_quick_run_prints_its_table_and_leaves_the_results_of_the_documentation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    plans: list[Plan] = []
+
+    def measure(plan: Plan) -> list[Row]:
+        plans.append(plan)
+        return [Row("login", "/s", [10.0])]
+
+    monkeypatch.setattr("bench.__main__.BENCHES", {"login": measure})
+    monkeypatch.setattr("bench.__main__.RESULTS", tmp_path)
+    monkeypatch.setattr("bench.__main__.signal.signal", lambda *_: None)
+    for arguments, written in ((["--quick"], False), (["--files", "10"], False), ([], True)):
+        monkeypatch.setattr("sys.argv", ["bench", *arguments])
+        main()
+        assert "login" in capsys.readouterr().out
+        assert (tmp_path / "latest.md").exists() == is_complete(plans[-1]) == written
+    assert plans[0] == QUICK
 
 
 def test_a_spread_is_the_median_between_the_extremes() -> None:
@@ -140,7 +159,7 @@ def test_the_table_shows_medians_and_ratios() -> None:
 
 def test_the_json_holds_every_figure() -> None:
     row = Row("login", "/s", [1.0, 3.0], Limit("bare", [4.0, 4.0]))
-    document = json.loads(as_json([row], TINY))
+    document = json.loads(as_json([row], QUICK))
     assert document["plan"]["rounds"] == 1
     (record,) = document["rows"]
     assert record["values"] == [1.0, 3.0]
@@ -149,7 +168,7 @@ def test_the_json_holds_every_figure() -> None:
 
 
 def test_the_report_says_how_to_read_it() -> None:
-    text = markdown([Row("login", "/s", [1.0])], TINY)
+    text = markdown([Row("login", "/s", [1.0])], QUICK)
     assert text.startswith("Medians of 1 rounds")
     assert text.endswith("|\n")
 
@@ -175,7 +194,7 @@ def test_a_bench_compares_with_its_peer_and_its_limit(
 ) -> None:
     # Each client is another user, whom a command creates.
     monkeypatch.setattr(passkeys, "CLIENTS", 2)
-    rows = measure(TINY)
+    rows = measure(QUICK)
     # Details have two more rows, with request hooks of plugins.
     assert [row.name for row in rows[:4]] == [name, f"{name}: processor time"] * 2
     assert [row.limit.name for row in rows[:4:2] if row.limit] == others
@@ -186,26 +205,26 @@ def test_downloads_are_compared_with_the_peer_and_with_nginx_where_there_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(downloads, "DOWNLOADS", downloads.DOWNLOADS[:1])
-    rows = downloads.measure(TINY)
+    rows = downloads.measure(QUICK)
     others = {row.limit.name for row in rows if row.limit}
     assert others == {"PocketBase", *(["nginx"] if nginx.is_installed() else [])}
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
 def test_a_page_is_compared_with_the_peers() -> None:
-    rows = pages.measure(TINY)
+    rows = pages.measure(QUICK)
     assert {row.limit.name for row in rows if row.limit} == {"PocketBase"}
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
 def test_details_are_timed_while_others_log_in() -> None:
-    rows = busy.measure(TINY)
+    rows = busy.measure(QUICK)
     assert [row.unit for row in rows] == ["ms", "ms"]
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
 def test_small_uploads_are_compared_both_as_forms_and_raw() -> None:
-    rows = uploads.measure(TINY)
+    rows = uploads.measure(QUICK)
     assert {row.name.partition(":")[0] for row in rows} == {
         "upload 1 KiB, 8 clients, multipart",
         "upload 1 KiB, 8 clients, raw",
@@ -214,7 +233,7 @@ def test_small_uploads_are_compared_both_as_forms_and_raw() -> None:
 
 
 def test_a_start_is_timed_and_weighed() -> None:
-    rows = startup.measure(TINY)
+    rows = startup.measure(QUICK)
     assert [row.unit for row in rows] == ["ms", "ms", "MiB", "MiB"]
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
@@ -223,13 +242,13 @@ def test_pages_of_a_large_tenant_are_compared_with_those_of_a_small_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lists, "FEW", 1500)
-    rows = lists.measure(TINY)
+    rows = lists.measure(QUICK)
     assert [row.unit for row in rows] == ["ms"] * 6
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
 def test_searches_are_timed_for_five_users_and_deep_pages_in_eight_orders() -> None:
-    rows = searches.measure(TINY)
+    rows = searches.measure(QUICK)
     names = [row.name for row in rows]
     assert sum("searches of" in name for name in names) == 2 * 5
     assert sum("nodes by `" in name for name in names) == 2 * 8
@@ -237,35 +256,35 @@ def test_searches_are_timed_for_five_users_and_deep_pages_in_eight_orders() -> N
 
 
 def test_a_bundle_is_compared_with_zip_and_weighed() -> None:
-    speed, memory = bundles.measure(TINY)
+    speed, memory = bundles.measure(QUICK)
     assert (speed.unit, memory.unit, memory.limit) == ("MiB/s", "MiB", None)
-    assert len(speed.values) == len(memory.values) == TINY.rounds
+    assert len(speed.values) == len(memory.values) == QUICK.rounds
     assert (speed.ratio is not None) == (shutil.which("zip") is not None)
 
 
 def test_a_bundle_of_remote_files_is_compared_with_boto3_and_its_memory_measured() -> None:
-    speed, memory = remote_bundles.measure(TINY)
+    speed, memory = remote_bundles.measure(QUICK)
     assert (speed.unit, memory.unit, memory.limit) == ("MiB/s", "MiB", None)
     assert speed.ratio is not None
     assert speed.ratio.low > 0
 
 
 def test_as_many_processes_as_cores_are_compared_with_one() -> None:
-    rate, cost = scaling.measure(TINY)
+    rate, cost = scaling.measure(QUICK)
     assert (rate.unit, cost.unit) == ("/s", "ms")
     assert rate.ratio is not None
     assert rate.ratio.low > 0
 
 
 def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() -> None:
-    rows = transfer.measure(TINY)
+    rows = transfer.measure(QUICK)
     assert [row.unit for row in rows] == ["MiB/s"] * 5 + ["MiB"] * 3
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows[:5])
-    assert all(len(row.values) == TINY.rounds for row in rows)
+    assert all(len(row.values) == QUICK.rounds for row in rows)
 
 
 def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> None:
-    rows = encryption.measure(TINY)
+    rows = encryption.measure(QUICK)
     assert [row.name.split()[0] for row in rows] == ["upload", "download"] * 2
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
