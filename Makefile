@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
 CLIENT := clients/python
+SIMULATORS := tests/simulators
 UV := $(BIN)/uv
 DIST := dist
 SERVING := $(VENV)/.serving
@@ -13,7 +14,7 @@ INSTALLED := $(VENV)/.installed
 
 # pip compiles only packages that are not editable. Where PYTHONDONTWRITEBYTECODE is set, each process would
 # compile all modules again.
-COMPILE := $(BIN)/python -m compileall -q core/src $(CLIENT)/src $(addsuffix /src,$(PLUGINS))
+COMPILE := $(BIN)/python -m compileall -q core/src $(CLIENT)/src $(SIMULATORS)/src $(addsuffix /src,$(PLUGINS))
 
 # uv compiles no package either, and the tests start hundreds of processes. Without the large packages that
 # other packages require and of which no process imports more than a few modules. A module that this version
@@ -57,10 +58,10 @@ $(SERVING): requirements.lock $(PROJECTS) release/editables.py | $(UV)
 	$(BIN)/python -m release.editables $(UV) . $(PLUGINS)
 	touch $@
 
-$(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml
+$(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml $(SIMULATORS)/pyproject.toml
 	@echo "Installing the developer tools into $(VENV)"
 	$(call install,-r requirements-dev.lock)
-	$(BIN)/python -m release.editables $(UV) $(CLIENT)
+	$(BIN)/python -m release.editables $(UV) $(CLIENT) $(SIMULATORS)
 	@echo "Compiling the packages"
 	$(COMPILE)
 	-$(COMPILE_PACKAGES)
@@ -141,7 +142,7 @@ release: install ## Write the changelog, build and check the distributions, comm
 # The second resolution may choose only what the first one chose.
 lock: $(UV) ## Resolve all dependencies into requirements-dev.lock, and the server's into requirements.lock
 	$(LOCK) --upgrade --extra testing --group dev --output-file requirements-dev.lock $(PROJECTS) \
-		$(CLIENT)/pyproject.toml
+		$(CLIENT)/pyproject.toml $(SIMULATORS)/pyproject.toml
 	$(LOCK) --constraints requirements-dev.lock --output-file requirements.lock $(PROJECTS)
 
 clean: ## Remove generated files; data stays

@@ -14,7 +14,7 @@ from bench.pocketbase import LOGIN as PEER_LOGIN
 from bench.pocketbase import NAME as PEER
 from bench.pocketbase import PeerClient, pocketbase
 from bench.servers import BCRYPT_COST, PLUGINS, Server, strongroom
-from strongroom.testing.authenticator import SoftwareAuthenticator
+from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator
 
 ORIGIN: Final = "http://localhost"
 _ENABLED: Final = (*PLUGINS, "login_passkey")

@@ -26,9 +26,9 @@ from strongroom.clock import SystemClock
 from strongroom.content.storage.models import new_key
 from strongroom.content.storage.stores import Store
 from strongroom.plugin_api.storage import StorageBackend
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.options import OssOptions
-from strongroom_storage_oss.simulator import OssSimulator
 from strongroom_storage_s3.backend import S3Backend
 from strongroom_storage_s3.options import S3Options
 

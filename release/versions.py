@@ -21,7 +21,12 @@ VERSION_FILES: Final = {
     ),
     "examples/production/kubernetes/base/kustomization.yaml": re.compile(r"(?<=newTag: v)\S+"),
 }
-_PROJECTS: Final = ("pyproject.toml", "plugins/*/pyproject.toml", "clients/*/pyproject.toml")
+_PROJECTS: Final = (
+    "pyproject.toml",
+    "plugins/*/pyproject.toml",
+    "clients/*/pyproject.toml",
+    "tests/simulators/pyproject.toml",
+)
 _HEADING: Final = re.compile(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
 _FEATURES: Final = frozenset({"added", "changed", "removed"})
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from strongroom.testing.server import free_port
-from strongroom_login_sms.simulator import SmsSimulator
+from strongroom_simulators.sms import SmsSimulator
 from tests.support.config import FIXED_CAPTCHA, SMS_LOGIN, Table
 from tests.support.databases import SqliteDatabases
 from tests.support.http import Caller

@@ -22,10 +22,10 @@ from tests.support.passkeys import (
 
 from strongroom.identity.sessions.factor_challenges import TRIES
 from strongroom.identity.sessions.second_factors import DAILY_TRIES
-from strongroom.testing.authenticator import SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE, ManualClock
-from strongroom.testing.passkeys import Forger, Forgery, forged_logins, forged_registrations
 from strongroom.testing.races import Contender, race
+from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator
+from strongroom_simulators.passkeys.contract import Forger, Forgery, forged_logins, forged_registrations
 
 WAYS = 32
 

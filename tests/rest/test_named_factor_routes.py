@@ -8,9 +8,9 @@ import pytest
 from tests.support.api import Api, Json, Person, error_code
 from tests.support.passkeys import ORIGIN
 
-from strongroom.testing.authenticator import SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom_factor_totp import plugin
+from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator
 
 TOTP = "/users/me/totp"
 PASSKEYS = "/users/me/passkeys"

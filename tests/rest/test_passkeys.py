@@ -19,8 +19,8 @@ from tests.support.passkeys import (
 
 from strongroom.identity.sessions.factor_challenges import LIFETIME, TRIES
 from strongroom.identity.sessions.second_factors import DAILY_TRIES
-from strongroom.testing.authenticator import Algorithm, Faults, SoftwareAuthenticator
 from strongroom.testing.clock import MINUTE
+from strongroom_simulators.passkeys.authenticator import Algorithm, Faults, SoftwareAuthenticator
 
 pytestmark = pytest.mark.config(PASSKEYS)
 

@@ -31,7 +31,7 @@ from tests.support.databases import SqliteDatabases
 from tests.support.wechat import ACCOUNT, Logins, wechat
 
 from strongroom.identity.users.models import credentials
-from strongroom_login_wechat.simulator import Person as WeChatPerson
+from strongroom_simulators.wechat import Person as WeChatPerson
 
 EXAMPLES = campaign_size("WECHAT_EXAMPLES", 15)
 STEPS = 25

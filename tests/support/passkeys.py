@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from strongroom.testing.authenticator import NO_FAULTS, Faults, SoftwareAuthenticator
+from strongroom_simulators.passkeys.authenticator import NO_FAULTS, Faults, SoftwareAuthenticator
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.config import Table
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import boto3  # type: ignore[import-untyped]  # it has no types
 
 from strongroom.content.storage.ownership import is_reserved
-from strongroom_storage_oss.simulator import OssSimulator
+from strongroom_simulators.oss import OssSimulator
 from tests.support.config import Table
 
 S3_SERVER = Path(__file__).parents[2] / "plugins/storage_s3/tests/s3_server.py"

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from strongroom.clock import DAY, iso_format
 from strongroom.foundation.database.upgrade import upgrade
-from strongroom.testing.authenticator import SoftwareAuthenticator
 from strongroom_login_pages.plugin import register_tables as page_tables
 from strongroom_share_links.plugin import register_tables as share_tables
+from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator
 from strongroom_webhooks.plugin import register_tables as webhook_tables
 from tests.support import passkeys
 from tests.support.api import Answer, Api, Json, Person, creation_headers

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from strongroom_login_wechat.simulator import (
+from strongroom_simulators.wechat import (
     MINI_PROGRAM,
     WEBSITE,
     Platform,

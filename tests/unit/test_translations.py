@@ -141,7 +141,7 @@ def chinese_lines() -> Iterator[tuple[str, str]]:
     for suffix, texts in TEXTS.items():
         for folder in ("core/src", "plugins", "examples"):
             for path in (ROOT / folder).rglob(f"*.{suffix}"):
-                if "simulator" not in path.parts and "tests" not in path.parts:
+                if "tests" not in path.parts:
                     for line in path.read_text().splitlines():
                         for text in texts.findall(line):
                             yield path.relative_to(ROOT).as_posix(), text

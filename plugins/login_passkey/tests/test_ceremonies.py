@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from strongroom.testing.authenticator import (
+from strongroom_login_passkey.ceremonies import (
+    CounterRegressed,
+    Passkey,
+    Refused,
+    authenticate,
+    creation_options,
+    register,
+    request_options,
+)
+from strongroom_login_passkey.options import RelyingParty
+from strongroom_simulators.passkeys.authenticator import (
     BACKED_UP,
     BACKUP_ELIGIBLE,
     EDDSA,
@@ -22,16 +32,6 @@ from strongroom.testing.authenticator import (
     decode,
     encode,
 )
-from strongroom_login_passkey.ceremonies import (
-    CounterRegressed,
-    Passkey,
-    Refused,
-    authenticate,
-    creation_options,
-    register,
-    request_options,
-)
-from strongroom_login_passkey.options import RelyingParty
 
 ORIGIN, RELATED = "https://files.example.com", "https://files.example.net"
 PARTY = RelyingParty("files.example.com", "Strongroom", (ORIGIN, RELATED))

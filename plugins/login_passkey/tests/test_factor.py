@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from strongroom.plugin_api.factors import Ceremony, EnrolledFactor, FactorAlarm, FactorRejected, Site
-from strongroom.testing.authenticator import (
+from strongroom.testing.factors import USER
+from strongroom_login_passkey.factor import PasskeyFactor
+from strongroom_login_passkey.options import PasskeyOptions
+from strongroom_simulators.passkeys.authenticator import (
     AttestationAuthority,
     Faults,
     SoftwareAuthenticator,
 )
-from strongroom.testing.factors import USER
-from strongroom_login_passkey.factor import PasskeyFactor
-from strongroom_login_passkey.options import PasskeyOptions
 
 ORIGIN = "https://files.example.com"
 

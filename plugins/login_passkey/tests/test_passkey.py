@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from strongroom.plugin_api.factors import Site
-from strongroom.testing.authenticator import SoftwareAuthenticator
 from strongroom.testing.factors import Device
-from strongroom.testing.passkeys import PasskeyContract
 from strongroom_login_passkey.factor import PasskeyFactor
 from strongroom_login_passkey.options import PasskeyOptions
+from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator
+from strongroom_simulators.passkeys.contract import PasskeyContract
 
 ORIGIN = "https://files.example.com"
 

@@ -11,7 +11,7 @@ import pytest
 
 from strongroom_login_sms.aliyun import AliyunSms
 from strongroom_login_sms.options import AliyunSmsOptions
-from strongroom_login_sms.simulator import Account, Gateway, SmsSimulator
+from strongroom_simulators.sms import Account, Gateway, SmsSimulator
 
 from .recording import Received, recording
 

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from alibabacloud_tea_openapi.utils import Utils  # type: ignore[import-untyped]
 
-from strongroom_login_sms.simulator import Account
-from strongroom_login_sms.simulator.messages import ApiRequest
+from strongroom_simulators.sms import Account
+from strongroom_simulators.sms.messages import ApiRequest
 
 ACCOUNT = Account()
 A_MESSAGE = {

@@ -22,7 +22,7 @@ from strongroom.testing.messages import (
     trace_of,
 )
 from strongroom_login_sms.aliyun import AliyunSms
-from strongroom_login_sms.simulator import Account, ApiError, Gateway, Line, SmsSimulator
+from strongroom_simulators.sms import Account, ApiError, Gateway, Line, SmsSimulator
 
 from .conftest import MAINLAND_TEMPLATE, OVERSEAS_TEMPLATE, Clock, aliyun_options
 from .recording import Received

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from strongroom_login_sms.simulator import Gateway
+from strongroom_simulators.sms import Gateway
 
 from .conftest import Clock
 from .signing import A_MESSAGE, acs3_headers, acs3_request, rpc_parameters, rpc_request

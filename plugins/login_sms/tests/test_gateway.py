@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from strongroom_login_sms.simulator import Account, Gateway, Template
+from strongroom_simulators.sms import Account, Gateway, Template
 
 from .conftest import OVERSEAS_TEMPLATE, Clock
 from .signing import A_MESSAGE, acs3_headers, acs3_request

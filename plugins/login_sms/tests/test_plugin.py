@@ -12,8 +12,8 @@ import pytest
 from strongroom.foundation.plugins import hookspecs
 from strongroom.plugin_api import API_VERSION
 from strongroom_login_sms import plugin
-from strongroom_login_sms.commands import simulator
 from strongroom_login_sms.options import AliyunSmsOptions, HttpSmsOptions, SmsLoginOptions
+from strongroom_simulators.sms.commands import simulator
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 
@@ -38,9 +38,7 @@ def test_it_was_written_for_the_servers_api() -> None:
     assert plugin.API_VERSION == API_VERSION
 
 
-@pytest.mark.parametrize(
-    "module", ["alibabacloud_tea_openapi", "urllib3", "strongroom_login_sms.simulator"]
-)
+@pytest.mark.parametrize("module", ["alibabacloud_tea_openapi", "urllib3", "strongroom_simulators.sms"])
 def test_a_start_does_not_import_modules_of_senders_and_commands(module: str) -> None:
     code = f"import sys, strongroom_login_sms.plugin; sys.exit({module!r} in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from strongroom_login_sms.simulator.signatures import (
+from strongroom_simulators.sms.signatures import (
     acs3_canonical_request,
     acs3_signature,
     percent_encode,

@@ -12,7 +12,8 @@ from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
-from strongroom_login_wechat.simulator import (
+from strongroom_login_wechat.website import Website
+from strongroom_simulators.wechat import (
     AdjustableClock,
     Platform,
     PlatformApp,
@@ -21,7 +22,6 @@ from strongroom_login_wechat.simulator import (
     sample_platform,
     sample_website,
 )
-from strongroom_login_wechat.website import Website
 
 REDIRECT_URI = "http://127.0.0.1/wechat/callback?to=a b&lang=中文"
 

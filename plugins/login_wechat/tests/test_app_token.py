@@ -8,7 +8,7 @@ from strongroom_login_wechat.app_token import AppToken
 from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.errors import Misconfigured, QuotaExhausted, TokenRefused
 from strongroom_login_wechat.mini_program import MiniProgram
-from strongroom_login_wechat.simulator import AdjustableClock, Platform, PlatformApp
+from strongroom_simulators.wechat import AdjustableClock, Platform, PlatformApp
 
 PATH = "/cgi-bin/stable_token"
 

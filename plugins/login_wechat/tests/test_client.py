@@ -9,7 +9,7 @@ import pytest
 from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.errors import CodeInvalid, PlatformUnavailable
 from strongroom_login_wechat.options import WeChatOptions
-from strongroom_login_wechat.simulator import Platform
+from strongroom_simulators.wechat import Platform
 
 PATH = "/sns/userinfo"
 

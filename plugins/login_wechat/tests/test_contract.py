@@ -9,7 +9,7 @@ from strongroom.plugin_api.login import Credential, LoginAttempt, Proofs
 from strongroom.testing.login import CLIENT, LoginMethodContract, MakeMethod
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.options import WeChatOptions
-from strongroom_login_wechat.simulator import AdjustableClock, Platform, PlatformApp
+from strongroom_simulators.wechat import AdjustableClock, Platform, PlatformApp
 
 APP = "an-app-of-this-test"
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from strongroom_login_wechat.crypto import check_signature, check_watermark, decrypt, sign
 from strongroom_login_wechat.errors import DataInvalid
-from strongroom_login_wechat.simulator.user_data import encrypt
+from strongroom_simulators.wechat.user_data import encrypt
 
 RAW_DATA = (
     '{"nickName":"Band","gender":1,"language":"zh_CN","city":"Guangzhou","province":"Guangdong",'

@@ -4,7 +4,7 @@ import pytest
 
 from strongroom_login_wechat import errors
 from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.simulator import Platform
+from strongroom_simulators.wechat import Platform
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from strongroom.plugin_api.login import (
 )
 from strongroom_login_wechat.method import WeChatLogin, of_others
 from strongroom_login_wechat.options import WeChatOptions
-from strongroom_login_wechat.simulator import Platform, PlatformApp
+from strongroom_simulators.wechat import Platform, PlatformApp
 
 MakeAttempt = Callable[..., LoginAttempt]
 

@@ -12,9 +12,9 @@ from strongroom_login_wechat.errors import (
     RateLimited,
 )
 from strongroom_login_wechat.mini_program import MiniProgram
-from strongroom_login_wechat.simulator import AdjustableClock, Platform, PlatformApp
-from strongroom_login_wechat.simulator.codes import LOGIN
-from strongroom_login_wechat.simulator.user_data import encrypt
+from strongroom_simulators.wechat import AdjustableClock, Platform, PlatformApp
+from strongroom_simulators.wechat.codes import LOGIN
+from strongroom_simulators.wechat.user_data import encrypt
 
 PHONE_PATH = "/wxa/business/getuserphonenumber"
 

@@ -39,7 +39,7 @@ def test_enabling_the_plugin_does_not_load_the_simulator() -> None:
     loaded = "import sys, strongroom_login_wechat.plugin; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert "strongroom_login_wechat.method" in result.stdout.split()
-    assert "strongroom_login_wechat.simulator" not in result.stdout.split()
+    assert "strongroom_simulators.wechat" not in result.stdout.split()
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urljoin
 import pytest
 import requests
 
-from strongroom_login_wechat.simulator import Platform, PlatformApp, Simulator
 from strongroom_login_wechat.website import Website
+from strongroom_simulators.wechat import Platform, PlatformApp, Simulator
 
 Decide = Callable[..., dict[str, list[str]]]
 

@@ -12,8 +12,8 @@ from strongroom_login_wechat.errors import WeChatError
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.options import WeChatOptions
-from strongroom_login_wechat.simulator import Platform, PlatformApp
 from strongroom_login_wechat.website import Website
+from strongroom_simulators.wechat import Platform, PlatformApp
 
 
 @pytest.fixture

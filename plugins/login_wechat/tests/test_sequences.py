@@ -11,7 +11,7 @@ from strongroom_login_wechat.apps import make_apps
 from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.errors import ClientFault, CodeExpired, CodeInvalid, CodeUsed
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
-from strongroom_login_wechat.simulator import (
+from strongroom_simulators.wechat import (
     AdjustableClock,
     Simulator,
     sample_mini_program,

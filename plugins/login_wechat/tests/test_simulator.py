@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 import requests
 
-from strongroom_login_wechat.simulator import (
+from strongroom_simulators.wechat import (
     AdjustableClock,
     Person,
     Platform,
     PlatformApp,
     Simulator,
 )
-from strongroom_login_wechat.simulator.refusals import MESSAGES
+from strongroom_simulators.wechat.refusals import MESSAGES
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from strongroom_login_wechat.errors import (
     RefreshTokenRefused,
     TokenRefused,
 )
-from strongroom_login_wechat.simulator import (
+from strongroom_login_wechat.website import Website
+from strongroom_simulators.wechat import (
     AdjustableClock,
     Platform,
     PlatformApp,
     Simulator,
     sample_website,
 )
-from strongroom_login_wechat.website import Website
 
 Decide = Callable[..., dict[str, list[str]]]
 REDIRECT_URI = "http://127.0.0.1/wechat/callback?to=a b&lang=中文"

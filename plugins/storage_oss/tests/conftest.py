@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.options import OssOptions
-from strongroom_storage_oss.simulator import OssSimulator
 from strongroom_storage_oss.vendor import load_sdk
 
 MakeBackend = Callable[..., OssBackend]

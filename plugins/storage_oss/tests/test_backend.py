@@ -11,11 +11,11 @@ import pytest
 
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom.testing.storage import MEBIBYTE, PatternSource, SourceBroke, new_key, read_all
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.client import OssClient
 from strongroom_storage_oss.multipart import copy_object
 from strongroom_storage_oss.options import OssOptions
-from strongroom_storage_oss.simulator import OssSimulator
 
 MakeBackend = Callable[..., OssBackend]
 PART = 256 * 1024

@@ -6,8 +6,8 @@ import pytest
 
 from strongroom.testing.network import cut_answers
 from strongroom.testing.storage import StorageBackendContract
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.backend import OssBackend
-from strongroom_storage_oss.simulator import OssSimulator
 
 
 class TestOssBackend(StorageBackendContract):

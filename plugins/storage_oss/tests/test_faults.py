@@ -12,8 +12,8 @@ import pytest
 
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError, StorageUnavailable
 from strongroom.testing.storage import new_key, read_all
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.backend import OssBackend
-from strongroom_storage_oss.simulator import OssSimulator
 
 MakeBackend = Callable[..., OssBackend]
 

@@ -10,9 +10,9 @@ from urllib.request import urlopen
 import pytest
 from fs import errors
 
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.filesystem import OssFS
 from strongroom_storage_oss.options import OssOptions
-from strongroom_storage_oss.simulator import OssSimulator
 
 PART = 100 * 1024
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from strongroom_storage_oss.simulator import OssSimulator
-from strongroom_storage_oss.simulator.crc64 import crc64, join
+from strongroom_simulators.oss import OssSimulator
+from strongroom_simulators.oss.crc64 import crc64, join
 
 Send = Callable[..., Any]
 PART = b"x" * 102_400

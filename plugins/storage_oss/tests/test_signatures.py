@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from strongroom_storage_oss.simulator import Account, OssSimulator
-from strongroom_storage_oss.simulator.request import Request, SizedBody
-from strongroom_storage_oss.simulator.signature import canonical_request, sign, string_to_sign
+from strongroom_simulators.oss import Account, OssSimulator
+from strongroom_simulators.oss.request import Request, SizedBody
+from strongroom_simulators.oss.signature import canonical_request, sign, string_to_sign
 
 Send = Callable[..., Any]
 

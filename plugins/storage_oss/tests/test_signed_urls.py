@@ -13,8 +13,8 @@ import pytest
 
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError
 from strongroom.testing.storage import new_key, read_all
+from strongroom_simulators.oss import Account, OssSimulator
 from strongroom_storage_oss.backend import OssBackend
-from strongroom_storage_oss.simulator import Account, OssSimulator
 
 MakeBackend = Callable[..., OssBackend]
 

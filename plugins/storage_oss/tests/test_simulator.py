@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from strongroom.testing.storage import PatternSource
+from strongroom_simulators.oss import OssSimulator
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.options import OssOptions
-from strongroom_storage_oss.simulator import OssSimulator
 
 Send = Callable[..., Any]
 CHECK = b"123456789"

@@ -1,26 +1,8 @@
 """The commands below ``strongroom wechat``."""
 
-from typing import Final
-
 import click
 
-MANUAL: Final = """\
-The simulator listens on {url}. Tell the server:
-
-[login.wechat]
-open_url = "{url}"
-api_url = "{url}"
-[login.wechat.apps.site]
-kind = "website"
-appid = "{website.appid}"
-secret = "{website.secret}"
-redirect_uri = "http://{website.domain}:8000/api/v1/wechat-authorizations/callback"
-[login.wechat.apps.mini]
-kind = "mini_program"
-appid = "{mini_program.appid}"
-secret = "{mini_program.secret}"
-
-People: {people}."""
+_MISSING = "the simulator is in a distribution of its own: pip install strongroom-simulators"
 
 
 @click.group()
@@ -28,32 +10,18 @@ def wechat() -> None:
     """Tools for WeChat login."""
 
 
-@wechat.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8090, show_default=True, help="The port; 0 selects a free one.")
-@click.option(
-    "--domain", default="127.0.0.1", show_default=True, help="The host of the website's redirect_uri."
-)
-@click.option(
-    "--denial",
-    type=click.Choice(["redirects", "stays"]),
-    default="redirects",
-    show_default=True,
-    help="Whether the browser is redirected when the person denies.",
-)
-def simulator(host: str, port: int, domain: str, denial: str) -> None:
-    """Serve a WeChat platform with made-up people, until interrupted."""
-    # Imported here because only this command needs the simulator.
-    from strongroom_login_wechat.simulator import (
-        Simulator,
-        sample_mini_program,
-        sample_platform,
-        sample_website,
-    )
+# The simulator defines the options, and prints them for --help.
+@wechat.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def simulator(options: tuple[str, ...]) -> None:
+    """Run a simulated WeChat platform with made-up people.
 
-    website, mini_program = sample_website(domain), sample_mini_program()
-    platform = sample_platform(website, mini_program, denial_redirects=denial == "redirects")
-    server = Simulator(platform, host=host, port=port)
-    people = ", ".join(platform.people)
-    click.echo(MANUAL.format(url=server.url, website=website, mini_program=mini_program, people=people))
-    server.serve()
+    Needs the distribution strongroom-simulators.
+    """
+    try:
+        from strongroom_simulators.wechat.commands import simulator
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("strongroom_simulators"):
+            raise
+        raise click.ClickException(_MISSING) from None
+    simulator.main(options, prog_name="strongroom wechat simulator")

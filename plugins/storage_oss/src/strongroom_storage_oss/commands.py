@@ -1,8 +1,8 @@
 """The commands below ``strongroom oss``."""
 
-import signal
-
 import click
+
+_MISSING = "the simulator is in a distribution of its own: pip install strongroom-simulators"
 
 
 @click.group()
@@ -10,45 +10,18 @@ def oss() -> None:
     """Work with Aliyun OSS."""
 
 
-@oss.command()
-@click.option(
-    "--bucket", "buckets", multiple=True, required=True, help="A bucket to create; may be repeated."
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", default=9000, show_default=True, help="The port to listen on; 0 selects a free one."
-)
-@click.option(
-    "--region", default="cn-hangzhou", show_default=True, help="The region required in signatures."
-)
-@click.option(
-    "--access-key-id", default="simulator", show_default=True, help="The access key to accept."
-)
-@click.option("--access-key-secret", default="simulator-secret", show_default=True, help="Its secret.")
-def simulator(
-    *,
-    buckets: tuple[str, ...],
-    host: str,
-    port: int,
-    region: str,
-    access_key_id: str,
-    access_key_secret: str,
-) -> None:
-    """Serve the OSS protocol on this machine, for tests and development, until interrupted.
+# The simulator defines the options, and prints them for --help.
+@oss.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def simulator(options: tuple[str, ...]) -> None:
+    """Serve the OSS protocol on this machine, for tests and development.
 
-    Objects live in a temporary folder that is removed at the end.
+    Needs the distribution strongroom-simulators.
     """
-    # Imported here because only this command needs the simulator.
-    from strongroom_storage_oss.simulator import Account, OssSimulator
-
-    account = Account(access_key_id, access_key_secret)
-    server = OssSimulator(buckets, account=account, region=region, host=host, port=port)
-    # SIGTERM, with which containers are stopped, also removes the folder.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    click.echo(f"OSS simulator on {server.endpoint}, buckets: {', '.join(buckets)}")
     try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        click.echo("Stopped.")
-    finally:
-        server.close()
+        from strongroom_simulators.oss.commands import simulator
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("strongroom_simulators"):
+            raise
+        raise click.ClickException(_MISSING) from None
+    simulator.main(options, prog_name="strongroom oss simulator")

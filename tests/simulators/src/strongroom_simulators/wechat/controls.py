@@ -1,0 +1,54 @@
+"""Routes that only the simulator has: they control people, failures and the clock."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from flask import Blueprint, abort, jsonify, request
+from flask.typing import ResponseReturnValue
+
+from strongroom_simulators.wechat.platform import Platform
+
+_ResultT = TypeVar("_ResultT")
+
+
+def controls(platform: Platform) -> Blueprint:
+    """Return the routes below ``/simulator``; each expects a JSON body."""
+    routes = Blueprint("controls", __name__, url_prefix="/simulator")
+
+    @routes.post("/login-codes")
+    def login_code() -> ResponseReturnValue:
+        return jsonify(code=_of_person(platform, platform.log_in))
+
+    @routes.post("/phone-codes")
+    def phone_code() -> ResponseReturnValue:
+        return jsonify(code=_of_person(platform, platform.give_phone_number))
+
+    @routes.post("/user-data")
+    def user_data() -> ResponseReturnValue:
+        return jsonify(_of_person(platform, platform.give_user_data))
+
+    @routes.post("/failures")
+    def failure() -> ResponseReturnValue:
+        body = request.get_json()
+        platform.failures.plan(body["path"], body["errcode"], times=body.get("times", 1))
+        return jsonify({})
+
+    @routes.post("/accounts")
+    def account() -> ResponseReturnValue:
+        body = request.get_json()
+        platform.app(body["appid"]).account = body["account"]
+        return jsonify({})
+
+    @routes.post("/clock")
+    def clock() -> ResponseReturnValue:
+        platform.clock.advance(request.get_json()["advance"])
+        return jsonify(now=platform.clock())
+
+    return routes
+
+
+def _of_person(platform: Platform, act: Callable[[str, str], _ResultT]) -> _ResultT:
+    body = request.get_json()
+    if body["person"] not in platform.people:
+        abort(404, "No such person.")
+    return act(body["appid"], body["person"])
