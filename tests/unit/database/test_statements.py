@@ -1,6 +1,8 @@
 """Statements that the driver runs itself, within SQLAlchemy's transactions."""
 
+import sys
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -184,3 +186,26 @@ def test_rows_are_records_of_a_dataclass_with_the_same_fields(database: Database
         Statement(select(counters.c.count, counters.c.subject, counters.c.expires_at), Counter)
     with pytest.raises(TypeError, match="has the fields"):
         RowMapper(Counter, [counters.c.subject])
+
+
+def test_a_statement_takes_three_calls(database: Database) -> None:
+    depths: list[int] = []
+
+    def note(frame: FrameType | None, event: str, _: object) -> None:
+        if event == "call":
+            depths.append(0)
+            while frame is not None:
+                depths[-1] += frame.f_code.co_filename.endswith(("/statements.py", "/compiled.py"))
+                frame = frame.f_back
+
+    with database.write() as connection:
+        ADD.execute(connection, row("a"))
+        # The first execution compiles the statement.
+        COUNT_OF.scalar(connection, {"of_subject": "a"})
+        sys.setprofile(note)
+        try:
+            count = COUNT_OF.scalar(connection, {"of_subject": "a"})
+        finally:
+            sys.setprofile(None)
+    assert count == 1
+    assert max(depths) == 3

@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from strongroom.foundation.database.compiled import Parameters
-from strongroom.foundation.database.statements import Statement, observed
+from strongroom.foundation.database.observers import observed
+from strongroom.foundation.database.statements import Statement
 
 
 class AdvisoryLock:

@@ -19,6 +19,8 @@ from sqlalchemy import Connection, Dialect, Engine
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
+from strongroom.foundation.database.hanging import Hanging
+from strongroom.foundation.database.observers import OBSERVERS, observed
 from strongroom.foundation.database.rows import Row
 
 Parameters = Mapping[str, Any]
@@ -29,6 +31,9 @@ UNOBSERVED: Final = "strongroom_unobserved"
 
 A transaction has many statements, and each of them would search for listeners.
 """
+
+REPEATABLE: Final = "strongroom_repeatable"
+"""Execution option of a connection whose statements have no transaction and change nothing."""
 
 fetchall: Final = methodcaller("fetchall")
 """Reads all rows of a cursor."""
@@ -108,20 +113,48 @@ class Compiled:
             parameters: the values; several sets of them execute the statement once for each.
             result: reads the result of the cursor, such as :attr:`read`.
         """
-        values: Any
-        execute: Callable[..., Any]
-        # A dict is tested first, because isinstance of an abstract class takes longer.
-        if type(parameters) is dict or isinstance(parameters, Mapping):
-            execute = _once
-            # Most statements need no rendering, and a call would be noticeable.
-            text, values = (self._text, parameters) if self._is_final else self.render(parameters)
-        else:
-            execute, (text, values) = _for_each, self._render_each(parameters)
+        # Looked up here as well, because a closure would be noticeable in short requests.
+        observer = OBSERVERS.get(connection.dialect)
+        if observer is None or not observer.is_active():
+            return self._execute(connection, parameters, result)
+        return observed(connection, self, lambda: self._execute(connection, parameters, result))
+
+    def _execute(
+        self,
+        connection: Connection,
+        parameters: Parameters | Sequence[Parameters],
+        result: Callable[[Any], Any],
+    ) -> Any:
+        # Hot: a call less is noticeable here (ADR 0076). A dict is tested first, because isinstance of
+        # an abstract class takes longer.
+        if type(parameters) is not dict and not isinstance(parameters, Mapping):
+            return self._execute_each(connection, parameters, result)
+        text, values = (self._text, parameters) if self._is_final else self.render(parameters)
         if UNOBSERVED not in connection.get_execution_options() and is_observed(connection.engine):
             return result(connection.exec_driver_sql(text, values))
         try:
             # The drivers in use have no connection below the one of DBAPI, whose search takes time.
-            return result(execute(connection.connection.dbapi_connection, text, values))
+            driver: Any = connection.connection.dbapi_connection
+            return result(driver.execute(text, values))
+        except connection.dialect.loaded_dbapi.Error as error:
+            prepare_repetition(connection, _translated(connection, text, error))
+        return result(connection.exec_driver_sql(text, values))
+
+    def _execute_each(
+        self,
+        connection: Connection,
+        parameters: Sequence[Parameters],
+        result: Callable[[Any], Any],
+    ) -> Any:
+        rendered = [self.render(values) for values in parameters]
+        text, values = rendered[0][0], [values for _, values in rendered]
+        if is_observed(connection.engine):
+            return result(connection.exec_driver_sql(text, values))
+        try:
+            # executemany() is a method of cursors only; execute() of a connection creates its own.
+            cursor: Any = connection.connection.dbapi_connection.cursor()  # type: ignore[union-attr]
+            cursor.executemany(text, values)
+            return result(cursor)
         except connection.dialect.loaded_dbapi.Error as error:
             raise _translated(connection, text, error) from error
 
@@ -134,10 +167,6 @@ class Compiled:
         if self._bound:
             parameters = self._converted(dict(parameters))
         return self._text, {**self._fixed, **parameters}
-
-    def _render_each(self, parameters: Sequence[Parameters]) -> tuple[str, list[Parameters]]:
-        rendered = [self.render(values) for values in parameters]
-        return rendered[0][0], [values for _, values in rendered]
 
     def _read_converted(self, cursor: Any) -> list[Row]:
         """Read all rows, and convert the driver's values to those of the columns' types."""
@@ -188,17 +217,6 @@ def is_observed(engine: Engine) -> bool:
     )
 
 
-def _once(driver: Any, text: str, values: Parameters) -> Any:
-    return driver.execute(text, values)
-
-
-def _for_each(driver: Any, text: str, values: Sequence[Parameters]) -> Any:
-    # executemany() is a method of cursors only; execute() of a connection creates its own.
-    cursor = driver.cursor()
-    cursor.executemany(text, values)
-    return cursor
-
-
 @cache
 def _compiler_of(base: Any) -> Any:
     """Return a compiler that writes constant numbers and strings into the text.
@@ -235,7 +253,21 @@ def _flat(items: list[Any]) -> list[Any]:
     return items
 
 
-def _translated(connection: Connection, text: str, error: Exception) -> BaseException:
+def prepare_repetition(connection: Connection, failure: DBAPIError) -> None:
+    """Open another connection if the server closed one that was idle, for example because of a restart.
+
+    Raises:
+        DBAPIError: the statement must not be repeated, so this is its failure.
+    """
+    # Not repeated on a server that hangs, because each attempt lasts until the time limit.
+    is_repeatable = failure.connection_invalidated and not isinstance(failure.orig, Hanging)
+    if not is_repeatable or REPEATABLE not in connection.get_execution_options():
+        raise failure from failure.orig
+    # SQLAlchemy opens another one in its place.
+    connection.rollback()
+
+
+def _translated(connection: Connection, text: str, error: Exception) -> DBAPIError:
     """Return a driver's error as SQLAlchemy raises it; invalidates the connection if it is lost."""
     dialect = connection.dialect
     driver: Any = connection.connection.driver_connection
@@ -243,7 +275,7 @@ def _translated(connection: Connection, text: str, error: Exception) -> BaseExce
     if is_lost:
         connection.invalidate(error)
     # SQLAlchemy's own factory chooses the class, so that callers catch the same errors on both ways.
-    return DBAPIError.instance(
+    failure: Any = DBAPIError.instance(
         text,
         None,
         error,
@@ -252,3 +284,4 @@ def _translated(connection: Connection, text: str, error: Exception) -> BaseExce
         connection_invalidated=is_lost,
         dialect=dialect,
     )
+    return failure  # type: ignore[no-any-return]  # its overloads know no driver's errors

@@ -15,9 +15,10 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
 from strongroom.foundation.database.commit_signal import CommitSignal
-from strongroom.foundation.database.compiled import UNOBSERVED, is_observed
+from strongroom.foundation.database.compiled import REPEATABLE, UNOBSERVED, is_observed
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
+from strongroom.foundation.database.observers import Observer, forget, observe
 from strongroom.foundation.database.read_pool import OneTransaction, Read, ReadPool
 from strongroom.foundation.database.sqlite_engines import (
     BUSY_SECONDS,
@@ -30,7 +31,7 @@ from strongroom.foundation.database.sqlite_engines import (
     sqlite_reading_engine,
 )
 from strongroom.foundation.database.sqlite_writer import WriterLock
-from strongroom.foundation.database.statements import REPEATABLE, Observer, Statement, forget, observe
+from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
 

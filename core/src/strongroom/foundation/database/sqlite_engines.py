@@ -12,8 +12,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
-from strongroom.foundation.database.compiled import UNOBSERVED
-from strongroom.foundation.database.statements import REPEATABLE, Statement
+from strongroom.foundation.database.compiled import REPEATABLE, UNOBSERVED
+from strongroom.foundation.database.statements import Statement
 
 WRITING: Final = "strongroom_writing"
 """The option of a connection that takes the write lock when its transaction begins."""

@@ -9,48 +9,21 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from time import perf_counter
 from types import FrameType, ModuleType
-from typing import Any, Final, Generic, Protocol, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
-from sqlalchemy import Connection, Dialect, Engine, Table
+from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.base import Executable
 
-from strongroom.foundation.database.compiled import Compiled, Parameters, fetchall
-from strongroom.foundation.database.hanging import Hanging
+from strongroom.foundation.database.compiled import Compiled, Parameters, fetchall, prepare_repetition
 from strongroom.foundation.database.rows import Row, RowMapper
 
 T = TypeVar("T")
 
 Source = Executable | Callable[[str], Executable]
 """A Core statement, or a function that returns the one of a dialect by the dialect's name."""
-
-REPEATABLE: Final = "strongroom_repeatable"
-"""Execution option of a connection whose statements have no transaction and change nothing."""
-
-
-class Named(Protocol):
-    """A statement, or several that are executed together."""
-
-    @property
-    def name(self) -> str:
-        """The module and the name of the constant or function, such as ``files.listing.children``."""
-
-
-class Observer(Protocol):
-    """Observes the statements of a database."""
-
-    is_active: Callable[[], object]
-    """Returns whether the next statement of this thread is observed."""
-
-    def __call__(self, statement: Named, began: float, error: BaseException | None) -> None:
-        """Receive an executed statement, ``perf_counter()`` of its beginning, and its error."""
-
-
-_OBSERVERS: Final[dict[Dialect, Observer]] = {}
-"""The observer of each database; an engine has a dialect of its own."""
 
 _NO_PARAMETERS: Final[Parameters] = {}
 _rowcount: Final = attrgetter("rowcount")
@@ -96,25 +69,25 @@ class Statement(Generic[T]):
 
     def all(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> list[T]:
         """Execute the statement and return all rows."""
-        compiled = self.compiled(connection.dialect)
-        return [*map(compiled.make, _run(compiled, connection, parameters, compiled.read))]
+        compiled = self._compiled.get(connection.dialect.name) or self.compiled(connection.dialect)
+        return [*map(compiled.make, compiled.run(connection, parameters, compiled.read))]
 
     def first(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> T | None:
         """Execute the statement and return the first row, or ``None``."""
-        compiled = self.compiled(connection.dialect)
-        rows = _run(compiled, connection, parameters, compiled.read)
+        compiled = self._compiled.get(connection.dialect.name) or self.compiled(connection.dialect)
+        rows = compiled.run(connection, parameters, compiled.read)
         return compiled.make(rows[0]) if rows else None
 
     def scalar(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> Any:
         """Execute the statement and return the first column of the first row, or ``None``."""
-        compiled = self.compiled(connection.dialect)
-        rows = _run(compiled, connection, parameters, compiled.read)
+        compiled = self._compiled.get(connection.dialect.name) or self.compiled(connection.dialect)
+        rows = compiled.run(connection, parameters, compiled.read)
         return rows[0][0] if rows else None
 
     def scalars(self, connection: Connection, parameters: Parameters = _NO_PARAMETERS) -> list[Any]:
         """Execute the statement and return the first column of all rows."""
-        compiled = self.compiled(connection.dialect)
-        return [row[0] for row in _run(compiled, connection, parameters, compiled.read)]
+        compiled = self._compiled.get(connection.dialect.name) or self.compiled(connection.dialect)
+        return [row[0] for row in compiled.run(connection, parameters, compiled.read)]
 
     def execute(
         self, connection: Connection, parameters: Parameters | Sequence[Parameters] = _NO_PARAMETERS
@@ -123,7 +96,8 @@ class Statement(Generic[T]):
 
         Several sets of parameters execute it once for each.
         """
-        count: int = _run(self.compiled(connection.dialect), connection, parameters, _rowcount)
+        compiled = self._compiled.get(connection.dialect.name) or self.compiled(connection.dialect)
+        count: int = compiled.run(connection, parameters, _rowcount)
         return count
 
     def insert(self, connection: Connection, parameters: Parameters) -> int:
@@ -131,8 +105,8 @@ class Statement(Generic[T]):
 
         RETURNING takes SQLite as long as the INSERT itself.
         """
-        compiled = self.compiled(connection.dialect)
-        row_id: int = _run(compiled, connection, parameters, _lastrowid)
+        compiled = self._compiled.get(connection.dialect.name) or self.compiled(connection.dialect)
+        row_id: int = compiled.run(connection, parameters, _lastrowid)
         return row_id
 
     def stream(
@@ -187,12 +161,16 @@ class _Delegated(Compiled):
         self._make = make or _same
         self.read = fetchall
 
-    def run(
+    def _execute(
         self,
         connection: Connection,
         parameters: Parameters | Sequence[Parameters],
         result: Callable[[Any], Any],
     ) -> Any:
+        try:
+            return result(connection.execute(self._statement, parameters))
+        except DBAPIError as error:
+            prepare_repetition(connection, error)
         return result(connection.execute(self._statement, parameters))
 
 
@@ -235,61 +213,6 @@ def _insert_of(dialect: str, table: Table) -> Any:
     return postgresql.insert(table)
 
 
-def observe(engine: Engine, observer: Observer) -> None:
-    """Call an observer after each statement of an engine, until :func:`forget`."""
-    _OBSERVERS[engine.dialect] = observer
-
-
-def forget(engine: Engine) -> None:
-    """Remove the observer of an engine."""
-    _OBSERVERS.pop(engine.dialect, None)
-
-
-def observed(connection: Connection, statement: Named, execute: Callable[[], T]) -> T:
-    """Execute a statement, and report it to the observer of its database, if there is one."""
-    observer = _OBSERVERS.get(connection.dialect)
-    if observer is None or not observer.is_active():
-        return execute()
-    began, failure = perf_counter(), None
-    try:
-        return execute()
-    except BaseException as error:
-        failure = error
-        raise
-    finally:
-        observer(statement, began, failure)
-
-
-def _run(
-    compiled: Compiled,
-    connection: Connection,
-    parameters: Parameters | Sequence[Parameters],
-    result: Callable[[Any], Any],
-) -> Any:
-    # Looked up here as well, because a closure would be noticeable in short requests.
-    observer = _OBSERVERS.get(connection.dialect)
-    if observer is not None and observer.is_active():
-        return observed(connection, compiled, lambda: _attempt(compiled, connection, parameters, result))
-    return _attempt(compiled, connection, parameters, result)
-
-
-def _attempt(
-    compiled: Compiled,
-    connection: Connection,
-    parameters: Parameters | Sequence[Parameters],
-    result: Callable[[Any], Any],
-) -> Any:
-    try:
-        return compiled.run(connection, parameters, result)
-    except DBAPIError as failure:
-        if not _is_repeatable(connection, failure):
-            raise
-    # The server closed a connection that was idle, for example because it was restarted. SQLAlchemy
-    # opens another one in its place.
-    connection.rollback()
-    return compiled.run(connection, parameters, result)
-
-
 _AT_IMPORT: Final = "<module>"
 # The names of packages are unique, so the wing says no more.
 _WING: Final = re.compile(r"^strongroom\.\w+\.")
@@ -330,10 +253,3 @@ def _maker(row: Callable[..., T] | None, statement: Source) -> Callable[[Row], T
 
 def _same(row: Any) -> Any:
     return row
-
-
-def _is_repeatable(connection: Connection, failure: BaseException) -> bool:
-    # Not repeated on a server that hangs, because each attempt lasts until the time limit.
-    if not isinstance(failure, DBAPIError) or isinstance(failure.orig, Hanging):
-        return False
-    return failure.connection_invalidated and REPEATABLE in connection.get_execution_options()

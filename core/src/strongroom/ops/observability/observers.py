@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final, Protocol
 
-from strongroom.foundation.database.statements import Named
+from strongroom.foundation.database.observers import Named
 from strongroom.plugin_api.storage import ObjectNotFound
 from strongroom.plugin_api.tracing import Attributes, current_span
 
