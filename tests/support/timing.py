@@ -1,10 +1,12 @@
-"""Compares the durations of two actions on a busy machine."""
+"""Compares the durations of two actions on a busy machine; a clock that shows each reading."""
 
 import gc
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+from strongroom.testing.clock import ManualClock
 
 Action = Callable[[], object]
 
@@ -66,3 +68,11 @@ def _no_collection() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+class TickingClock(ManualClock):
+    """Advances by a millisecond with each reading."""
+
+    def now(self) -> int:
+        self.advance(1)
+        return super().now()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event, text
 from tests.support.databases import on_postgresql
+from tests.support.timing import TickingClock
 from tests.support.waiting import wait_until
 
 from strongroom.foundation.database import Database
@@ -201,3 +202,12 @@ def test_what_need_not_be_durable_is_there_for_all(database: Database) -> None:
         insert(2)(connection)
     insert_more = database.write_together(insert(3))
     assert (insert_more, written(database)) == (3, {1, 2, 3})
+
+
+def test_each_work_of_a_shared_transaction_has_a_time_of_its_own(database: Database) -> None:
+    clock = database.transaction_clock(TickingClock(0))
+    works: list[Work] = [lambda _: (clock.now(), clock.now())] * 3
+    with counted_commits(database) as commits:
+        futures = gathered(database, works, key="tenant")
+    assert len(commits) == 2
+    assert sorted(future.result(60) for future in futures) == [(1, 1), (2, 2), (3, 3)]

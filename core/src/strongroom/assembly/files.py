@@ -6,6 +6,7 @@ from strongroom.activity.events.positions import Positions
 from strongroom.assembly.infrastructure import PRUNING
 from strongroom.assembly.storage import StorageServices
 from strongroom.assembly.tenants import TenantServices
+from strongroom.clock import Clock
 from strongroom.content.bundles.contents import Contents
 from strongroom.content.bundles.service import BundleService
 from strongroom.content.business_files.pictures import PictureProcessor, PictureSlots
@@ -88,14 +89,19 @@ class FileServices(StorageServices, TenantServices):
         return RetentionClock(self._database, self._clock, self._retention_defaults)
 
     @cached_property
+    def _node_clock(self) -> Clock:
+        """The time of changes of nodes: one in a transaction, so that nodes equal their events."""
+        return self._database.transaction_clock(self.retention_clock)
+
+    @cached_property
     def _tree(self) -> Tree:
-        return Tree(self.retention_clock, self._visibility)
+        return Tree(self._node_clock, self._visibility)
 
     @cached_property
     def file_events(self) -> FileEvents:
         return FileEvents(
             self._database,
-            self._clock,
+            self._node_clock,
             self._settings.files.events_kept_days,
             change_days=self._settings.events.retention_days,
         )
@@ -112,7 +118,7 @@ class FileServices(StorageServices, TenantServices):
 
     @cached_property
     def _version_repository(self) -> VersionRepository:
-        return VersionRepository(self.retention_clock, thin=self._settings.files.versions.thin)
+        return VersionRepository(self._node_clock, thin=self._settings.files.versions.thin)
 
     @cached_property
     def _file_writer(self) -> FileWriter:

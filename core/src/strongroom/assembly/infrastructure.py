@@ -37,7 +37,7 @@ from strongroom.plugin_api.storage import (
 )
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.web.http.app import Application
-from strongroom.web.http.request import client_address
+from strongroom.web.http.request import client
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
@@ -163,7 +163,6 @@ class Infrastructure:
         self.configuration = configuration
         self.settings: Settings = configuration.settings
         self.selection = selection
-        self.clock = clock
         self.resources = resources
         # The order matters: the secret key and SQLite are in the data directory, and the database
         # reports to the metrics.
@@ -174,6 +173,7 @@ class Infrastructure:
         if self.metrics is not None:
             selection.plugins.slow_hooks.count_by(self.metrics.slow_hook)
         self.database = self._open_database()
+        self.clock = clock = self.database.transaction_clock(clock)
         self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
         self.users = UserService(clock)
         self.translations = Translations(selection.plugins.packages())
@@ -313,7 +313,7 @@ class Infrastructure:
         return {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
 
     def _client_subject(self) -> str:
-        return hashed_subject(self.keys, network_of(client_address()))
+        return hashed_subject(self.keys, network_of(client().address))
 
     def _make_metrics(self) -> "Metrics | None":
         """Return the metrics, or ``None`` without a management port to serve them."""

@@ -57,7 +57,8 @@ class SecretKeys:
 
     def hash(self, purpose: str, text: str) -> str:
         """Return a keyed hash (HMAC-SHA-256) of ``text`` in 64 hexadecimal digits."""
-        return hmac.digest(self.derive(purpose), text.encode(), "sha256").hex()
+        key = self._derived.get(purpose) or self.derive(purpose)
+        return hmac.digest(key, text.encode(), "sha256").hex()
 
     def seal(self, purpose: str, text: str) -> str:
         """Encrypt ``text`` as a JWE (RFC 7516) that :meth:`unseal` decrypts for the same purpose."""

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
+from strongroom.clock import Clock
 from strongroom.foundation.database.commit_signal import CommitSignal
 from strongroom.foundation.database.compiled import REPEATABLE, UNOBSERVED, is_observed
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
 from strongroom.foundation.database.observers import Observer, forget, observe
-from strongroom.foundation.database.read_pool import OneTransaction, Read, ReadPool
+from strongroom.foundation.database.read_pool import Read, ReadPool
 from strongroom.foundation.database.sqlite_engines import (
     BUSY_SECONDS,
     LAZY,
@@ -32,6 +33,7 @@ from strongroom.foundation.database.sqlite_engines import (
 )
 from strongroom.foundation.database.sqlite_writer import WriterLock
 from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.database.transaction_clock import OneTransaction, TransactionClock
 from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
 
@@ -199,6 +201,10 @@ class Database:
         """All engines in use: :attr:`engine` and, on SQLite, the engine for writing."""
         return {self.engine, self._writing_engine}
 
+    def transaction_clock(self, clock: Clock) -> TransactionClock:
+        """Return a clock that stands still in each transaction of this database."""
+        return TransactionClock(clock, self._guard)
+
     def observe_queues(self, waits: Callable[[float], None]) -> None:
         """Observe the seconds that work of :meth:`write_together` with a key waits for other work."""
         self._on_queue_wait = waits
@@ -252,6 +258,8 @@ class Database:
 
     def _translated(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
         def translated(connection: Connection) -> T:
+            # The thread may run the work of several requests in one transaction.
+            self._guard.restart()
             # Among other work, an error does not reach the end of the transaction.
             with self._translating_errors():
                 return work(connection)

@@ -9,7 +9,7 @@ import sqlite3
 from collections import deque
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from threading import Condition, Lock, local
+from threading import Condition, Lock
 from types import TracebackType
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine
 
 from strongroom.foundation.database.compiled import is_observed
 from strongroom.foundation.database.failures import raise_translated
+from strongroom.foundation.database.transaction_clock import OneTransaction
 from strongroom.foundation.errors import Unavailable
 
 _WAIT_SECONDS: Final = 0.25
@@ -159,20 +160,6 @@ class ReadPool:
                 return False
             self._open += change
             return True
-
-
-class OneTransaction(local):
-    """Refuses a transaction within another of the same thread."""
-
-    is_open = False
-
-    def __enter__(self) -> None:
-        if self.is_open:
-            raise RuntimeError("a transaction was begun within another")
-        self.is_open = True
-
-    def __exit__(self, *_: object) -> None:
-        self.is_open = False
 
 
 class Read:

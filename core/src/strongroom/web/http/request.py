@@ -127,6 +127,11 @@ class OperationContext(RequestContext):
         request.url_rule, request.view_args = self.rule, self.parameters
         return request
 
+    @cached_property
+    def client(self) -> Client:
+        """The client of the request."""
+        return _client_of(self.environ)
+
 
 def current_environ() -> dict[str, Any]:
     """Return the WSGI environ of the current request."""
@@ -149,20 +154,21 @@ def method() -> str:
 
 
 def client() -> Client:
-    """Return the client of the request."""
+    """Return the client of the request. No other code may read its address from the request."""
+    context = _cv_request.get()
+    if isinstance(context, OperationContext):
+        return context.client
+    return _client_of(context.request.environ)
+
+
+def _client_of(environ: dict[str, Any]) -> Client:
     return Client(
-        address=client_address(),
+        address=get_service(TrustedProxies).client_address(
+            environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+        ),
         # Truncated, because both are stored in rows.
-        user_agent=(header("User-Agent") or "")[:512],
-        device_id=(header("X-Device-Id") or "")[:128] or None,
-    )
-
-
-def client_address() -> str:
-    """Return the client's address. No other code may read it from the request."""
-    environ = current_environ()
-    return get_service(TrustedProxies).client_address(
-        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+        user_agent=(environ.get("HTTP_USER_AGENT") or "")[:512],
+        device_id=(environ.get("HTTP_X_DEVICE_ID") or "")[:128] or None,
     )
 
 

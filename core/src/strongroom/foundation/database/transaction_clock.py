@@ -1,0 +1,44 @@
+"""One transaction of a thread at a time, and the time of its changes."""
+
+from threading import local
+
+from strongroom.clock import Clock
+
+
+class OneTransaction(local):
+    """Refuses a transaction within another of the same thread, and keeps the times in it."""
+
+    times: dict[Clock, int] | None = None
+    """The readings of the clocks in the transaction; ``None`` outside of transactions."""
+
+    def __enter__(self) -> None:
+        if self.times is not None:
+            raise RuntimeError("a transaction was begun within another")
+        self.times = {}
+
+    def __exit__(self, *_: object) -> None:
+        self.times = None
+
+    def restart(self) -> None:
+        """Begin the work of another request in the same transaction; it has a time of its own."""
+        self.times = {}
+
+
+class TransactionClock:
+    """A clock that is read once in a transaction, as SQL's ``CURRENT_TIMESTAMP``.
+
+    All rows that a transaction writes have the same time, for example a node, its event and its grant.
+    Outside of transactions it is the underlying clock.
+    """
+
+    def __init__(self, clock: Clock, transaction: OneTransaction) -> None:
+        self._clock = clock
+        self._transaction = transaction
+
+    def now(self) -> int:
+        times = self._transaction.times
+        if times is None:
+            return self._clock.now()
+        if self not in times:
+            times[self] = self._clock.now()
+        return times[self]
