@@ -111,7 +111,7 @@ class FileService:
         target = Target(tenant_id, parent_id, name, on_conflict, tuple(folders))
         # No transaction is open while the content is received, so slow clients block no writer.
         with self._database.read() as connection:
-            checked = self._file_writer.check(connection, caller, target, incoming.size or 0)
+            self._file_writer.check(connection, caller, target, incoming.size or 0)
         # After the check, which hides the tenant from others, and before the content is received.
         self._database.require_short_queue(tenant_id)
         received = self._blobs.receive(
@@ -125,9 +125,7 @@ class FileService:
             incoming.check(received.blob.checksum)
             received = self._file_writer.inspect(caller, received, target.name)
             return self._database.write_together(
-                lambda connection: self._file_writer.commit(
-                    connection, caller, target, received, checked=checked
-                ),
+                lambda connection: self._file_writer.commit(connection, caller, target, received),
                 key=tenant_id,
             )
         except BaseException:

@@ -358,7 +358,7 @@ class AccessControl:
     ) -> NodeAccess:
         """Return the caller's access to a folder, or to the top level, in which to create a node.
 
-        :attr:`NodeAccess.more` begin with the :class:`Ends` of the caller's grants on the folder.
+        By default, :attr:`NodeAccess.more` are the :class:`Ends` of the caller's grants on the folder.
 
         Raises:
             TokenInvalid: the login was revoked.

@@ -19,10 +19,9 @@ from strongroom.content.nodes.access import (
     ceiling_of,
 )
 from strongroom.content.nodes.events import FileAction, FileEvents
-from strongroom.content.nodes.grant_ends import Ends, with_granted_ends
-from strongroom.content.nodes.guarded_insert import GuardedInsert
+from strongroom.content.nodes.grant_ends import Ends
 from strongroom.content.nodes.hidden_names import HiddenNames
-from strongroom.content.nodes.models import FOREVER, NODE, Node, NodeType, nodes
+from strongroom.content.nodes.models import FOREVER, Node, NodeType, nodes
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.trash import Trash
@@ -43,14 +42,12 @@ from strongroom.plugin_api.storage import ByteSource
 def _with_checks(query: Select[Any]) -> Select[Any]:
     taken, used = nodes.alias("taken"), usage()
     is_taken = (taken.c.parent_id == bindparam("node_id")) & (taken.c.name == bindparam("name"))
-    columns = with_granted_ends(query).add_columns(taken.c.type, *used.c)
+    columns = query.add_columns(taken.c.type, *used.c)
     return columns.outerjoin(taken, is_taken).outerjoin(used, true())
 
 
 _CHECKS: Final = NodeAccessQuery(_with_checks)
 """The access to a folder, the node that has the name, and the usage of the tenant."""
-
-_GUARDED_NODE: Final = GuardedInsert(nodes)
 
 _FOLDER_NAMES: Final = 100
 """Number of names that are tried for a folder whose name a file has."""
@@ -148,10 +145,8 @@ class FileWriter:
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
-    def check(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> NodeAccess:
+    def check(self, connection: Connection, caller: AnyCaller, target: Target, size: int) -> None:
         """Check an upload before its content is received. :meth:`commit` repeats the checks afterwards.
-
-        Return the caller's access to the folder, for :meth:`commit`.
 
         Args:
             connection: the caller's transaction.
@@ -168,7 +163,7 @@ class FileWriter:
             StorageFull: the tenant's quota would be exceeded.
         """
         target, access = self._find_parent(connection, caller, target)
-        *_, taken_type, used, quota = access.more
+        taken_type, used, quota = access.more
         if target.folders or (taken_type and self._is_hidden(connection, caller, target)):
             # The file will be in a folder that does not exist, and whose names are all free, or gets a
             # number.
@@ -182,7 +177,6 @@ class FileWriter:
         if replaces and not self._space.fits(used, quota, size):
             size -= self._freed_by_name(connection, target)
         self._space.check(target.tenant_id, used, quota, size)
-        return access
 
     def require_space(self, connection: Connection, replaced: Node, size: int) -> None:
         """Check that content fits which will replace that of a file. :meth:`replace` repeats the check.
@@ -248,7 +242,6 @@ class FileWriter:
         received: ReceivedBlob,
         *,
         reserved: int = 0,
-        checked: NodeAccess | None = None,
     ) -> NodeView:
         """Create a file from a received blob, or replace the content of an existing file.
 
@@ -258,7 +251,6 @@ class FileWriter:
             target: destination of the file.
             received: the blob with the content.
             reserved: bytes of the tenant's quota that were reserved for it.
-            checked: the access that :meth:`check` returned; saves a query if it has not changed.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or may not write to the folder.
@@ -274,21 +266,13 @@ class FileWriter:
         content = self.commit_content(connection, received, target.name)
         require_admitted_type(caller, content.content_type)
         if target.folders:
-            # The access was checked for another folder.
-            target, checked = self._with_folders(connection, caller, target), None
+            target = self._with_folders(connection, caller, target)
         if target.on_conflict is OnConflict.REPLACE:
             self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)
             if existing and not self.hidden_names.hides(connection, caller, existing):
                 return self.replace(connection, caller, existing, content, reserved=reserved)
-        node = self._add_as_checked(connection, caller, target, content, checked)
-        if node is None:
-            # The access has changed since, or the name is taken: check both again.
-            place = self.parent_ref(connection, caller, target.tenant_id, target.parent_id)
-            is_numbered = target.on_conflict is OnConflict.RENAME
-            is_numbered = is_numbered or self._is_hidden(connection, caller, target)
-            add = self._tree.add_numbered if is_numbered else self._tree.add
-            node = add(connection, place, target.name, caller.user_id, content)
+        node = self._add(connection, caller, target, content)
         self._space.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, ceiling_of(caller))
@@ -394,23 +378,18 @@ class FileWriter:
         message = "A file has the name of a folder of the path."
         raise errors.NotAFolder.of_field("relativePath", "not-a-folder", message)
 
-    def _add_as_checked(
-        self,
-        connection: Connection,
-        caller: AnyCaller,
-        target: Target,
-        content: FileContent,
-        checked: NodeAccess | None,
-    ) -> Node | None:
-        """Create a file if the caller's access is as it was at the check, and the name is free."""
-        if checked is None or checked.node is None:
-            return None
-
-        def insert(connection: Connection, node: Node) -> bool:
-            return _GUARDED_NODE.execute(connection, caller, checked, NODE.values(node), node.created_at)
-
-        place = _parent_ref(target.tenant_id, target.parent_id, checked)
-        return self._tree.try_add(connection, place, target.name, caller.user_id, content, insert)
+    def _add(
+        self, connection: Connection, caller: AnyCaller, target: Target, content: FileContent
+    ) -> Node:
+        """Create a file; with a number if its name is taken, by the rule or by a hidden node."""
+        place = self.parent_ref(connection, caller, target.tenant_id, target.parent_id)
+        try:
+            return self._tree.add(connection, place, target.name, caller.user_id, content)
+        except errors.NameConflict:
+            is_renamed = target.on_conflict is OnConflict.RENAME
+            if not is_renamed and not self._is_hidden(connection, caller, target):
+                raise
+        return self._tree.add_numbered(connection, place, target.name, caller.user_id, content)
 
     def replace(
         self,

@@ -1,6 +1,5 @@
 """Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Final
@@ -170,25 +169,6 @@ class Tree:
             NameConflict: the name is taken.
             NotFound: the folder was deleted concurrently.
         """
-        node = self.try_add(connection, place, name, owner_id, content, _insert)
-        if node is None:
-            raise NameConflict.of_taken_name()
-        return node
-
-    def try_add(
-        self,
-        connection: Connection,
-        place: ParentRef,
-        name: str,
-        owner_id: str,
-        content: FileContent | None,
-        insert: Callable[[Connection, Node], bool],
-    ) -> Node | None:
-        """Do the same as :meth:`add`, but return ``None`` if ``insert`` inserts nothing.
-
-        Raises:
-            NotFound: the folder was deleted concurrently.
-        """
         now = self._clock.now()
         node = Node(
             id=new_id(),
@@ -208,8 +188,8 @@ class Tree:
         )
         # The foreign key fails if the parent was deleted concurrently.
         try:
-            if not insert(connection, node):
-                return None
+            if not _ADD_UNLESS_THERE.execute(connection, NODE.values(node)):
+                raise NameConflict.of_taken_name()
         except IntegrityError as error:
             raise NotFound from error
         child_counts.added(connection, node)
@@ -368,11 +348,6 @@ class Tree:
         if _CHANGE.execute(connection, {**replaced, **read}) != 1:
             raise RevisionConflict
         return changed
-
-
-def _insert(connection: Connection, node: Node) -> bool:
-    # DO NOTHING covers a taken name.
-    return _ADD_UNLESS_THERE.execute(connection, NODE.values(node)) == 1
 
 
 def _grant_to_creator(node: Node, place: ParentRef) -> Change:
