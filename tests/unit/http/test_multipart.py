@@ -1,14 +1,16 @@
 """Forms, cut into pieces in every way that a network may cut them."""
 
 import io
-from contextlib import suppress
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strongroom.foundation.errors import MalformedRequest, UploadIncomplete, ValidationFailed
-from strongroom.web.http.multipart import read_file_part
+from strongroom.web.http.multipart import CHUNK_SIZE, MAX_HEADER_BYTES, read_file_part
 
 BOUNDARY = b"xYzZy"
 HEAD = b'--xYzZy\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n'
@@ -85,3 +87,53 @@ def test_a_boundary_may_be_somewhat_longer_than_it_should(length: int) -> None:
 def test_a_boundary_of_another_length_is_refused(length: int) -> None:
     with pytest.raises(MalformedRequest, match="1 to 200"):
         read_file_part(Pieces(b""), b"-" * length, "file")
+
+
+@contextmanager
+def little_memory() -> Iterator[None]:
+    """Check that the block allocates a few chunks at most."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 6 * CHUNK_SIZE
+
+
+@pytest.mark.parametrize("line", [b"x", b"\r\n", b"\r\n--", b"\r\n--xYzZ", b"--xYzZy"])
+def test_content_of_any_size_takes_little_memory(line: bytes) -> None:
+    content = line * (4_000_000 // len(line))
+    form = Pieces(HEAD + content + TAIL)
+    size = 0
+    with little_memory():
+        part = read_file_part(form, BOUNDARY, "file")
+        while piece := part.source.read(CHUNK_SIZE):
+            size += len(piece)
+    assert size == len(content)
+
+
+def test_what_follows_the_form_takes_little_memory() -> None:
+    form = Pieces(HEAD + b"x" + TAIL + b"x" * 4_000_000)
+    with little_memory():
+        assert content_of(form) == b"x"
+
+
+@pytest.mark.parametrize("begin", [b"", b"--xYzZy\r\nX: "])
+def test_bytes_without_a_file_are_read_no_further_than_the_limit(begin: bytes) -> None:
+    class Endless:
+        count = 0
+
+        def read(self, _size: int, /) -> bytes:
+            self.count += 1
+            return begin if self.count == 1 and begin else b"-" * 1024
+
+    stream = Endless()
+    with pytest.raises(MalformedRequest):
+        read_file_part(stream, BOUNDARY, "file")
+    assert stream.count <= MAX_HEADER_BYTES // 1024 + 2
+
+
+def test_line_feeds_alone_end_no_content() -> None:
+    content = b"\n--xYzZy--\n\r--xYzZy--\r"
+    assert content_of(Pieces(HEAD + content + TAIL)) == content
