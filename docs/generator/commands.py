@@ -36,7 +36,8 @@ def command_of(path: tuple[str, ...], command: click.Command, origin: str = "") 
     title = " ".join(path)
     if isinstance(command, click.Group):
         for name, subcommand in sorted(command.commands.items()):
-            yield from command_of((*path, name), subcommand, origin)
+            if not subcommand.hidden:
+                yield from command_of((*path, name), subcommand, origin)
         return
     yield f"\n## `{title}`\n{origin}\n{prose(command.callback, title)}\n"
     arguments = [item for item in command.params if isinstance(item, click.Argument)]

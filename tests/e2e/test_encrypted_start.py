@@ -118,13 +118,13 @@ def test_the_key_of_a_tenant_is_exported_for_age(run: Run, config: Path, tmp_pat
         tenant = api.tenant(alice := api.person())
         api.upload(tenant, alice, "a.bin", b"read without Strongroom")
     tenant_id, target = tenant.rpartition("/")[2], tmp_path / "tenant.key"
-    run("keys", "export-tenant-key", "vault", tenant_id, "--output", str(target))
+    run("rescue", "export-tenant-key", "vault", tenant_id, "--output", str(target))
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     identity = pyrage.x25519.Identity.from_str(target.read_text().strip())
     (content,) = (content for name, content in content_of(tmp_path).items() if is_key(name))
     assert pyrage.decrypt(content, [identity]) == b"read without Strongroom"
-    assert "exists" in run("keys", "export-tenant-key", "vault", "--output", str(target), status=2)
-    nothing = run("keys", "export-tenant-key", "disk", "--output", f"{target}2", status=2)
+    assert "exists" in run("rescue", "export-tenant-key", "vault", "--output", str(target), status=2)
+    nothing = run("rescue", "export-tenant-key", "disk", "--output", f"{target}2", status=2)
     assert "[storages.disk] has no keys" in nothing
 
 

@@ -83,12 +83,12 @@ def test_another_secret_key_is_refused_until_it_is_adopted(server: Server) -> No
         result = run_command("--config", str(server.config), command)
         assert result.returncode == 2
         assert OTHER_SECRET in result.stderr
-        assert "strongroom keys adopt-secret" in result.stderr
+        assert "strongroom rescue adopt-secret" in result.stderr
         assert result.stderr.count("\n") == 1
     assert examine(server.config)["secret"]["state"] == "failed"
-    refused = run_command("--config", str(server.config), "keys", "adopt-secret", stdin="n\n")
+    refused = run_command("--config", str(server.config), "rescue", "adopt-secret", stdin="n\n")
     assert refused.returncode == 1
-    server.command("keys", "adopt-secret", "--yes")
+    server.command("rescue", "adopt-secret", "--yes")
     assert examine(server.config)["secret"]["state"] == "ok"
     server.create_user("bob@example.com")
 

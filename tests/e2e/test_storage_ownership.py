@@ -128,7 +128,7 @@ def test_a_drill_on_the_store_of_production_is_refused_until_it_is_claimed(
 
 def assert_taken_over(production: Production, drill: Path) -> None:
     """Check that the restored database gets the store by a deliberate command, and only by that."""
-    claim = ("--config", str(drill), "storage", "claim", "main")
+    claim = ("--config", str(drill), "rescue", "claim-storage", "main")
     without_owner = run_command(*claim)
     assert without_owner.returncode == REFUSED
     owner = without_owner.stderr.rpartition("--from ")[2].strip()

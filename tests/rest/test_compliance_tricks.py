@@ -368,16 +368,16 @@ def by_another_database(world: World) -> None:
         restored = world.command("backup", "restore", str(world.archive), config=config)
         assert restored.startswith("0 "), restored
         change_config(config, {"storages": {"main": {"root": str(store)}}})
-        refused = world.command("storage", "claim", "main", config=config)
+        refused = world.command("rescue", "claim-storage", "main", config=config)
         owner = refused.partition("belongs to the database ")[2].partition(",")[0]
-        claimed = world.command("storage", "claim", "main", "--from", owner, config=config)
+        claimed = world.command("rescue", "claim-storage", "main", "--from", owner, config=config)
         assert claimed.startswith("0 "), claimed
         found = world.command("storage", "fsck", "--repair", config=config)
         assert "stray main:" in found
         world.command("storage", "gc", config=config)
-    back = world.command("storage", "claim", "main")
+    back = world.command("rescue", "claim-storage", "main")
     owner = back.partition("belongs to the database ")[2].partition(",")[0]
-    assert world.command("storage", "claim", "main", "--from", owner).startswith("0 ")
+    assert world.command("rescue", "claim-storage", "main", "--from", owner).startswith("0 ")
 
 
 TRICKS: dict[str, Trick] = {

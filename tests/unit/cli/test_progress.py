@@ -133,7 +133,7 @@ def test_an_export_is_verified_without_a_server(tmp_path: Path, database_url: st
     with file.open("w") as output:
         subprocess.run([*program, "audit", "export", "--since", "2020-01-01"], stdout=output, check=True)
     keys = str(tmp_path / "data" / "signing-keys.json")
-    check = [STRONGROOM, "audit", "verify-export", str(file), "--jwks", keys]
+    check = [STRONGROOM, "rescue", "verify-export", str(file), "--jwks", keys]
     result = subprocess.run([*check, "--json"], capture_output=True, text=True, check=True, cwd="/")
     assert json.loads(result.stdout)["records"] > 0
     file.write_text(file.read_text().replace("user.create", "user.delete"))

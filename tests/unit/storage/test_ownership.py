@@ -100,7 +100,7 @@ def test_nothing_is_written_to_or_removed_from_a_store_of_another_database(
     for _ in range(10):
         with pytest.raises(StorageNotOwned, match="belongs to the database"):
             store.put(new_key(), io.BytesIO(b"2"))
-        with pytest.raises(StorageNotOwned, match="strongroom storage claim main --from "):
+        with pytest.raises(StorageNotOwned, match="strongroom rescue claim-storage main --from "):
             store.delete("aa/" + 32 * "a")
     assert [item.key for item in store.scan()] == ["aa/" + 32 * "a"]
 
@@ -163,4 +163,4 @@ def test_a_damaged_marker_names_the_way_out(
     backend.put(OWNER_KEY, io.BytesIO(b"{"))
     fault = StorageOwnership(make_database(), clock).verify("main", backend)
     assert fault is not None
-    assert "strongroom storage claim main --from unreadable" in fault
+    assert "strongroom rescue claim-storage main --from unreadable" in fault

@@ -12,7 +12,7 @@ import click
 from strongroom.activity.audit.export import verify_export
 from strongroom.activity.audit.service import Link
 from strongroom.activity.audit.verifier import ChainBroken
-from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.context import CommandContext, config_option, former_command
 from strongroom.cli.progress import progress_bar
 from strongroom.foundation.caller import Origin
 from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint
@@ -78,7 +78,7 @@ def export_command(context: CommandContext, since: int | None, until: int | None
     """Print the records of a time as JSON Lines, with a signed checkpoint; safe while servers run.
 
     The chain is verified on the way: exits with 1, and without a checkpoint, if a record was changed,
-    removed or inserted. `audit verify-export` verifies the file on any machine.
+    removed or inserted. `rescue verify-export` verifies the file on any machine.
     """
     from strongroom.assembly.commands import assemble_audit_export
 
@@ -94,7 +94,7 @@ def export_command(context: CommandContext, since: int | None, until: int | None
             raise click.ClickException(f"{error}; the export has no checkpoint") from error
 
 
-@audit_group.command("verify-export")
+@click.command("verify-export")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--jwks",
@@ -124,6 +124,11 @@ def verify_export_command(file: Path, jwks: Path, *, as_json: bool) -> None:
         return
     click.echo(f"{checkpoint.records} records of {checkpoint.issuer} are valid")
     click.echo(f"from after {checkpoint.previous} to {checkpoint.last}, at {checkpoint.created_at}")
+
+
+audit_group.add_command(
+    former_command(verify_export_command, "audit verify-export", "rescue verify-export")
+)
 
 
 @audit_group.command("prune")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _AFTER_RESTORE: Final = (
     "storage {name}: its files were not in the archive. For a drill, configure a copy of the store in "
     "[storages.{name}]. If this database permanently replaces the old one, take the store over: "
-    "strongroom storage claim {name}"
+    "strongroom rescue claim-storage {name}"
 )
 
 ARCHIVE = click.Path(path_type=Path, dir_okay=False)

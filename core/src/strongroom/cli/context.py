@@ -1,11 +1,12 @@
 """The context that commands share: the configuration, and the services built from it."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from copy import copy
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -122,6 +123,20 @@ def warn_of_deprecations(configuration: Configuration) -> None:
 def warn(message: str) -> None:
     """Print a warning on standard error."""
     click.echo(f"strongroom: warning: {message}", err=True)
+
+
+def former_command(command: click.Command, former: str, current: str) -> click.Command:
+    """Return a hidden command with a former name, which prints a deprecation notice and runs."""
+    run = cast("Callable[..., Any]", command.callback)
+
+    @wraps(run)
+    def notify_and_run(*args: Any, **options: Any) -> Any:
+        warn(f"the command {former} is deprecated: use {current}")
+        return run(*args, **options)
+
+    alias = copy(command)
+    alias.name, alias.hidden, alias.callback = former.rpartition(" ")[2], True, notify_and_run
+    return alias
 
 
 def _choose_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:

@@ -129,6 +129,6 @@ def refuse_other_secret(configuration: Configuration) -> NoReturn:
         ("server", "secret_key"),
         "does not match this database, so all passwords would fail; "
         "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
-        "strongroom keys adopt-secret",
+        "strongroom rescue adopt-secret",
     )
     raise ConfigurationError(configuration.problems)

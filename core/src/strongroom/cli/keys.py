@@ -1,4 +1,4 @@
-"""``strongroom keys``: manages signing, secret and master keys, without ever printing them."""
+"""``strongroom keys``: manages signing and master keys, without ever printing them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from strongroom.activity.audit.service import AuditEvent
-from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.context import CommandContext, config_option, former_command
 from strongroom.clock import SystemClock, iso_format
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.installation import adopt_secret
@@ -19,7 +19,7 @@ from strongroom.plugin_api.storage import StorageError, WrappedKeys
 
 @click.group("keys")
 def keys_group() -> None:
-    """Manage the keys that sign access tokens, the secret key, and the master keys."""
+    """Manage the keys that sign access tokens, and the master keys."""
 
 
 @keys_group.command("list")
@@ -54,7 +54,7 @@ def rotate_command(context: CommandContext, *, and_prune: bool) -> None:
         _show(load_keys(path, algorithm).keys, algorithm)
 
 
-@keys_group.command("adopt-secret")
+@click.command("adopt-secret")
 @config_option
 @click.confirmation_option(
     prompt="Passwords, codes and links created with the old secret key become invalid. Continue?"
@@ -73,6 +73,9 @@ def adopt_secret_command(context: CommandContext) -> None:
             event = AuditEvent("secret.adopt", origin=Origin(user_agent="command line"))
             container.base.audit.record(connection, event)
     click.echo("the configured secret key is the database's from now on")
+
+
+keys_group.add_command(former_command(adopt_secret_command, "keys adopt-secret", "rescue adopt-secret"))
 
 
 @keys_group.command("create-master-key")
@@ -124,7 +127,7 @@ def rotate_master_key_command(context: CommandContext, *, only_rewrap: bool) -> 
             raise click.ClickException(message) from error
 
 
-@keys_group.command("export-tenant-key")
+@click.command("export-tenant-key")
 @config_option
 @click.argument("storage")
 @click.argument("tenant_id", required=False)
@@ -157,6 +160,11 @@ def export_tenant_key_command(
     if not text:
         raise click.ClickException("it has no key in this storage")
     create_private_file(output, text)
+
+
+keys_group.add_command(
+    former_command(export_tenant_key_command, "keys export-tenant-key", "rescue export-tenant-key")
+)
 
 
 def _show(keys: Sequence[Key], algorithm: str) -> None:

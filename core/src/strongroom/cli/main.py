@@ -39,6 +39,7 @@ _COMMANDS: Final = {
     "openapi": "server:openapi",
     "plugins": "plugins:plugins_group",
     "prune": "maintenance:prune",
+    "rescue": "rescue:rescue_group",
     "serve": "server:serve",
     "storage": "storage:storage_group",
     "tenants": "users:tenants_group",

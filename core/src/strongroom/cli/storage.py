@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from strongroom.cli.context import CommandContext
+from strongroom.cli.context import CommandContext, former_command
 from strongroom.cli.progress import progress_bar
 from strongroom.content.storage.fsck import Finding, StorageCheck
 from strongroom.content.storage.ownership import read_owner
@@ -122,7 +122,7 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@storage_group.command("claim")
+@click.command("claim-storage")
 @click.argument("name")
 @click.option(
     "--from",
@@ -157,6 +157,9 @@ def claim_command(context: CommandContext, name: str, previous: str | None) -> N
     click.echo(f"{name} belongs to the database {mine.database} now")
     if owner and owner.database != mine.database:
         click.echo(f"warning: the database {owner.database} must never use this store again", err=True)
+
+
+storage_group.add_command(former_command(claim_command, "storage claim", "rescue claim-storage"))
 
 
 class ByteRate(click.ParamType["int"]):

@@ -210,18 +210,18 @@ class StorageOwnership:
             return (
                 f"belongs to the database {owner.database} since {owner.claimed_at}, not to this one, "
                 f"{mine}; give this database a bucket, prefix or folder of its own, or, if the other "
-                f"is gone for good, run: strongroom storage claim {name} --from {owner.database}"
+                f"is gone for good, run: strongroom rescue claim-storage {name} --from {owner.database}"
             )
         if owner.storage != name:
             return (
                 f"is the store of [storages.{owner.storage}] of this database; give each storage a "
                 "bucket, prefix or folder of its own, or, if the section was renamed, run: strongroom "
-                f"storage claim {name} --from {owner.database}"
+                f"rescue claim-storage {name} --from {owner.database}"
             )
         return None
 
     def _reason_not_to_claim(self, name: str, backend: Backend) -> str | None:
-        remedy = f"if it is the right one, run: strongroom storage claim {name}"
+        remedy = f"if it is the right one, run: strongroom rescue claim-storage {name}"
         # The database has files here: the store must have some of them. A restored database is not
         # trusted with it, because the database that was backed up may still use the same store.
         if sample := self._sample(name):

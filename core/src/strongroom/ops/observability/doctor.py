@@ -201,7 +201,7 @@ class Doctor:
             part,
             "does not match the database, so all passwords fail",
             "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
-            "strongroom keys adopt-secret",
+            "strongroom rescue adopt-secret",
         )
 
     def _examine_connections(self) -> Iterator[CheckResult]:
@@ -270,7 +270,7 @@ class Doctor:
     def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> CheckResult:
         part = f"storages.{name}"
         if fault := self._ownership_fault(name, storage):
-            return failed(part, fault, "follow the message; see: strongroom storage claim --help")
+            return failed(part, fault, "follow the message; see: strongroom rescue claim-storage --help")
         try:
             fault = fault_of(storage)
         except StorageFull as error:
