@@ -1,6 +1,7 @@
 """The pages of shares say why a password or a file was refused, and offer only what can succeed."""
 
 import html
+import re
 import tomllib
 from importlib.resources import files
 from typing import Any
@@ -143,3 +144,9 @@ def test_both_forms_of_errors_are_documented(shared: Shared) -> None:
             if isinstance(operation, dict) and "responses" in operation:
                 assert set(operation["responses"]["404"]["content"]) == {"text/html", "application/json"}
     assert "Error" in document["components"]["schemas"]
+
+
+def test_no_space_precedes_a_full_width_bracket(shared: Shared) -> None:
+    text = text_of(page(shared.share(kind="drop"), "zh"))
+    assert TEXTS["zh"]["your_name_optional"] in text
+    assert not re.search(r"[\u4e00-\u9fff] \uff08", text)
