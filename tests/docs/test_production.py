@@ -20,7 +20,11 @@ from strongroom.identity.sessions.keys import create_key_file
 from strongroom.testing.server import free_port
 
 ROOT = PRODUCTION.parents[1]
-MEMBERS = [*ROOT.glob("plugins/*/pyproject.toml"), ROOT / "clients/python/pyproject.toml"]
+MEMBERS = [
+    *ROOT.glob("plugins/*/pyproject.toml"),
+    ROOT / "clients/python/pyproject.toml",
+    ROOT / "tests/simulators/pyproject.toml",
+]
 SECRETS = {
     "STRONGROOM__SERVER__SECRET_KEY_FILE": "a made-up secret of more than 32 characters",
     "STRONGROOM__DATABASE__URL_FILE": "postgresql+psycopg://strongroom:hush@127.0.0.1/strongroom",
