@@ -15,7 +15,7 @@ DAY = 24 * HOUR
 
 
 def prune(api: Api) -> dict[str, int]:
-    return dict(api.container.identity.prune_job.run())
+    return dict(api.container.prune_job().run())
 
 
 def test_users_delete_themselves_after_a_recent_login(api: Api) -> None:

@@ -11,11 +11,15 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
+from tests.support.features import needs
 from tests.support.images import picture
 from tests.support.stores import stored_files
 
+from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.business_files.models import picture_variants
 from strongroom.content.storage.models import blobs
+
+pytestmark = needs(BusinessFilesFeature)
 
 PROFILES = ("photos", "figures", "covers", "avatars")
 NAME = re.compile(r"[0-9a-f]{40}\.[a-z0-9]+")

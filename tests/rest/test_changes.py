@@ -123,7 +123,7 @@ def test_a_cursor_of_deleted_or_unknown_changes_has_expired(scene: Scene) -> Non
     scene.file("two")
     scene.api.clock.advance(31 * DAY)
     scene.token_of(scene.admin)
-    assert dict(scene.api.container.identity.prune_job.run())["file events"] == 1
+    assert dict(scene.api.container.prune_job().run())["file events"] == 1
     for cursor in (0, 3):
         answer = scene.api.get(f"{scene.path}/changes?cursor={cursor}", by=scene.admin)
         assert (answer.status_code, error_code(answer)) == (410, "error.cursor-expired")

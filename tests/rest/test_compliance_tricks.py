@@ -18,10 +18,14 @@ from tests.support.commands import run_command
 from tests.support.config import Table, change_config, lifted, write_api_config, write_toml
 from tests.support.config import read_toml as read_config
 from tests.support.databases import SqliteDatabases
+from tests.support.features import needs
 
 from strongroom.clock import iso_format
+from strongroom.content.files.retention.feature import RetentionFeature
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.testing.clock import HOUR, ManualClock
+
+pytestmark = needs(RetentionFeature)
 
 DAY = 24 * HOUR
 YEAR = 365 * DAY
@@ -326,7 +330,7 @@ def by_the_command_prune(world: World) -> None:
 def by_a_clock_set_forward(world: World) -> None:
     with Api.running(world.config, ManualClock(world.api.clock.now() + 50 * YEAR)) as later:
         later.container.keeping.retention_clock.tick()
-        assert list(later.container.identity.prune_job.run())
+        assert list(later.container.prune_job().run())
         later.container.keeping.retention_clock.tick()
         later.container.keeping.versions.purge()
         assert later.container.keeping.trash.purge() == 0
@@ -335,7 +339,7 @@ def by_a_clock_set_forward(world: World) -> None:
 def by_a_clock_set_back(world: World) -> None:
     with Api.running(world.config, ManualClock(1000 * DAY)) as earlier:
         earlier.container.keeping.retention_clock.tick()
-        list(earlier.container.identity.prune_job.run())
+        list(earlier.container.prune_job().run())
 
 
 def by_the_configuration(world: World) -> None:

@@ -29,7 +29,7 @@ def rows(api: Api) -> dict[str, int]:
 
 
 def prune(api: Api) -> int:
-    return dict(api.container.identity.prune_job.run())["deleted tenants"]
+    return dict(api.container.prune_job().run())["deleted tenants"]
 
 
 def fill(scene: Scene) -> None:

@@ -10,11 +10,14 @@ import pytest
 from tests.support.api import Api, Json
 from tests.support.config import lifted, main_storage, write_api_config
 from tests.support.databases import on_postgresql
+from tests.support.features import needs
 from tests.support.interleaving import Action, Interleaving
 from tests.support.stage import Pair, Preparation, Stage, search
 from tests.support.stores import oss_store
 
-pytestmark = on_postgresql
+from strongroom.content.uploads.direct_feature import DirectUploadsFeature
+
+pytestmark = [on_postgresql, needs(DirectUploadsFeature)]
 
 CONTENT = b"content"
 

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import update
 from tests.support.api import Answer, Api, error_code
 from tests.support.config import Table, main_storage, write_api_config
+from tests.support.features import needs
 from tests.support.http import at_once
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.stores import oss_store, s3_store
@@ -23,8 +24,11 @@ from tests.support.stores import oss_store, s3_store
 from strongroom.assembly.app import create_app
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.tenants.models import tenants
+from strongroom.content.uploads.direct_feature import DirectUploadsFeature
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.config import ConfigurationError, load
+
+pytestmark = needs(DirectUploadsFeature)
 
 STORES = {"s3": s3_store, "oss": oss_store}
 DIRECT = {"downloads": "redirect", "direct_uploads": True}

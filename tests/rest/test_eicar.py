@@ -18,11 +18,16 @@ from tests.support import clamd
 from tests.support.api import Api, error_code
 from tests.support.config import Table, merged, write_api_config
 from tests.support.databases import on_sqlite
+from tests.support.features import needs
 
+from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.scanning import eicar, zipped
 
-pytestmark = pytest.mark.skipif(not clamd.is_installed(), reason="clamd is not installed")
+pytestmark = [
+    pytest.mark.skipif(not clamd.is_installed(), reason="clamd is not installed"),
+    needs(ScanningFeature),
+]
 
 NAME = "eicar.com"
 INLINE = 64 * 1024

@@ -132,7 +132,7 @@ def test_a_purged_tenant_has_no_key_left(api: Api) -> None:
     assert keys.export_keys(tenant_id)
     assert api.delete(tenant, by=alice).status_code == 200
     api.clock.advance(31 * 24 * 3600 * 1000)
-    dict(api.container.identity.prune_job.run())
+    dict(api.container.prune_job().run())
     assert keys.export_keys(tenant_id) == ""
     # The key of what belongs to no tenant, such as the owner marker, remains.
     assert keys.export_keys(None)

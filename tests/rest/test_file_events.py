@@ -149,7 +149,7 @@ def test_a_refused_change_is_not_recorded(scene: Scene) -> None:
 
 
 def test_pruning_removes_old_ones_and_those_of_purged_tenants(scene: Scene) -> None:
-    api, house = scene.api, scene.api.container.identity.prune_job
+    api, house = scene.api, scene.api.container.prune_job()
     scene.file("old")
     api.clock.advance(364 * DAY)
     scene.token_of(scene.admin)

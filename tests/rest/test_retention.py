@@ -6,15 +6,19 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table
+from tests.support.features import needs
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
+from strongroom.content.files.retention.feature import RetentionFeature
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import read_schema, upgrade
 from strongroom.testing.clock import HOUR
 from strongroom.web.http.input_bounds import LARGEST_BYTES
+
+pytestmark = needs(RetentionFeature)
 
 DAY = 24 * HOUR
 PROOF = {"X-Current-Password": PASSWORD}

@@ -9,11 +9,13 @@ from sqlalchemy import select
 from tests.support.api import Api, Json
 from tests.support.config import lifted
 from tests.support.databases import on_postgresql
+from tests.support.features import needs
 from tests.support.interleaving import Action
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.stage import Pair, Stage, ended, search
 
 from strongroom.content.nodes.models import node_versions, nodes
+from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links.plugin import register_tables
 
@@ -30,6 +32,7 @@ pytestmark = [
     pytest.mark.config(
         lifted(), SCANNING, {"plugins": {"enabled": ["storage_local", "scan_words", "share_links"]}}
     ),
+    needs(ScanningFeature),
 ]
 
 

@@ -10,10 +10,12 @@ import pytest
 from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.config import write_api_config
+from tests.support.features import needs
 from tests.support.images import picture
 from tests.support.scanners import LOCKED, SCANNING, VIRUS, WordScanner, install_word_scanner
 
 from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.scanning.models import scans
 from strongroom.content.scanning.repository import LEASE
 from strongroom.plugin_api.scanning import ScannerUnavailable
@@ -28,7 +30,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_word_scanner(tmp_path / "plugins", monkeypatch)
 
 
-pytestmark = pytest.mark.config(SCANNING)
+pytestmark = [pytest.mark.config(SCANNING), needs(ScanningFeature)]
 
 
 @pytest.fixture

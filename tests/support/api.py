@@ -16,12 +16,14 @@ from werkzeug.test import TestResponse
 
 from strongroom.assembly.app import container_of, create_app
 from strongroom.assembly.container import Container
+from strongroom.assembly.features import FEATURES
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import load
 from strongroom.foundation.database import postgresql
 from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.users.models import UserType
 from strongroom.testing.clock import ManualClock
+from strongroom.web.feature import Feature
 from tests.support.outbox import messages_in
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -63,13 +65,18 @@ class Api:
 
     @classmethod
     @contextmanager
-    def running(cls, config: Path, clock: ManualClock | None = None) -> Iterator["Api"]:
+    def running(
+        cls,
+        config: Path,
+        clock: ManualClock | None = None,
+        features: tuple[Feature, ...] = FEATURES,
+    ) -> Iterator["Api"]:
         """Run an application in this process, with time standing still, until the block ends."""
         clock = clock or ManualClock()
         with pytest.MonkeyPatch.context() as patch:
             # A database that is slow on a busy machine does not hang.
             patch.setattr(postgresql, "SUSPICIOUS_SECONDS", PATIENCE_SECONDS)
-            app = create_app(load(config, {}), clock)
+            app = create_app(load(config, {}), clock, features=features)
             container = container_of(app)
             yield cls(app, container, clock)
             container.close()

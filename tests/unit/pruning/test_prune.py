@@ -105,7 +105,7 @@ def counts(api: Api) -> dict[str, int]:
 
 
 def clean(api: Api) -> dict[str, int]:
-    return dict(api.container.identity.prune_job.run())
+    return dict(api.container.prune_job().run())
 
 
 def run_jobs(api: Api) -> None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from flask import Flask
 
 from strongroom.assembly.container import Container, build
-from strongroom.assembly.features import core_blueprints
+from strongroom.assembly.features import FEATURES, core_blueprints
 from strongroom.clock import Clock
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, Settings
@@ -18,6 +18,7 @@ from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugin_api.web import StartPage
 from strongroom.version import __version__
+from strongroom.web.feature import Feature
 from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
 from strongroom.web.http.app import Application
 from strongroom.web.http.authenticators import Authenticators
@@ -34,7 +35,11 @@ T = TypeVar("T")
 
 
 def create_app(
-    configuration: Configuration, clock: Clock | None = None, *, read_only: bool = False
+    configuration: Configuration,
+    clock: Clock | None = None,
+    *,
+    read_only: bool = False,
+    features: tuple[Feature, ...] = FEATURES,
 ) -> Flask:
     """Create the application of one process.
 
@@ -42,11 +47,12 @@ def create_app(
         configuration: the parsed configuration.
         clock: the source of timestamps; the system clock by default.
         read_only: write nothing, to check whether the application can be created.
+        features: the features of the core.
 
     Raises:
         ConfigurationError: the configuration is invalid.
     """
-    container = build(configuration, clock, read_only=read_only)
+    container = build(configuration, clock, read_only=read_only, features=features)
     app = container.base.app
     _register_services(app, container)
     try:
@@ -144,7 +150,7 @@ def _require_known(authenticators: Authenticators, app: Flask) -> None:
 
 def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
-    core = tuple(core_blueprints())
+    core = tuple(core_blueprints(container.features))
     for blueprint in core:
         app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
     hosts = container.hosts

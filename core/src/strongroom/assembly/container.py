@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from strongroom.assembly.features import FEATURES
 from strongroom.assembly.infrastructure import Infrastructure, PruneJob
 from strongroom.assembly.plugin_host.hosts import PluginHosts, PluginLifeCycle, report_threads
 from strongroom.assembly.plugin_host.registrations import (
@@ -23,6 +24,7 @@ from strongroom.foundation.plugins.selection import select
 from strongroom.ops.production import refuse_unsafe
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.metrics import Metric
+from strongroom.web.feature import Feature
 
 PREFIX: Final = "core"
 """What the names of the core's jobs begin with, as those of a plugin begin with its name."""
@@ -98,7 +100,8 @@ class Container(Services):
         self.base.resources.callback(self.events.delivery.close)
         jobs.start()
         self.base.resources.callback(jobs.stop)
-        self.keeping.scan_worker.start()
+        for feature in self.features:
+            feature.start(self.get)
 
     def close(self) -> None:
         """Close connections and extensions, and report what plugins leave running."""
@@ -108,12 +111,9 @@ class Container(Services):
 
 def core_jobs(services: Services) -> dict[str, Job]:
     """Return the recurring jobs of the core by their names, such as ``core.prune``."""
-    identity, keeping = services.identity, services.keeping
-    jobs = (
-        Job("prune", timedelta(days=1), lambda run: _prune(identity.prune_job, run)),
-        Job("advance_retention_clock", timedelta(minutes=1), lambda _: keeping.retention_clock.tick()),
-        Job("warn_of_ending_keys", timedelta(hours=1), lambda _: identity.access_keys.warn()),
-    )
+    jobs = [Job("prune", timedelta(days=1), lambda run: _prune(services.prune_job(), run))]
+    for feature in services.features:
+        jobs += feature.register_jobs(services.get)
     return {f"{PREFIX}.{job.name}": job for job in jobs}
 
 
@@ -129,6 +129,7 @@ def build(
     *,
     patient: bool = False,
     read_only: bool = False,
+    features: tuple[Feature, ...] = FEATURES,
 ) -> Container:
     """Create the services of a process.
 
@@ -137,6 +138,7 @@ def build(
         clock: the source of timestamps; the system clock by default.
         patient: disable the time limit of database statements, for long-running commands.
         read_only: write nothing: neither files nor rows.
+        features: the features of the core.
 
     Raises:
         ConfigurationError: the configuration is invalid or unsafe.
@@ -154,12 +156,18 @@ def build(
             patient=patient,
             read_only=read_only,
         )
-        services = assemble(base)
+        services = assemble(base, features)
         hosts = PluginHosts(
             base.settings, selection.plugins, selection.options, base.clock, lambda: services
         )
         container = Container(
-            base, services.identity, services.keeping, services.events, services.readiness, hosts
+            base,
+            services.identity,
+            services.keeping,
+            services.events,
+            services.readiness,
+            features,
+            hosts,
         )
         base.resources = resources.pop_all()
         return container

@@ -8,11 +8,11 @@ from strongroom.activity.events.positions import Positions
 from strongroom.activity.events.server_stream import ServerStream
 from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.features import core_events
-from strongroom.assembly.infrastructure import Infrastructure, Step
-from strongroom.clock import DAY
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.content.files.events.stream import TenantStreams
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.plugin_api.events import EventType
+from strongroom.web.feature import Feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class EventServices:
     delivery: EventDelivery
 
 
-def assemble_events(base: Infrastructure) -> EventServices:
+def assemble_events(base: Infrastructure, features: Iterable[Feature]) -> EventServices:
     """Create the services of events, without sinks."""
-    added, core = base.selection.plugins.event_types, core_events()
+    added, core = base.selection.plugins.event_types, core_events(features)
     server = ServerStream(core.sources, added)
     types = _all_event_types(core.types, added.values())
     log = CommittedEvents(base.database, server, TenantStreams(), types)
@@ -47,13 +47,3 @@ def _all_event_types(
     if taken := types.keys() & core.keys():
         raise PluginError(f"plugins register types of events of the core: {', '.join(sorted(taken))}")
     return {**core, **types}
-
-
-def prune_event_steps(base: Infrastructure, events: EventServices) -> Mapping[str, Step]:
-    """Return the steps of `strongroom prune` for events."""
-
-    def prune_dead_letters() -> int:
-        age = base.settings.events.retention_days * DAY
-        return events.positions.prune(base.clock.now() - age)
-
-    return {"dead letters of events": prune_dead_letters}

@@ -1,10 +1,12 @@
 """The features of the core. A feature that is not listed here is not part of the server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from strongroom.activity.audit.feature import AuditFeature
 from strongroom.activity.events.catalogue import EventCatalogue
+from strongroom.activity.events.feature import EventsFeature
+from strongroom.activity.notifications.feature import NotificationsFeature
 from strongroom.content.bundles.feature import BundlesFeature
 from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.files.batches.feature import BatchesFeature
@@ -20,6 +22,7 @@ from strongroom.content.files.trash.feature import TrashFeature
 from strongroom.content.files.versions.feature import VersionsFeature
 from strongroom.content.nodes.feature import NodesFeature
 from strongroom.content.scanning.feature import ScanningFeature
+from strongroom.content.storage.feature import StorageFeature
 from strongroom.content.tenants.feature import TenantsFeature
 from strongroom.content.tenants.group_feature import GroupsFeature
 from strongroom.content.tenants.invitation_feature import InvitationsFeature
@@ -29,6 +32,7 @@ from strongroom.content.uploads.feature import UploadsFeature
 from strongroom.identity.access_keys.feature import AccessKeysFeature
 from strongroom.identity.accounts.feature import AccountsFeature
 from strongroom.identity.sessions.feature import SessionsFeature
+from strongroom.identity.users.feature import UsersFeature
 from strongroom.identity.verification.feature import VerificationFeature
 from strongroom.ops.observability.feature import HealthFeature
 from strongroom.web.feature import Feature
@@ -37,6 +41,9 @@ if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
 
 FEATURES: Final[tuple[Feature, ...]] = (
+    EventsFeature(),
+    NotificationsFeature(),
+    UsersFeature(),
     AccountsFeature(),
     SessionsFeature(),
     AccessKeysFeature(),
@@ -45,6 +52,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     ServiceAccountsFeature(),
     GroupsFeature(),
     InvitationsFeature(),
+    StorageFeature(),
     NodesFeature(),
     FilesFeature(),
     BundlesFeature(),
@@ -68,12 +76,12 @@ FEATURES: Final[tuple[Feature, ...]] = (
 """In the order of the OpenAPI document."""
 
 
-def core_blueprints() -> Iterator["Blueprint"]:
-    """Iterate over the routes of all features."""
-    for feature in FEATURES:
+def core_blueprints(features: Iterable[Feature] = FEATURES) -> Iterator["Blueprint"]:
+    """Iterate over the routes of features."""
+    for feature in features:
         yield from feature.register_blueprints()
 
 
-def core_events() -> EventCatalogue:
-    """Return the events of all features."""
-    return EventCatalogue(event for feature in FEATURES for event in feature.register_event_types())
+def core_events(features: Iterable[Feature] = FEATURES) -> EventCatalogue:
+    """Return the events of features."""
+    return EventCatalogue(event for feature in features for event in feature.register_event_types())

@@ -1,9 +1,7 @@
 """Assembles the services of files."""
 
-from functools import cached_property, partial
+from functools import cached_property
 
-from strongroom.activity.events.positions import Positions
-from strongroom.assembly.infrastructure import PRUNING
 from strongroom.assembly.storage import StorageServices
 from strongroom.assembly.tenants import TenantServices
 from strongroom.clock import Clock
@@ -139,6 +137,10 @@ class FileServices(StorageServices, TenantServices):
         )
 
     # Changes of nodes.
+
+    @cached_property
+    def file_purge(self) -> FilePurge:
+        return FilePurge(self._database, self.blobs, self.guard)
 
     @cached_property
     def files(self) -> FileService:
@@ -410,13 +412,6 @@ class FileServices(StorageServices, TenantServices):
             self._audit,
             grace_days=self._settings.tenants.purge_after_days,
             guard=self.guard,
-            erasers=[
-                self.uploads.drop_all,
-                FilePurge(self._database, self.blobs, self.guard).remove_all,
-                self.file_events.remove_all,
-                self.blobs.drop_scope,
-                Positions(self._database, self._clock).forget,
-            ],
         )
 
     def register(self) -> None:
@@ -428,12 +423,3 @@ class FileServices(StorageServices, TenantServices):
         identity.credentials.on_bound(self._invitation_acceptance.bound)
         identity.registration.admit_invited(self.invitations.is_invited)
         identity.code_sending.admit_invited(self.invitations.is_invited)
-        identity.prune_job.add(
-            {
-                "invitations": self.invitations.prune,
-                "deleted tenants": partial(self.tenant_deletion.purge, PRUNING),
-                "files in the trash": self.trash.purge,
-                "versions of files": self.versions.purge,
-                "file events": self.file_events.prune,
-            }
-        )

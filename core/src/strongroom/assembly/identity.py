@@ -2,22 +2,19 @@
 
 import logging
 from contextlib import nullcontext
-from functools import cached_property, partial
+from functools import cached_property
 
 from strongroom.activity.audit.service import AuditListing
 from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.activity.notifications.service import CHANNELS, MessageService, Senders
 from strongroom.activity.notifications.templates import MessageTexts
 from strongroom.assembly.infrastructure import (
-    PRUNING,
     Infrastructure,
-    PruneJob,
     ServiceGroup,
     message_texts,
 )
 from strongroom.clock import DAY
 from strongroom.foundation.limits.attempts import Attempts
-from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.limits.turns import Turns
 from strongroom.identity.access_keys.service import AccessKeyService, KeyLifetimes
 from strongroom.identity.access_keys.store import AccessKeyStore
@@ -92,7 +89,7 @@ class IdentityServices(ServiceGroup):
         return CaptchaService(self._database, self._clock, self._base.keys, provider, lifetime)
 
     @cached_property
-    def _codes(self) -> CodeService:
+    def codes(self) -> CodeService:
         base, limits = self._base, self._settings.limits
         guesses = GuessLimits(limits.wrong_codes_per_recipient_daily, limits.unknown_codes_per_address)
         return CodeService(base.database, base.clock, base.keys, base.counters, base.rates, guesses)
@@ -135,7 +132,7 @@ class IdentityServices(ServiceGroup):
             self._base.rates,
             self._settings.limits,
             self._offered_codes,
-            self._codes,
+            self.codes,
             self.credentials,
             self._base.users,
             self.messages,
@@ -198,7 +195,7 @@ class IdentityServices(ServiceGroup):
     # Second factors.
 
     @cached_property
-    def _factor_challenges(self) -> FactorChallenges:
+    def factor_challenges(self) -> FactorChallenges:
         return FactorChallenges(self._database, self._clock, self._base.keys)
 
     @cached_property
@@ -217,7 +214,7 @@ class IdentityServices(ServiceGroup):
             base.clock,
             base.counters,
             methods,
-            self._factor_challenges,
+            self.factor_challenges,
             self._enrolled_factors,
             self.notices,
             base.audit,
@@ -225,7 +222,7 @@ class IdentityServices(ServiceGroup):
 
     @cached_property
     def enrolments(self) -> FactorEnrolments:
-        return FactorEnrolments(self.factors.methods, self._factor_challenges, self._enrolled_factors)
+        return FactorEnrolments(self.factors.methods, self.factor_challenges, self._enrolled_factors)
 
     @cached_property
     def second_factors(self) -> FactorService:
@@ -270,7 +267,7 @@ class IdentityServices(ServiceGroup):
 
     @cached_property
     def login_methods(self) -> LoginMethods:
-        base, proofs = self._base, CoreProofs(self.credentials, self._codes)
+        base, proofs = self._base, CoreProofs(self.credentials, self.codes)
         methods = [
             base.construct(choice, ("login", choice.extension.name), proofs)
             for choice in base.selection.login_methods
@@ -319,7 +316,7 @@ class IdentityServices(ServiceGroup):
             self._database,
             self._clock,
             self.credentials,
-            self._codes,
+            self.codes,
             self.notices,
             self._current_password,
             self.authorizations,
@@ -332,7 +329,7 @@ class IdentityServices(ServiceGroup):
             self._database,
             self.credentials,
             self._current_password,
-            self._codes,
+            self.codes,
             self.authorizations,
             self._throttle,
             self.notices,
@@ -345,7 +342,7 @@ class IdentityServices(ServiceGroup):
             self._database,
             self._users,
             self.credentials,
-            self._codes,
+            self.codes,
             self.captchas,
             self._audit,
             self._settings.users.registration,
@@ -380,7 +377,7 @@ class IdentityServices(ServiceGroup):
             self._clock,
             self._users,
             self.credentials,
-            self._codes,
+            self.codes,
             self.authorizations,
             self.reauthentication,
             self.notices,
@@ -394,7 +391,7 @@ class IdentityServices(ServiceGroup):
             self._database,
             self._users,
             self.credentials,
-            self._codes,
+            self.codes,
             self.reauthentication,
             self.notices,
             self._audit,
@@ -406,7 +403,7 @@ class IdentityServices(ServiceGroup):
             self._database,
             self.credentials,
             self._resolver,
-            self._codes,
+            self.codes,
             self.notices,
             self._audit,
         )
@@ -442,7 +439,7 @@ class IdentityServices(ServiceGroup):
         wrong_keys = WrongKeys(self._base.rates, self._settings.limits.wrong_keys_per_address)
         return AccessKeyAuthenticator(self._database, self._clock, self._key_store, wrong_keys)
 
-    # Audit, and rows that expire.
+    # Audit.
 
     @cached_property
     def audit_listing(self) -> AuditListing:
@@ -456,32 +453,6 @@ class IdentityServices(ServiceGroup):
     @cached_property
     def audit_verifier(self) -> AuditVerifier:
         return AuditVerifier(self._database)
-
-    @cached_property
-    def prune_job(self) -> PruneJob:
-        return PruneJob(
-            {
-                "captchas": self.captchas.prune,
-                "verification codes": self._codes.prune,
-                "states of browsers": self.states.prune,
-                "challenges of second factors": self._factor_challenges.prune,
-                "setup links": self.setup.prune,
-                "counters": partial(self._base.counters.prune, self._database),
-                "events of rates": partial(prune_events, self._database, self._clock),
-                "logins and refresh tokens": self.authorizations.prune,
-                "access keys": self.access_keys.prune,
-                "personal data of deleted users": partial(self.deletion.erase, PRUNING),
-                "records of messages": partial(
-                    self.messages.prune, self._settings.messages.retention_days
-                ),
-                "audit events": partial(self.audit_retention.prune, PRUNING),
-            }
-        )
-
-    def register(self) -> None:
-        """Register what happens to the data of other services when a user is deleted."""
-        self.deletion.on_deletion(self.plugin_values.remove_all)
-        self.deletion.on_deletion(self.access_keys.revoke_all)
 
 
 def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes) -> None:

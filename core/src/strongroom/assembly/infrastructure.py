@@ -16,7 +16,6 @@ from strongroom.activity.audit.service import AuditService
 from strongroom.activity.notifications.templates import Texts, TextsRefused, read_texts
 from strongroom.clock import Clock
 from strongroom.foundation.addresses import network_of
-from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
@@ -36,16 +35,12 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
+from strongroom.web.feature import PruneStep
 from strongroom.web.http.app import Application
 from strongroom.web.http.request import client
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
-
-PRUNING: Final = Origin(user_agent="prune")
-"""The origin of audit events of pruning, by the job or by the command."""
-
-Step = Callable[[], int]
 
 
 class PruneJob:
@@ -55,12 +50,8 @@ class PruneJob:
         steps: functions that delete old rows and return their number, by the kind of row.
     """
 
-    def __init__(self, steps: Mapping[str, Step]) -> None:
+    def __init__(self, steps: Mapping[str, PruneStep]) -> None:
         self._steps = dict(steps)
-
-    def add(self, steps: Mapping[str, Step]) -> None:
-        """Add steps that run after the existing ones."""
-        self._steps.update(steps)
 
     @property
     def count(self) -> int:

@@ -3,20 +3,28 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongroom.assembly.events import EventServices, assemble_events, prune_event_steps
+from strongroom.assembly.events import EventServices, assemble_events
+from strongroom.assembly.features import FEATURES
 from strongroom.assembly.files import FileServices
 from strongroom.assembly.identity import IdentityServices
-from strongroom.assembly.infrastructure import Infrastructure
+from strongroom.assembly.infrastructure import Infrastructure, PruneJob
+from strongroom.clock import Clock
+from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
+from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.selection import Selection
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
+from strongroom.web.feature import Feature, PruneStep
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,7 @@ class Services:
     keeping: FileServices
     events: EventServices
     readiness: Readiness
+    features: tuple[Feature, ...]
 
     @property
     def settings(self) -> Settings:
@@ -51,23 +60,57 @@ class Services:
         yield from self.keeping.services()
         yield from (self.events.log, self.events.positions, self.events.delivery, self.readiness)
 
+    def get(self, kind: type[T]) -> T:
+        """Return the service of a type."""
+        known: dict[type[Any], Any] = {Settings: self.settings, Clock: self.base.clock}
+        known |= {type(service): service for service in self.services()}
+        service: T = known[kind]
+        return service
 
-def assemble(base: Infrastructure) -> Services:
+    def prune_job(self) -> PruneJob:
+        """Return the job that removes the expired rows of all features."""
+        base = self.base
+        steps: dict[str, PruneStep] = {
+            "counters": partial(base.counters.prune, base.database),
+            "events of rates": partial(prune_events, base.database, base.clock),
+        }
+        for feature in self.features:
+            steps |= feature.register_prune_steps(self.get)
+        return PruneJob(steps)
+
+    def register_erasers(self) -> None:
+        """Register what removes the data of deleted users and tenants, of the upper features first."""
+        for feature in reversed(self.features):
+            for erase in feature.register_tenant_erasers(self.get):
+                self.keeping.tenant_deletion.on_purge(erase)
+            for remove in feature.register_user_erasers(self.get):
+                self.identity.deletion.on_deletion(remove)
+
+
+def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> Services:
     """Create all services, and register the rules of some with others.
 
     Raises:
         ConfigurationError: a key has a value that cannot be used.
     """
+    _require_scans(base, features)
     identity = IdentityServices(base)
     identity.create()
-    identity.register()
     keeping = FileServices(base, identity)
     keeping.create()
     keeping.register()
-    events = assemble_events(base)
-    identity.prune_job.add(prune_event_steps(base, events))
+    events = assemble_events(base, features)
     _observe_storages(base, keeping)
-    return Services(base, identity, keeping, events, _readiness(base, keeping))
+    services = Services(base, identity, keeping, events, _readiness(base, keeping), features)
+    services.register_erasers()
+    return services
+
+
+def _require_scans(base: Infrastructure, features: tuple[Feature, ...]) -> None:
+    """Refuse scanners without the feature: files would wait for their scan permanently."""
+    is_there = any(isinstance(feature, ScanningFeature) for feature in features)
+    if base.selection.scanners and not is_there:
+        base.refuse(("scanning", "scanners"), "must be empty, because this server has no scans")
 
 
 def _readiness(base: Infrastructure, keeping: FileServices) -> Readiness:

@@ -30,7 +30,7 @@ def prune(context: CommandContext) -> None:
     deleted files is removed by `storage gc`.
     """
     with context.container() as container:
-        job, removed = container.identity.prune_job, []
+        job, removed = container.prune_job(), []
         with progress_bar("Pruning", job.count) as progress:
             for step in job.run():
                 removed.append(step)

@@ -1,10 +1,12 @@
 """The audit log: what happened, who did it, and from where."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from strongroom.activity.audit.models import SUCCESS
-from strongroom.web.feature import Feature
+from strongroom.activity.audit.verifier import AuditRetention
+from strongroom.web.feature import PRUNING, Feature, PruneStep, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -19,3 +21,6 @@ class AuditFeature(Feature):
         from strongroom.activity.audit.views import blueprint
 
         return [blueprint]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {"audit events": partial(services(AuditRetention).prune, PRUNING)}

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from strongroom.web.feature import Feature
+from strongroom.content.files.service import FilePurge
+from strongroom.web.feature import Feature, ServiceLookup, TenantEraser
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -16,3 +17,6 @@ class FilesFeature(Feature):
         from strongroom.content.files.views import blueprint
 
         return [blueprint]
+
+    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
+        return [services(FilePurge).remove_all]

@@ -1,11 +1,15 @@
 """Changes of files and folders: the events of the tenants' streams."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Final
 
 from strongroom.activity.events.declarations import NODE, nullable, text
+from strongroom.content.nodes.events import FileEvents
+from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.plugin_api.events import ACTOR, EventField, EventType
-from strongroom.web.feature import CoreEvent, Feature
+from strongroom.plugin_api.jobs import Job
+from strongroom.web.feature import CoreEvent, Feature, PruneStep, ServiceLookup, TenantEraser
 
 _NUMBER: Final = {"type": "integer"}
 _FIELDS: Final = (
@@ -42,6 +46,16 @@ class NodesFeature(Feature):
                 "user who deleted the file or folder.",
             ),
         ]
+
+    def register_jobs(self, services: ServiceLookup) -> Iterable[Job]:
+        clock = services(RetentionClock)
+        return [Job("advance_retention_clock", timedelta(minutes=1), lambda _: clock.tick())]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {"file events": services(FileEvents).prune}
+
+    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
+        return [services(FileEvents).remove_all]
 
 
 def _event(name: str, description: str, *more: EventField) -> CoreEvent:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from strongroom.activity.audit.models import SUCCESS
 from strongroom.activity.events.declarations import actor_data, details, nullable, on, server_event, text
+from strongroom.content.scanning.worker import ScanWorker
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.feature import CoreEvent, Data, Feature, Record, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -46,6 +47,9 @@ class ScanningFeature(Feature):
             (text("fileId", "The file or business file"), _TENANT, ACTOR),
             on("quarantine.release", _scanned),
         )
+
+    def start(self, services: ServiceLookup) -> None:
+        services(ScanWorker).start()
 
 
 def _scanned(record: Record) -> Data:

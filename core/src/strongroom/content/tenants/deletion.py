@@ -1,6 +1,5 @@
 """Deletes tenants: hidden immediately, restorable during a grace period, then purged with all data."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -14,6 +13,7 @@ from strongroom.foundation.caller import Identity, Origin, Override
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Forbidden, NotFound
+from strongroom.web.feature import TenantEraser
 
 _OF_TENANT: Final = tenants.c.id == bindparam("tenant_id")
 _RESTORABLE: Final = tenants.c.deleted_at > bindparam("purged_before")
@@ -39,9 +39,6 @@ _SET_DELETED: Final = Statement(
     .where(_OF_TENANT)
     .values(deleted_at=bindparam("at"), updated_at=bindparam("now"), revision=bindparam("next"))
 )
-
-Eraser = Callable[[str], object]
-"""Removes a feature's data of a tenant, in its own transactions."""
 
 
 class ContentGuard(Protocol):
@@ -72,7 +69,6 @@ class TenantDeletion:
     Args:
         grace_days: number of days for which a deleted tenant can be restored.
         guard: refuses to remove content that must be kept.
-        erasers: remove the tenant's data of other features, in this order.
     """
 
     def __init__(
@@ -84,7 +80,6 @@ class TenantDeletion:
         *,
         grace_days: int,
         guard: ContentGuard,
-        erasers: Sequence[Eraser],
     ) -> None:
         self._database = database
         self._clock = clock
@@ -92,7 +87,11 @@ class TenantDeletion:
         self._audit = audit
         self._grace = grace_days * DAY
         self._guard = guard
-        self._erasers = erasers
+        self._erasers: list[TenantEraser] = []
+
+    def on_purge(self, erase: TenantEraser) -> None:
+        """Register a function that removes the data of a tenant; they run in this order."""
+        self._erasers.append(erase)
 
     def delete(
         self,

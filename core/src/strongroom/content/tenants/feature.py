@@ -1,13 +1,15 @@
 """Tenants, their members and their quota."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from strongroom.activity.audit.models import FAILURE
 from strongroom.activity.events.declarations import TENANT, USER, on, server_event, tenant_data
+from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.events import ROLE, member_data
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Feature
+from strongroom.web.feature import PRUNING, CoreEvent, Feature, PruneStep, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -72,3 +74,6 @@ class TenantsFeature(Feature):
                 on("member.remove", member_data),
             ),
         ]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {"deleted tenants": partial(services(TenantDeletion).purge, PRUNING)}

@@ -1,13 +1,14 @@
 """Invitations: become a member by an e-mail address or a mobile number."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from strongroom.activity.audit.models import SUCCESS
 from strongroom.activity.events.declarations import TENANT, USER, actor_data, on, server_event, text
 from strongroom.content.tenants.events import ROLE
+from strongroom.content.tenants.invitations import InvitationService
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.feature import CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -51,6 +52,9 @@ class InvitationsFeature(Feature):
             _FIELDS,
             on("invitation.decline", _invitation),
         )
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {"invitations": services(InvitationService).prune}
 
 
 def _invitation(record: Record) -> Data:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from strongroom.web.feature import Feature
+from strongroom.content.uploads.service import UploadService
+from strongroom.web.feature import Feature, ServiceLookup, TenantEraser
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -16,3 +17,6 @@ class UploadsFeature(Feature):
         from strongroom.content.uploads.views import blueprint
 
         return [blueprint]
+
+    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
+        return [services(UploadService).drop_all]

@@ -1,6 +1,7 @@
 """Accounts of users: profiles, credentials, passwords and second factors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from strongroom.activity.audit.models import FAILURE, SUCCESS
@@ -12,8 +13,10 @@ from strongroom.activity.events.declarations import (
     text,
     user_data,
 )
+from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.service import AccountDeletion
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.feature import PRUNING, CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -135,3 +138,9 @@ class AccountsFeature(Feature):
                 on("passkey.counter-regressed", user_data, FAILURE),
             ),
         ]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {
+            "setup links": services(Setup).prune,
+            "personal data of deleted users": partial(services(AccountDeletion).erase, PRUNING),
+        }

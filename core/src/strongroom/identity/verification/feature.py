@@ -1,9 +1,11 @@
 """Captchas, and codes by e-mail and SMS."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from strongroom.web.feature import Feature
+from strongroom.identity.verification.captchas import CaptchaService
+from strongroom.identity.verification.codes import CodeService
+from strongroom.web.feature import Feature, PruneStep, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -16,3 +18,9 @@ class VerificationFeature(Feature):
         from strongroom.identity.verification.views import blueprint
 
         return [blueprint]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {
+            "captchas": services(CaptchaService).prune,
+            "verification codes": services(CodeService).prune,
+        }

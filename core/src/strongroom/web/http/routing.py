@@ -5,6 +5,7 @@ rate limit, authentication, parsing, the view, and the response.
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -96,7 +97,26 @@ RESERVED: Final = (
     ("POST", "/api/v1/miniProgram-authorization"),
     ("POST", "/api/v1/users/<user_id>/wechatIds"),
     ("DELETE", "/api/v1/users/<user_id>/wechatIds"),
+    # Features of the core that a server may leave out.
+    ("PUT", "/api/v1/tenants/<tenant_id>/files/<file_id>/hold"),
+    ("DELETE", "/api/v1/tenants/<tenant_id>/files/<file_id>/hold"),
+    ("GET", "/api/v1/tenants/<tenant_id>/holds"),
+    ("GET", "/api/v1/tenants/<tenant_id>/retention"),
+    ("PUT", "/api/v1/tenants/<tenant_id>/retention"),
+    ("POST", "/api/v1/files"),
+    ("POST", "/api/v1/files/photos"),
+    ("POST", "/api/v1/files/figures"),
+    ("POST", "/api/v1/files/covers"),
+    ("POST", "/api/v1/files/avatars"),
+    ("GET", "/api/v1/files/<file_name>"),
+    ("DELETE", "/api/v1/files/<file_name>"),
+    ("POST", "/api/v1/tenants/<tenant_id>/direct-uploads"),
+    ("POST", "/api/v1/tenants/<tenant_id>/direct-uploads/<upload_id>/complete"),
+    ("GET", "/api/v1/quarantine"),
+    ("POST", "/api/v1/quarantine/<scan_id>/release"),
+    ("DELETE", "/api/v1/quarantine/<scan_id>"),
 )
+"""Routes of the interface that answer 501 if neither a feature nor a plugin provides them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,7 +588,7 @@ def _not_implemented(method: str, path: str) -> Callable[..., NoReturn]:
     def view(**_: str) -> NoReturn:
         raise NotImplementedHere
 
-    words = path.replace("<user_id>/", "").removeprefix("/api/v1/").replace("/", "_").replace("-", "_")
-    view.__name__ = f"{method.lower()}_{words}"
+    words = re.sub("/<[^>]*>", "", path.removeprefix("/api/v1")).replace("-", "_").replace("/", "_")
+    view.__name__ = f"{method.lower()}{words}"
     view.__doc__ = "Answer 501: the plugin of this route is not enabled."
     return view

@@ -1,9 +1,10 @@
 """The trash, from which deleted files come back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from strongroom.web.feature import Feature
+from strongroom.content.files.trash.service import TrashService
+from strongroom.web.feature import Feature, PruneStep, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -16,3 +17,6 @@ class TrashFeature(Feature):
         from strongroom.content.files.trash.views import blueprint
 
         return [blueprint]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {"files in the trash": services(TrashService).purge}

@@ -1,9 +1,10 @@
 """Versions: content that was replaced."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from strongroom.web.feature import Feature
+from strongroom.content.files.versions.service import VersionService
+from strongroom.web.feature import Feature, PruneStep, ServiceLookup
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -16,3 +17,6 @@ class VersionsFeature(Feature):
         from strongroom.content.files.versions.views import blueprint
 
         return [blueprint]
+
+    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
+        return {"versions of files": services(VersionService).purge}
