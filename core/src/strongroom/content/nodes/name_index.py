@@ -78,10 +78,10 @@ BLOCK = 512
 _SAMPLE: Final = 5000
 """Number of names that show how frequent a text is."""
 
-_BREAK_EVEN: Final = 128
+_BREAK_EVEN: Final = 72
 """See :func:`_is_frequent`; measured on PostgreSQL."""
 
-_MANY: Final = 320_000
+_MANY: Final = 180_000
 """Number of visible nodes if it is unknown: a text in more than 2 % of the names is frequent."""
 
 _INT32: Final = 1 << 31
