@@ -16,6 +16,7 @@ from bench import (
     encryption,
     lists,
     login,
+    orders,
     pages,
     passkeys,
     remote_bundles,
@@ -48,6 +49,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "startup": startup.measure,
     "lists": lists.measure,
     "searches": searches.measure,
+    "orders": orders.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")
 

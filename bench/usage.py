@@ -35,7 +35,12 @@ def forget_peak(root: int) -> None:
 
 def processor_seconds(root: int) -> float:
     """Return the processor time taken so far."""
-    return sum(time.clock_gettime(_processor_clock(pid)) for pid in processes(root))
+    return sum(map(own_processor_seconds, processes(root)))
+
+
+def own_processor_seconds(pid: int) -> float:
+    """Return the processor time that one process has taken so far."""
+    return time.clock_gettime(_processor_clock(pid))
 
 
 def _status_bytes(pid: int, name: str) -> int:

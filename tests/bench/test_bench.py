@@ -17,6 +17,7 @@ from bench import (
     lists,
     login,
     nginx,
+    orders,
     pages,
     passkeys,
     remote_bundles,
@@ -250,9 +251,16 @@ def test_pages_of_a_large_tenant_are_compared_with_those_of_a_small_one(
 def test_searches_are_timed_for_five_users_and_deep_pages_in_eight_orders() -> None:
     rows = searches.measure(QUICK)
     names = [row.name for row in rows]
-    assert sum("searches of" in name for name in names) == 2 * 5
+    # The wall time and the processor time.
+    assert sum("200 searches of" in name for name in names) == 2 * 5 * 2
     assert sum("nodes by `" in name for name in names) == 2 * 8
     assert all(row.ratio is None or row.ratio.low > 0 for row in rows)
+
+
+def test_lists_are_timed_for_four_users_in_eight_orders_on_three_pages() -> None:
+    rows = orders.measure(QUICK)
+    assert len(rows) == 2 * 4 * 8 * 3
+    assert all(value > 0 for row in rows for value in row.values)
 
 
 def test_a_bundle_is_compared_with_zip_and_weighed() -> None:
@@ -291,7 +299,7 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey busy details scaling pages downloads"
-    of_servers = "transfer encryption bundles remote-bundles startup lists searches"
+    of_servers = "transfer encryption bundles remote-bundles startup lists searches orders"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 
