@@ -12,7 +12,7 @@ from strongroom.foundation.errors import AmbiguousToken, Forbidden, KeyNotAdmitt
 from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX, Scope
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.authenticators import Authenticators
-from strongroom.web.http.request import client, current_environ, get_service, header
+from strongroom.web.http.request import client_address, current_environ, get_service, header
 
 __all__ = [
     "TOKEN_HEADER",
@@ -123,7 +123,7 @@ def authenticate(
     authenticator: TokenAuthenticator | KeyAuthenticator
     if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
         authenticator = get_service(TokenAuthenticator)
-        caller = authenticator.caller(token, client().address)
+        caller = authenticator.caller(token, client_address())
     else:
         key = token or _admitted_key(access, admits)
         if key is None:
@@ -131,7 +131,7 @@ def authenticate(
         if scope is None:
             raise KeyNotAdmitted
         authenticator = get_service(KeyAuthenticator)
-        caller = authenticator.caller(key, client().address, KeyUse(scope, tenant_id))
+        caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
     current_environ()[_CALLER] = caller
     if verify_login:
         identity = authenticator.identify(caller)
