@@ -212,9 +212,12 @@ class TreeModel:
     def refusals_of_move(
         self, user: str, node_id: str, parent: str | None, name: str | None, revision: int | None
     ) -> Errors:
-        """Return why a user may not move a node."""
-        errors = self.refusals_of_change(user, node_id, Permission.MANAGE, revision)
-        errors |= self.refusals_of_place(user, parent)
+        """Return why a user may not move a node. A move into its own folder is a rename."""
+        is_rename = node_id in self.nodes and self.nodes[node_id].parent == parent
+        needed = Permission.WRITE if is_rename else Permission.MANAGE
+        errors = self.refusals_of_change(user, node_id, needed, revision)
+        if not is_rename:
+            errors |= self.refusals_of_place(user, parent)
         if node_id in self.nodes and (parent is None or parent in self.nodes):
             if any(around.id == node_id for around in self.path(parent)):
                 errors.add(MoveIntoItself)

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.config import change_config
 from tests.support.production import fault
-from tests.unit.config.test_wrong_configurations import BAD_VALUES, MISSPELT, UNSAFE
-from tests.unit.config.test_wrong_sections import MISTAKES
+from tests.support.wrong_configurations import BAD_VALUES, MISSPELT, MISTAKES, UNSAFE
 
 MIN_CASES = 92
 MIN_MEAN = 2.9

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.config import Table, change_config
-from tests.support.production import SECRET, fault
+from tests.support.production import fault
+from tests.support.wrong_configurations import BAD_VALUES, MISSPELT, UNSAFE
 
 from strongroom.cli.startup import require_offline
 from strongroom.cli.trial import away_services
@@ -13,81 +14,6 @@ from strongroom.foundation.config import ConfigurationError, load
 
 def test_nothing_is_wrong_to_begin_with(config: Path) -> None:
     require_offline(load(config, {}))
-
-
-MISSPELT = [
-    ("port =", "prot =", 'server.prot: unknown key; did you mean "port"?'),
-    ("[redis]", "[reddis]", 'reddis: unknown key; did you mean "redis"?'),
-    ("root =", "rot =", 'storages.main.rot: unknown key; did you mean "root"?'),
-    ('backend = "local"', 'backend = "locla"', 'did you mean "local"?; see plugins.enabled'),
-    ('"login_sms"', '"login_smss"', 'plugins.enabled: plugin "login_smss" is not installed; '),
-    ('methods = ["password"]', 'methods = ["pasword"]', "login.methods: no enabled plugin offers a lo"),
-    ('provider = "image"', 'provider = "imgae"', "captcha.provider: no enabled plugin offers a capt"),
-    ('email = ["smtp"]', 'email = ["smpt"]', "messages.email: no enabled plugin offers a message"),
-    ("sms = []", 'sms = []\nlangage = "en"', 'messages.langage: unknown key; did you mean "language"?'),
-    ('storage = "main"', 'storage = "mian"', "files.storage: there is no [storages.mian]; did you mean"),
-]
-BAD_VALUES = [
-    ("port = 8001", "port = 70000", "server.port: must be from 0 to 65535"),
-    ("port = 8001", 'port = "8001"', "server.port: must be a whole number"),
-    ("port = 8001", "port = 8001\nworkers = 0", "server.workers: must be from 1 to 256"),
-    ("port = 8001", 'port = 8001\nbase_path = "x/"', "server.base_path: must be like"),
-    ("port = 8001", 'port = 8001\nhost = ""', "server.host: must be an IP address, such as "),
-    ("port = 8001", 'port = 8001\nhost = "localhost"', "server.host: must be an IP address"),
-    ("https://files.example.com", "https://x:99999", "server.public_url: must be like"),
-    ("[files]", '[files]\nallowed_types = ["png"]', 'files.allowed_types: "png" is not like image/png'),
-    ("[files]", f"[files]\ndefault_quota_bytes = {2**63}", "files.default_quota_bytes: must be at most"),
-    ('mode = "production"', 'mode = "prod"', "server.mode: must be one of: development, production"),
-    ('"HS256"', '"HS265"', "tokens.algorithm: must be one of: HS256, RS256"),
-    ("[files]", "[files]\nmax_file_bytes = -1", "files.max_file_bytes: must be at least"),
-    (
-        "[tokens]",
-        '[limits]\nlogin_per_address = ["5/hou"]\n[tokens]',
-        "limits.login_per_address: entry 1",
-    ),
-    ("postgresql+psycopg://", "postgres://", "database.url: must begin with sqlite:/// or postgresql"),
-    ('"redis://', '"memory://', "redis.url: must begin with redis:// or rediss://"),
-    (
-        'sender = "Acme <no-reply@acme.org>"\n',
-        "",
-        "messages.smtp.sender: is required: the From header of",
-    ),
-    (
-        "127.0.0.1/32",
-        "10.1.2.3/8",
-        'server.trusted_proxies: 10.1.2.3/8 has host bits set; did you mean "10.0.0.0/8"?',
-    ),
-    (
-        "127.0.0.1/32",
-        "the proxy",
-        'does not appear to be an IPv4 or IPv6 network; write a network as "10.0.0.0/8", or an address',
-    ),
-]
-UNSAFE = [
-    ('url = "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"', "", "database.url: must"),
-    (f'secret_key = "{SECRET}"\n', "", "server.secret_key: must be set in production"),
-    (SECRET, "changeme" * 5, "server.secret_key: is a published sample, or too simple; set at least 32"),
-    ('\nkeys_file = "DIR/keys.json"', "", "tokens.keys_file: must be set in production"),
-    (
-        'public_url = "https://files.example.com"\n',
-        "",
-        'server.public_url: must be set in production, such as "https://example.com"',
-    ),
-    (
-        "https://files",
-        "http://files",
-        'public_url: must begin with https:// in production, such as "https://files.example.com"',
-    ),
-    ("127.0.0.1/32", "0.0.0.0/0", "server.trusted_proxies: trusts X-Forwarded-For from every"),
-    ('"image"', '"fixed"\nanswer = "42"', 'captcha.provider: "fixed" is for development only'),
-    ('email = ["smtp"]', 'email = ["console"]', 'messages.email: "console" is for development only'),
-    ('keys_file = "DIR/keys.json"', 'keys_file = "DIR/x"', "x does not exist; run: strongroom keys rot"),
-    (
-        '"HS256"',
-        '"RS256"',
-        "holds a key that is not of RS256; correct tokens.algorithm, or move the file",
-    ),
-]
 
 
 @pytest.mark.parametrize(("right", "wrong", "line"), [*MISSPELT, *BAD_VALUES, *UNSAFE])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marshmallow import Schema, fields, post_dump
 
-import strongroom.assembly.app  # noqa: F401  imports all schemas
+from strongroom.assembly.features import core_blueprints
 from strongroom.web.http.parsing import Timestamp
 from strongroom.web.http.response import serializer
 
@@ -31,6 +31,10 @@ VALUES: dict[type[Any], st.SearchStrategy[Any]] = {
     fields.Boolean: st.booleans(),
     fields.Raw: JSON,
 }
+
+
+# Views import their schemas.
+list(core_blueprints())
 
 
 def schemas(kind: type[Schema] = Schema) -> Iterator[type[Schema]]:

@@ -44,10 +44,8 @@ def create_app(
     """Create the application of one process.
 
     Args:
-        configuration: the parsed configuration.
         clock: the source of timestamps; the system clock by default.
         read_only: write nothing, to check whether the application can be created.
-        features: the features of the core.
 
     Raises:
         ConfigurationError: the configuration is invalid.
@@ -176,11 +174,7 @@ def _register_routes(app: Application, container: Container) -> None:
 
 
 def _mount_applications(app: Application, container: Container) -> None:
-    """Mount the WSGI applications of plugins.
-
-    Raises:
-        PluginError: a prefix is invalid, or collides with a route or another application.
-    """
+    """Mount the WSGI applications of plugins."""
     settings, base_path = container.settings, container.settings.server.base_path
     routes = [rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()]
     mounts: list[Mount] = []

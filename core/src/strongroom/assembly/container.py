@@ -134,11 +134,9 @@ def build(
     """Create the services of a process.
 
     Args:
-        configuration: the parsed configuration.
         clock: the source of timestamps; the system clock by default.
         patient: disable the time limit of database statements, for long-running commands.
         read_only: write nothing: neither files nor rows.
-        features: the features of the core.
 
     Raises:
         ConfigurationError: the configuration is invalid or unsafe.

@@ -38,11 +38,7 @@ def assemble_events(base: Infrastructure, features: Iterable[Feature]) -> EventS
 def _all_event_types(
     core: Mapping[str, EventType], added: Iterable[EventType]
 ) -> Mapping[str, EventType]:
-    """Return the types of the core and of plugins by name.
-
-    Raises:
-        PluginError: a plugin's type has the name of one of the core's.
-    """
+    """Return the types of the core and of plugins by name."""
     types = {item.name: item for item in added}
     if taken := types.keys() & core.keys():
         raise PluginError(f"plugins register types of events of the core: {', '.join(sorted(taken))}")

@@ -69,9 +69,6 @@ class ServiceGroup:
 
     A service creates those that it names, so the dependencies determine the order of creation. Resources
     close in the reverse order, each after the services that use it.
-
-    Args:
-        base: the infrastructure.
     """
 
     def __init__(self, base: "Infrastructure") -> None:
@@ -142,9 +139,6 @@ class Infrastructure:
         """Open the infrastructure.
 
         Args:
-            configuration: the parsed configuration.
-            selection: the selected plugins.
-            clock: the source of timestamps.
             resources: receives everything that must be closed at the end of the process.
             patient: disable the time limit of database statements.
             read_only: write nothing; see :meth:`generated`.

@@ -140,7 +140,6 @@ def run(
     """Serve until a stop signal arrives; SIGHUP reloads the configuration.
 
     Args:
-        configuration: the configuration to start with.
         reread: loads the current configuration; raises ``ConfigurationError`` if it is invalid.
         metrics_folder: the folder of the processes' metrics, if the management interface is enabled.
     """
@@ -169,7 +168,6 @@ class _Worker:
 
     Args:
         server: the server of this process, which is the master.
-        configuration: the configuration to start with.
         reread: loads the current configuration.
     """
 

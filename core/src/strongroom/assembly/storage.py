@@ -83,12 +83,7 @@ class StorageServices(ServiceGroup):
 
 
 def _open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
-    """Open all configured storages.
-
-    Raises:
-        ConfigurationError: a storage cannot be opened, or lacks a capability that its configuration
-            requires.
-    """
+    """Open all configured storages."""
     storages: dict[str, StorageBackend[Any]] = {}
     for name, choice in base.selection.storages.items():
         settings, services = base.settings.storages[name], []

@@ -21,12 +21,7 @@ from strongroom.foundation.config.files import AT_ONCE
 
 
 class TenantServices(ServiceGroup):
-    """The services of tenants.
-
-    Args:
-        base: the infrastructure.
-        identity: the services of users.
-    """
+    """The services of tenants."""
 
     def __init__(self, base: Infrastructure, identity: IdentityServices) -> None:
         super().__init__(base)

@@ -48,11 +48,7 @@ def check_command(context: CommandContext, *, offline: bool) -> None:
 
 
 def _require_present(configuration: Configuration) -> None:
-    """Exit with 3 if a service is away; the last line is whether the server would start.
-
-    Raises:
-        ConfigurationError: the server would not start.
-    """
+    """Exit with 3 if a service is away; the last line is whether the server would start."""
     from strongroom.cli.main import EXIT_AWAY
     from strongroom.cli.trial import away_services
 

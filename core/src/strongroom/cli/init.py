@@ -132,12 +132,7 @@ def _replaced(text: str, replaced: Mapping[str, str]) -> str:
 
 
 def _write(folder: Path, kind: str, texts: Mapping[Path, str]) -> None:
-    """Write the files and the secrets.
-
-    Raises:
-        click.ClickException: a file exists already; none was written.
-        OSError: a file cannot be written.
-    """
+    """Write the files and the secrets."""
     private = {Path("secrets") / name: _secret(name) for name in sorted(_SECRETS[kind])}
     keys = [_SIGNING_KEYS] if kind != "local" else []
     if existing := [path for path in (*texts, *private, *keys) if (folder / path).exists()]:

@@ -60,11 +60,7 @@ def _preload(configuration: Configuration) -> None:
 
 
 def _prepare(configuration: Configuration) -> None:
-    """Check the configuration once, before the workers start and each would report its problems.
-
-    Raises:
-        ConfigurationError: the configuration is invalid.
-    """
+    """Check the configuration once, before the workers start and each would report its problems."""
     settings = configuration.settings
     with application(configuration) as container:
         require_free_ports(configuration)
@@ -103,11 +99,7 @@ def _show_setup_link(container: "Container") -> None:
 
 
 def _reread(context: CommandContext) -> Configuration:
-    """Load the current configuration, for a reload.
-
-    Raises:
-        ConfigurationError: it is invalid, or changes a key that requires a restart.
-    """
+    """Load the current configuration, for a reload."""
     configuration, before = load(context.config_path, os.environ), context.configuration.settings
     for section, keys in (("server", ("host", "port", "workers")), ("management", ("host", "port"))):
         for key in keys:

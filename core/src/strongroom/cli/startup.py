@@ -93,7 +93,6 @@ def require_free_ports(configuration: Configuration, *, may_run: bool = False) -
     """Check that the server can listen on its ports.
 
     Args:
-        configuration: the configuration with the ports.
         may_run: whether ports of a running Strongroom count as free.
 
     Raises:

@@ -72,11 +72,7 @@ def _away_storages(
 
 
 def _fault_of(store: "Store", schema: "Schema | None") -> str | None:
-    """Return why the database may not use a store, or ``None``; see the owner of a store.
-
-    Raises:
-        StorageError: the store cannot be read.
-    """
+    """Return why the database may not use a store, or ``None``; see the owner of a store."""
     if schema is None:
         return store.ownership_fault(claim=False)
     if schema.revision is None:

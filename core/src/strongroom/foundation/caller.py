@@ -39,7 +39,6 @@ class KeyLimits:
     """The limits of an access key: the rights of its caller are the user's, within these limits.
 
     Args:
-        key_id: the key.
         scopes: the scopes, with those that they include.
         tenant_id: the only tenant that it reaches; ``None``: all tenants of the user.
         folder_id: the only folder that it reaches, with its subtree; ``None``: all folders.
@@ -106,7 +105,6 @@ class Identity:
     """The user of a verified access token or access key.
 
     Args:
-        user_id: the user.
         user_type: ``USER``, ``ADMIN`` or ``SERVICE``.
         authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
@@ -179,7 +177,6 @@ class Caller:
     the key as well, so that a request needs one query instead of two.
 
     Args:
-        user_id: the user.
         authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
         key: the presented access key, not yet verified; ``None`` for a token.

@@ -28,7 +28,6 @@ def notify_service_manager(*lines: str, descriptors: Sequence[int] = ()) -> None
     """Send assignments such as ``READY=1`` to the service manager, if there is one.
 
     Args:
-        lines: the assignments.
         descriptors: open files that it is to keep.
     """
     address = os.environ.get(_ADDRESS, "")

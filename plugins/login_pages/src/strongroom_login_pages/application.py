@@ -90,11 +90,7 @@ def _routes(login: LoginPages, account: AccountPages) -> Map:
 
 
 def _require_own_form(visit: Visit) -> None:
-    """Require that one of our pages sent the form, and not a page of another site.
-
-    Raises:
-        FormRefused: it was not.
-    """
+    """Require that one of our pages sent the form, and not a page of another site."""
     # Browsers always send the header, and no script can change it; other programs need no protection.
     site = visit.request.headers.get("Sec-Fetch-Site", "same-origin")
     given = visit.form.get("csrf", "").encode()

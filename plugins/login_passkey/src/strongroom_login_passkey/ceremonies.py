@@ -76,7 +76,6 @@ class Passkey:
     """A registered passkey. Binary values are in base64url without padding.
 
     Args:
-        id: the credential id.
         key: the public key, a COSE_Key.
         user: the user handle that it was registered for.
         count: the signature counter of the last response; 0 if the authenticator has none.
@@ -110,11 +109,9 @@ def creation_options(
     """Return the options of a registration, as JSON for ``parseCreationOptionsFromJSON``.
 
     Args:
-        party: the server.
         challenge: random bytes.
         user: the user handle, in base64url.
         account: the name by which the user recognises the account.
-        name: the display name.
         held: the passkeys of the user; an authenticator with one of them refuses.
     """
     options = generate_registration_options(
@@ -143,7 +140,6 @@ def request_options(party: RelyingParty, challenge: bytes, allowed: Sequence[Pas
     """Return the options of a login, as JSON for ``parseRequestOptionsFromJSON``.
 
     Args:
-        party: the server.
         challenge: random bytes.
         allowed: the passkeys of the user; empty if any passkey of the server may answer.
     """
@@ -162,7 +158,6 @@ def register(party: RelyingParty, challenge: str, user: str, response: Any) -> P
     """Check the response to :func:`creation_options` (WebAuthn, section 7.1); return the passkey.
 
     Args:
-        party: the server.
         challenge: the challenge, in base64url.
         user: the user handle, in base64url.
         response: the JSON of ``credential.toJSON()``, or anything else.
@@ -210,7 +205,6 @@ def authenticate(
     """Check the response to :func:`request_options` (WebAuthn, section 7.2).
 
     Args:
-        party: the server.
         challenge: the challenge, in base64url.
         passkey: the passkey that the response names.
         response: the JSON of ``credential.toJSON()``, or anything else.

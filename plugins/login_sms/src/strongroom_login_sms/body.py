@@ -15,7 +15,6 @@ class BodyTemplate:
     """A JSON document or a form with placeholders in its values.
 
     Args:
-        text: the template.
         encoding: ``json`` or ``form``.
 
     Raises:

@@ -9,7 +9,6 @@ class Refused(GatewayFailure):
     """The gateway returned an error.
 
     Args:
-        code: the documented error code.
         message: the gateway's message; it may repeat the whole request, so it must not be logged.
         request_id: the id for the vendor's support; None if the SDK refused the request.
         retry_after: the wait in seconds, if the gateway returned one.

@@ -12,7 +12,6 @@ class Answer:
 
     Args:
         source: the path of the interface, for messages.
-        members: the JSON object.
     """
 
     def __init__(self, source: str, members: Mapping[str, Any]) -> None:

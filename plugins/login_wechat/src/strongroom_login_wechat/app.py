@@ -27,7 +27,6 @@ class App(ABC):
     """An app registered with WeChat. Thread-safe.
 
     Args:
-        appid: the AppID.
         account: the name of the open-platform account within which unionids are constant.
     """
 

@@ -12,7 +12,6 @@ class WeChatError(Exception):
     """Base class.
 
     Args:
-        message: the message for the log.
         errcode: the platform's errcode, or ``None`` if there is none.
     """
 

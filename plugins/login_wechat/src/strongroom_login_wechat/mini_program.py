@@ -37,10 +37,7 @@ class MiniProgram(App):
     """A mini program.
 
     Args:
-        client: the client of the platform.
-        appid: the AppID.
         account: the open-platform account of the app.
-        secret: the AppSecret.
         data_max_age: maximum age of encrypted data, in seconds.
         clock: the time in seconds since the Unix epoch.
     """

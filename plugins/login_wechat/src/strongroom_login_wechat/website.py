@@ -36,10 +36,7 @@ class Website(App):
     """A website app.
 
     Args:
-        client: the client of the platform.
-        appid: the AppID.
         account: the open-platform account of the app.
-        secret: the AppSecret.
         redirect_uri: the URL to which WeChat redirects browsers.
         open_url: the base URL of the QR code page.
     """

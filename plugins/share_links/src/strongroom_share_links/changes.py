@@ -39,10 +39,7 @@ def loosens(before: Link, after: Link, user_ids: Collection[str], wanted: Json) 
     """Return whether a change lets more visitors in, for longer or more often.
 
     Args:
-        before: the share.
-        after: the share with the change.
         user_ids: the users in its audience before.
-        wanted: the change.
     """
     # A new password in place of another one opens the share to those who know the new one.
     has_other_password = before.password_hash not in (None, after.password_hash)
@@ -59,7 +56,6 @@ def limited(link: Link, tenure: Tenure, *, is_wanted: bool) -> Link:
     """Return a share that ends with the rights of the user who made or loosened it.
 
     Args:
-        link: the share.
         tenure: how long the user manages the file.
         is_wanted: whether the user has named the end of the share.
 

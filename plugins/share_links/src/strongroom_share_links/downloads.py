@@ -48,10 +48,8 @@ class Downloads:
         """Count the download that is about to begin, unless it continues a counted one.
 
         Args:
-            link: the share.
             file: the downloaded file; ``None`` for an archive.
             item: identifies the file or archive.
-            sending: the content.
 
         Returns:
             The value of the cookie with which it can be continued; ``None`` if it continues one.

@@ -161,12 +161,8 @@ class Drops:
         """Reserve room for one file, and return the maximum size of the file; None: unlimited.
 
         Args:
-            link: the share.
             size: bytes to reserve.
             excess: how many of them may be beyond the room of the drop box.
-
-        Raises:
-            ApiError: 404 if all files are used up, 413 if the size does not fit.
         """
         files = or_(links.c.max_files.is_(None), links.c.dropped_files < links.c.max_files)
         end = links.c.dropped_bytes + size
@@ -226,11 +222,7 @@ class Drops:
         self._openings.notify(link, Opening.DROP, f"{file.name}, {file.size} bytes, from {by}")
 
     def _require_own(self, link: Link, upload_id: str) -> None:
-        """Check that an upload was begun by a visitor of this share.
-
-        Raises:
-            ApiError: it was not.
-        """
+        """Check that an upload was begun by a visitor of this share."""
         ours = (uploads.c.id == upload_id) & (uploads.c.link_id == link.id)
         with self._host.database.read() as transaction:
             found = transaction.first(select(uploads.c.id).where(ours))

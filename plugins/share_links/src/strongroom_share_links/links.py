@@ -309,11 +309,7 @@ class Links:
         return values | {"updated_at": now}
 
     def _end(self, policy: Policy, wanted: int | None) -> int | None:
-        """Return when a share ends: as wanted, or the latest that the policy allows.
-
-        Raises:
-            ApiError: it would be in the past, or too late.
-        """
+        """Return when a share ends: as wanted, or the latest that the policy allows."""
         now = self._host.clock.now()
         latest = None if policy.lifetime is None else now + policy.lifetime
         if wanted is None:
@@ -380,11 +376,7 @@ def _slice(found: Sequence[SharedLink], query: Json) -> list[SharedLink]:
 
 
 def _require_allowed(policy: Policy, link: Link) -> None:
-    """Check a new or changed share against the policy.
-
-    Raises:
-        ApiError: it is forbidden.
-    """
+    """Check a new or changed share against the policy."""
     if not policy.enabled:
         raise ApiError(FORBIDDEN)
     if link.kind not in policy.kinds:

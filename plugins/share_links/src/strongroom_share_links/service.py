@@ -28,11 +28,7 @@ _AT_ONCE: Final = 500
 
 
 class Shares:
-    """The parts of the plugin in one server.
-
-    Args:
-        host: the server.
-    """
+    """The parts of the plugin in one server."""
 
     def __init__(self, host: HostAPI) -> None:
         self._host = host

@@ -24,7 +24,6 @@ class Visit:
 
     Args:
         secret: the secret, for URLs.
-        link: the share.
         file: its file or folder.
         is_proven: whether the share has no password, or the request proves that it is known.
     """
@@ -78,7 +77,6 @@ class Visits:
         """Return the visit of the current request.
 
         Args:
-            secret: the secret of the URL.
             kinds: the kinds of shares that allow the request.
             needs_proof: whether a share with a password requires the proof.
             continues: whether the request continues a download or upload that was counted before, so
@@ -115,11 +113,7 @@ class Visits:
         return link, state, file
 
     def _require_audience(self, link: Link) -> None:
-        """Check that the share is for the caller.
-
-        Raises:
-            ApiError: 401 without a caller; 404 for other callers, which hides the share.
-        """
+        """Check that the share is for the caller."""
         if link.audience == Audience.ANYONE:
             return
         caller = self._host.user_id()

@@ -56,7 +56,6 @@ class TenantKey:
     """A key that wraps the file keys of one tenant.
 
     Args:
-        name: its name.
         secret: 32 random bytes.
     """
 
@@ -143,7 +142,6 @@ class Pieces:
 
         Args:
             number: its number, from 0.
-            sealed: the encrypted piece.
             is_last: whether it must be the last; ``None``: it may be.
 
         Raises:

@@ -20,8 +20,6 @@ class ObjectWriter:
     The object is not visible before :meth:`finish`. One part, ``part``, is buffered in memory.
 
     Args:
-        client: the bucket.
-        key: the key of the object.
         size: the total size in bytes, if known. An object may have 10,000 parts, so the parts of
             very large objects are larger than configured.
     """

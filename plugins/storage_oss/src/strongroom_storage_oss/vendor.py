@@ -31,7 +31,6 @@ class Connection:
     """The SDK, its client for one endpoint, and the client's HTTP connections.
 
     Args:
-        options: the options of the backend.
         endpoint: the URL of the endpoint; ``None`` for the region's public one.
     """
 

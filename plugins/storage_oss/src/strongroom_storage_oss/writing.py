@@ -110,8 +110,6 @@ class EditedFile(DiscardableFile, io.BufferedRandom):
     """A random-access file in a temporary file, which is stored on closing.
 
     Args:
-        client: the bucket.
-        key: the key of the object.
         load: whether to start with the object's current content.
         append: whether every write goes to the end.
         changed: whether to store it even if nothing is written.

@@ -48,7 +48,6 @@ class ObjectReader(io.RawIOBase):
     """Raw reader of an object, to be wrapped in a buffer; one request per seek followed by a read.
 
     Args:
-        path: the path for error messages.
         size: the size of the object in bytes.
         get_from: returns the body of the object from a position to its end.
     """

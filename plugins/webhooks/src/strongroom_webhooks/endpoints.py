@@ -46,8 +46,6 @@ class Endpoints:
     """The endpoints that the caller administers: those of the caller's tenants, or all.
 
     Args:
-        host: the server.
-        queue: the deliveries.
         client: checks URLs.
         owners: the rights of the owners of endpoints.
     """
@@ -260,12 +258,7 @@ class Endpoints:
 
 
 def _stream(endpoint: Endpoint, requested: str | None) -> str:
-    """Return the stream that an endpoint replays.
-
-    Raises:
-        ApiError: it has no events of the endpoint's tenant. The answer is the same whether or not there
-            is such a stream, and the count of its events is not revealed.
-    """
+    """Return the stream that an endpoint replays."""
     own = endpoint.tenant_id or SERVER
     if endpoint.tenant_id is not None and requested not in (None, own, SERVER):
         details = [FieldError("stream", "refused", f'Must be "{own}" or "{SERVER}".')]

@@ -13,11 +13,7 @@ TARGET: Final = "webhook-endpoint"
 
 
 class Owners:
-    """The owners of endpoints.
-
-    Args:
-        host: the server.
-    """
+    """The owners of endpoints."""
 
     def __init__(self, host: HostAPI) -> None:
         self._host = host

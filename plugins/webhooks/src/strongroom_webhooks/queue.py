@@ -66,9 +66,6 @@ class DeliveryQueue:
     """Deliveries that wait for their attempts.
 
     Args:
-        database: the tables of the plugin.
-        clock: the time.
-        schedule: the pauses between attempts.
         timeout: the time limit of a request, in milliseconds.
         disable_after: how long an endpoint may fail before it is disabled, in milliseconds.
         on_disabled: called with an endpoint that was disabled, after the transaction.
@@ -174,7 +171,6 @@ class DeliveryQueue:
 
         Args:
             claim: the claim, which ends unless it is returned again.
-            attempt: the result.
             keep: whether to continue with this endpoint.
         """
         now = self._clock.now()

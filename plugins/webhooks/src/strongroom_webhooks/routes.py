@@ -44,7 +44,6 @@ def make_routes(host: HostAPI, webhooks: Webhooks) -> Blueprint:
     """Return the routes.
 
     Args:
-        host: the server.
         webhooks: the endpoints, which are opened by the first request.
     """
     routes = host.blueprint("webhooks", description="Events for URLs of receivers.")

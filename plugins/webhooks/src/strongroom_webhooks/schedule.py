@@ -15,7 +15,6 @@ class Schedule:
     """The pauses before attempts.
 
     Args:
-        seconds: the pause before each attempt.
         uniform: returns a random number between two others.
     """
 

@@ -44,11 +44,8 @@ class Sender:
     not delay the others.
 
     Args:
-        queue: the deliveries.
         client: sends requests.
         unseal: decrypts the keys of an endpoint.
-        clock: the time of signatures.
-        concurrency: the requests at a time.
         owners: the rights of the owners of endpoints.
     """
 

@@ -25,11 +25,7 @@ _TEXT: Final = (
 
 
 class Webhooks:
-    """The parts of the plugin in one server. Nothing is opened before it is used.
-
-    Args:
-        host: the server.
-    """
+    """The parts of the plugin in one server. Nothing is opened before it is used."""
 
     def __init__(self, host: HostAPI) -> None:
         self._host = host

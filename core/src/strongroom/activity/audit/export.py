@@ -73,7 +73,6 @@ class Checkpoint:
         created_at: the time of the export, in ISO 8601.
         previous: the link before the first record.
         last: the last link; that before, if there are no records.
-        records: the number of records.
     """
 
     issuer: str
@@ -164,7 +163,6 @@ def verify_export(
     """Verify an exported file, in constant memory, and return its checkpoint.
 
     Args:
-        lines: the lines of the file.
         check: checks the signature of the checkpoint.
         progress: called with 1 after each line.
 

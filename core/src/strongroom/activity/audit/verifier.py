@@ -189,7 +189,6 @@ def follow(previous: Link, record: Mapping[str, Any]) -> Link:
     """Return the link of a record, which follows another one.
 
     Args:
-        previous: the link before it.
         record: the columns by name, with ``details`` as JSON text.
 
     Raises:

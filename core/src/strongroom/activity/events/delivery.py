@@ -67,10 +67,6 @@ class SinkDelivery:
     """Delivers the claimed streams of one sink. All calls are by one thread.
 
     Args:
-        sink: the sink.
-        log: the events.
-        positions: the positions of the sink.
-        clock: the time of dead letters.
         should_stop: checked between two batches.
     """
 
@@ -140,8 +136,6 @@ class SinkDelivery:
         """Schedule the next attempt, or give the event up; return the position if there is more to do.
 
         Args:
-            position: the position before the event.
-            failure: the event and the error.
             is_first: whether the previous attempt failed for an earlier event, or there was none.
         """
         failures = 1 if is_first else position.failures + 1
@@ -233,14 +227,7 @@ class _SinkThread:
 
 
 class EventDelivery:
-    """The delivery of one process.
-
-    Args:
-        database: the database of all events.
-        log: the events.
-        positions: the positions of the sinks.
-        clock: the time.
-    """
+    """The delivery of one process."""
 
     def __init__(
         self, database: Database, log: CommittedEvents, positions: Positions, clock: Clock

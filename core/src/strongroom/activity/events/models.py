@@ -14,8 +14,6 @@ class Position:
     """How far a sink has received a stream.
 
     Args:
-        sink: the name of the sink.
-        stream: the stream.
         position: the sequence of the last event that the sink has accepted.
         failures: failed attempts to deliver the next event.
     """

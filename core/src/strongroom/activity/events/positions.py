@@ -148,7 +148,6 @@ class Positions:
         """Claim streams whose next attempt is due; also return those that another process has claimed.
 
         Args:
-            sink: the sink.
             streams: the streams, in an order that all processes use.
         """
         term = _ROW.term(self._clock.now())

@@ -29,7 +29,6 @@ def event_of(
     """Return the event of an audit record, or ``None`` if it has none.
 
     Args:
-        record: the record.
         sources: those of the core.
         more: the types of plugins by the action of their records.
     """

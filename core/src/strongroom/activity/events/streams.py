@@ -17,8 +17,6 @@ class Batch:
     """Consecutive events of a stream.
 
     Args:
-        events: the events.
-        after: the sequence before them.
         last: the last sequence that was read; it may be of a record that is no event.
         is_full: whether more may follow.
     """

@@ -101,7 +101,6 @@ class MessageTexts:
 
     Args:
         translations: translates the built-in texts.
-        own: the texts of the deployment.
     """
 
     def __init__(self, translations: Translations, own: Texts = MappingProxyType({})) -> None:

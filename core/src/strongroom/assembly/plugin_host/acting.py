@@ -45,7 +45,6 @@ class ActingUser:
         """Return the user that the plugin acts as.
 
         Args:
-            rule: the row of the operation.
             ids: the ids that the plugin has passed, which may be from a URL.
 
         Raises:

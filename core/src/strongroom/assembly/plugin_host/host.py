@@ -62,10 +62,6 @@ class PluginHost(HostAPI):
     """The host of one plugin.
 
     Args:
-        plugin: the name of the plugin.
-        options: its options.
-        settings: the settings of the core.
-        clock: the source of timestamps.
         services: returns the services of the process. Called when the plugin uses one of them and not
             before, because hooks also run without services, in ``config check --offline``, and a
             command opens them only if it needs them.

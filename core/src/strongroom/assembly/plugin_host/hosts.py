@@ -28,12 +28,8 @@ class PluginHosts:
     """The host of each enabled plugin.
 
     Args:
-        settings: the settings of the core.
-        plugins: the enabled plugins.
         options: the options of each plugin that has any, by its name.
-        clock: the source of timestamps.
         services: returns the services of the process; see :class:`PluginHost`.
-        kind: the class of the hosts.
     """
 
     def __init__(

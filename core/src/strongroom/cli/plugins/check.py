@@ -104,7 +104,6 @@ class ContractRun:
 
         Args:
             extension: the tested extension; ``None`` for the contract of a hook that returns instances.
-            contract: the name of the contract.
         """
         return self.outcomes.get((extension, contract), Counter())
 

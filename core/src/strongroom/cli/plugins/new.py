@@ -117,12 +117,7 @@ def write_plugin_file(kind: Kind, name: str, folder: Path) -> Path:
 
 
 def _modules(kind: Kind, sources: Mapping[tuple[str, ...], Traversable]) -> dict[str, Traversable]:
-    """Return the modules of a kind's package by name.
-
-    Raises:
-        click.ClickException: the package has other files, such as migrations, or its modules use each
-            other by their names.
-    """
+    """Return the modules of a kind's package by name."""
     inside = {place[1:]: source for place, source in sources.items() if place[0] == "package"}
     del inside["py.typed",], inside["__init__.py",]
     is_plain = all(len(place) == 1 and place[0].endswith(".py") for place in inside)

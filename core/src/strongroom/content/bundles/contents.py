@@ -226,11 +226,7 @@ def _not_found(file_id: str) -> NotFound:
 
 
 def _is_included(scan: str) -> bool:
-    """Return whether a folder's file belongs in the bundle; files in quarantine do not.
-
-    Raises:
-        NotScannedYet: the file is not scanned yet, so the bundle would be incomplete.
-    """
+    """Return whether a folder's file belongs in the bundle; files in quarantine do not."""
     try:
         require_readable(scan)
     except Quarantined:

@@ -69,9 +69,7 @@ class Bundle:
     Args:
         id: identifies the bundle for a later download.
         name: file name of the archive.
-        manifest: the entries of the archive.
         archive: generates the bytes.
-        selected: the requested files and folders.
     """
 
     id: str

@@ -81,7 +81,6 @@ def decode(
     """Decode a picture.
 
     Args:
-        content: the whole file.
         media_type: one of :data:`FORMATS`.
         max_pixels: maximum number of pixels of a still JPEG, PNG or GIF. The limit is half of it for
             WebP and animations, a third for AVIF, all frames together.

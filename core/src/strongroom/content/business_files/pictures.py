@@ -326,14 +326,7 @@ def _environment() -> Mapping[str, str]:
 
 
 def _check_status(status: int, errors: BinaryIO) -> None:
-    """Check that a worker ended with a result.
-
-    Raises:
-        PictureTooLarge: it exceeded the time limit.
-        PictureUnreadable: it crashed.
-        StorageFull: the disk was full.
-        Unavailable: it failed before it decoded the picture.
-    """
+    """Check that a worker ended with a result."""
     if status == 0:
         return
     if status == NO_SPACE:

@@ -57,11 +57,7 @@ class Representation:
 
 
 class BusinessFileService:
-    """Manages files that are addressed only by their name.
-
-    Args:
-        profiles: the profiles by name.
-    """
+    """Manages files that are addressed only by their name."""
 
     def __init__(
         self,

@@ -77,7 +77,6 @@ def children_page(sort: SortKey, viewer: Viewer, *, from_end: bool = False) -> P
 
     Args:
         sort: the order, ascending.
-        viewer: the user.
         from_end: whether the first page is that of the descending order.
     """
 
@@ -118,8 +117,6 @@ def start_of_page(
     ``None`` if there are fewer nodes.
 
     Args:
-        connection: the transaction.
-        folder_id: the folder.
         sort: the order, ascending.
         offset: the number of nodes before the page.
         total: the number of all nodes in the folder.

@@ -190,11 +190,7 @@ def _subtree_of(connection: Connection, source: Node) -> list[Node]:
 
 
 def _content_of(caller: AnyCaller, node: Node) -> FileContent | None:
-    """Return the content of a file, ``None`` for a folder.
-
-    Raises:
-        UnsupportedMediaType: the caller may not create files of this type.
-    """
+    """Return the content of a file, ``None`` for a folder."""
     if node.blob_key is None or node.content_type is None or node.checksum is None:
         return None
     require_admitted_type(caller, node.content_type)

@@ -174,7 +174,6 @@ class FilePage:
 
     Args:
         total: the number of nodes in the whole list.
-        paging: the page.
         records: each node as JSON text.
         included: the summaries of the nodes' owners, sorted by id.
     """
@@ -208,10 +207,7 @@ class FileListing:
         """Return the owner's top-level nodes: visible nodes whose parent is not visible.
 
         Args:
-            caller: the caller.
-            tenant_id: the tenant.
             owner_id: the user who sees the nodes.
-            paging: the page.
             wanted: a filter and an order; ``None``: all nodes by name.
 
         Raises:
@@ -246,11 +242,7 @@ class FileListing:
         """Return the nodes in a folder that the owner can see.
 
         Args:
-            caller: the caller.
-            tenant_id: the tenant.
             owner_id: the user who sees the nodes.
-            parent_id: the folder.
-            paging: the page.
             wanted: a filter and an order; ``None``: all nodes by name.
 
         Raises:
@@ -273,14 +265,7 @@ class FileListing:
         owner_id: str,
         folder_id: str | None,
     ) -> NodeAccess:
-        """Return the owner's access to a folder or to the root, with the number of its nodes.
-
-        Raises:
-            Forbidden: the caller is not a member of the tenant, may not read the owner's list, or
-                cannot see the folder.
-            NotFound: the tenant has no such folder.
-            NotAFolder: the node is a file.
-        """
+        """Return the owner's access to a folder or to the root, with the number of its nodes."""
         access = self._access.find(connection, caller, tenant_id, folder_id, _FOLDER)
         if owner_id != caller.user_id:
             access.require_admin()
@@ -421,10 +406,6 @@ class FileListing:
         """Return a page of a query.
 
         Args:
-            connection: the transaction.
-            query: the query.
-            parameters: its parameters.
-            paging: the page.
             total: the number of nodes in the list.
             levels: the least and the highest permission on the nodes.
             part: the part of the rows that is the page.

@@ -136,11 +136,7 @@ class NodeContent:
     def _quarantined(
         self, connection: Connection, tenant_id: str, node_id: str, blob_key: str
     ) -> Sequence[Node]:
-        """Return a file that has content in quarantine, in the trash or not, with its copies.
-
-        Raises:
-            NotFound: the file was deleted, or the content was replaced or released.
-        """
+        """Return a file that has content in quarantine, in the trash or not, with its copies."""
         node = self._tree.find(connection, tenant_id, node_id)
         if node is None:
             raise NotFound

@@ -106,10 +106,7 @@ def _candidates(
     """Return the query for the next candidates after the name with the number ``before``.
 
     Args:
-        source: the matching names.
-        used: the criteria of a filter.
         shape: the scope that limits the candidates, if any.
-        limit: the number of candidates.
     """
     wanted = [*conditions(used), *([in_scope(shape)] if shape else [])]
 

@@ -171,8 +171,6 @@ class InheritedPermissions:
     """The caller's permissions on some folders, inherited from the folders around them.
 
     Args:
-        connection: the transaction.
-        folder_ids: the folders.
         within: the folder whose content :meth:`resolve` reports.
         parameters: ``user_id``, ``tenant_id`` and ``now``.
     """

@@ -86,10 +86,7 @@ class FileService:
         """Store a file in a folder, or at the top level. It is durable when this returns.
 
         Args:
-            caller: the caller.
-            tenant_id: the tenant.
             parent_id: the folder; ``None`` is the top level.
-            incoming: the file.
             on_conflict: the rule for a taken name.
             folders: names of folders below ``parent_id``, of :func:`parse_path`. Missing ones are
                 created together with the file.
@@ -233,7 +230,6 @@ class FileService:
         """Open a range of a file's bytes.
 
         Args:
-            node: the file.
             start: the offset of the first byte.
             length: the number of bytes.
             location: the last known location of the content; saves a query if it is still correct.

@@ -63,7 +63,6 @@ class NodeAccess(NamedTuple):
     Args:
         role: the role; ``None`` for a non-member, whether or not the tenant exists, and for a member
             whose login does not meet the demand.
-        permission: the effective permission.
         node: the node, which may be the tenant's root; ``None`` if the tenant has no such node.
         more: further columns of the query.
         key: the limits of the caller's access key; ``None`` for a login. The permission is within them.
@@ -307,8 +306,6 @@ class AccessControl:
 
         Args:
             connection: the caller's transaction.
-            caller: the caller.
-            tenant_id: the tenant.
             node_id: the node; ``None`` is the tenant's root.
             query: the query, with further columns.
             more: the parameters of the further columns.

@@ -203,8 +203,6 @@ class FileEvents:
 
         Args:
             connection: the caller's transaction.
-            action: the action.
-            caller: the acting user.
             node: the node after the action, or before its deletion.
             previous_parent_id: the folder that it was moved from.
         """

@@ -120,8 +120,6 @@ class ExpiryRules:
         Args:
             connection: the transaction that makes the grant.
             caller: the caller, who manages the node.
-            node: the node.
-            requested: the requested grant.
             before: the grant that it replaces, if there is one.
 
         Raises:
@@ -175,7 +173,6 @@ class ExpiryRules:
         Args:
             connection: the transaction that moves the node.
             caller: the caller, who manages the node and may write to the folder.
-            node: the node to be moved.
             folder_id: the new parent folder, or the tenant's root.
             former_folder_id: the folder that a node in the trash was in; ``None`` if it is gone.
 

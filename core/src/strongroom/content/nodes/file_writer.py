@@ -66,9 +66,7 @@ class Target:
     """Destination of a file.
 
     Args:
-        tenant_id: the tenant.
         parent_id: the folder; ``None`` at the top level.
-        name: the normalized name.
         on_conflict: the rule for a taken name.
         folders: the normalized names of the folders on the way from ``parent_id`` to the file. Missing
             ones are created with the file.
@@ -107,8 +105,6 @@ class FileWriter:
         space: tenants' usage and quotas.
         events: records changes of files.
         inspection: scans received content.
-        trash: the trashed nodes.
-        versions: the earlier contents of files.
         guard: refuses to remove held and retained content.
         keeps_deleted: whether deleted nodes go to the trash; otherwise deletions are final.
         max_file_bytes: maximum size of a file, in bytes.
@@ -150,7 +146,6 @@ class FileWriter:
 
         Args:
             connection: the caller's transaction.
-            caller: the caller.
             target: destination of the file.
             size: size of the content in bytes as far as known, 0 if unknown.
 
@@ -183,7 +178,6 @@ class FileWriter:
 
         Args:
             connection: the caller's transaction.
-            replaced: the file.
             size: size of the content in bytes as far as known, 0 if unknown.
 
         Raises:
@@ -247,9 +241,7 @@ class FileWriter:
 
         Args:
             connection: the caller's transaction.
-            caller: the caller.
             target: destination of the file.
-            received: the blob with the content.
             reserved: bytes of the tenant's quota that were reserved for it.
 
         Raises:
@@ -342,11 +334,6 @@ class FileWriter:
         """Return a destination relative to the last of its folders that exists.
 
         Each folder must be one that the caller may write to, so that names of others are not revealed.
-
-        Raises:
-            Forbidden: the caller is not a member of the tenant, or may not write to a folder.
-            NotFound: the folder to begin with does not exist.
-            NotAFolder: a file has the name of a folder.
         """
         self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
         while target.folders:

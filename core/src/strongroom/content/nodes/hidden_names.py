@@ -27,7 +27,6 @@ class HiddenNames:
             connection: the caller's transaction.
             caller: the caller, who may write to the folder.
             place: the ids of the tenant, which is also that of its top level, and of the folder.
-            name: the name.
         """
         tenant_id, folder_id = place
         if folder_id != tenant_id:

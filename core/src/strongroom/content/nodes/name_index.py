@@ -140,7 +140,6 @@ def add(connection: Connection, node: Node, others: Sequence[Change] = ()) -> No
 
     Args:
         connection: the transaction that creates or renames the node.
-        node: the node.
         others: other changes, which PostgreSQL executes in the same round trip.
     """
     folded = fold_name(node.name)
@@ -183,12 +182,7 @@ Source = Callable[[str], FromClause]
 
 
 class NameMatch:
-    """The condition that the name of a node of a tenant contains a text.
-
-    Args:
-        tenant_id: the tenant.
-        wanted: the text.
-    """
+    """The condition that the name of a node of a tenant contains a text."""
 
     def __init__(self, tenant_id: str, wanted: str) -> None:
         folded = fold_name(wanted)
@@ -275,8 +269,6 @@ def sources(connection: Connection, match: NameMatch, visible: int = _MANY) -> l
     finds enough matches soon, unless the caller sees few of them.
 
     Args:
-        connection: the transaction.
-        match: the condition.
         visible: the number of nodes that the caller sees.
     """
     if not match.has_grams:

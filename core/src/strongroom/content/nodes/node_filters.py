@@ -21,7 +21,6 @@ class NodeFilter:
     Args:
         type: ``file`` or ``folder``.
         content_type: a media type without parameters, or all of a kind, such as ``image/*``.
-        owner_id: the id of the owner.
         modified_after: the nodes changed later, in milliseconds since the Unix epoch.
         min_size: the least size in bytes.
     """

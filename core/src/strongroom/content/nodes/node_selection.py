@@ -158,8 +158,6 @@ def page_of(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
     """Return the query for a page of the selected nodes, with the user's own grant on each.
 
     Args:
-        listed: the nodes of the list.
-        shape: the selection.
         from_end: whether ``passed`` rows are skipped at the end, instead of the beginning.
     """
 

@@ -184,11 +184,8 @@ def start_of_page(
     """Return the value and the name of the child at an offset, or ``None`` if it is gone.
 
     Args:
-        connection: the transaction.
-        folder_id: the folder.
         sort: the order, ascending.
         offset: the number of children before it.
-        total: the number of all children.
     """
     runs = _RUNS.all(connection, {"of_folder": folder_id, "of_sort": sort.value})
     start, passed = (_BEFORE_ALL, ""), 0

@@ -156,9 +156,6 @@ class RemovalGuard:
       written, moved, renamed or deleted; of a version when it was replaced.
 
     Time is that of :class:`~strongroom.content.nodes.retention_clock.RetentionClock`.
-
-    Args:
-        defaults: the settings of the server.
     """
 
     def __init__(
@@ -224,8 +221,6 @@ class RemovalGuard:
 
         Args:
             connection: the caller's transaction.
-            rules: the rules of the tenant.
-            node_id: the file.
             changed_at: when the content was written or archived.
         """
         hold = _COVERING.first(connection, {"node_id": node_id}) if rules.has_holds else None
@@ -239,8 +234,6 @@ class RemovalGuard:
 
         Args:
             connection: the caller's transaction.
-            rules: the rules of the tenant.
-            file: the file.
 
         Raises:
             FileHeld, FileRetained: the content is in quarantine, and must be kept nevertheless.

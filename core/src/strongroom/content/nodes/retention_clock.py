@@ -61,7 +61,6 @@ class RetentionClock:
     falls behind while no server runs, so retention ends later, never sooner.
 
     Args:
-        settings: the settings of the server.
         monotonic: returns seconds that only elapse.
     """
 

@@ -153,9 +153,7 @@ class Trash:
 
         Args:
             connection: the caller's transaction.
-            tenant_id: the tenant.
             user_id: the user who deleted the nodes; ``None`` is any.
-            paging: the page.
         """
         by_user = true() if user_id is None else trash.c.trashed_by == user_id
         ours: ColumnElement[bool] = (trash.c.tenant_id == tenant_id) & by_user & _LISTED
@@ -179,7 +177,6 @@ class Trash:
             connection: the caller's transaction.
             before: in milliseconds since the Unix epoch.
             after: the last entry of the page before, if there is one.
-            at_most: the size of a page.
         """
         start = (after.trashed_at, after.id) if after else (0, "")
         wanted = {"before": before, "at_most": at_most}

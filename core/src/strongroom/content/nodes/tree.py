@@ -102,7 +102,6 @@ class ParentRef:
     """Parent of a new node.
 
     Args:
-        tenant_id: the tenant.
         parent_id: the parent folder: the tenant's root for a top-level node.
         visible_until: when the creator's grants on the parent and its ancestors expire; 0 without any.
         writable_until: when the creator's permission to write to the parent expires.
@@ -314,8 +313,6 @@ class Tree:
 
         Args:
             connection: the caller's transaction.
-            node: the file.
-            content: the new content.
             archives: whether the old content becomes a version.
 
         Raises:

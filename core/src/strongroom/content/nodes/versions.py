@@ -193,7 +193,6 @@ class VersionRepository:
 
         Args:
             connection: the caller's transaction.
-            after: the id.
             days_of: returns the days after which the versions of a tenant are removed.
         """
         wanted = {"after": after, "at_most": _BATCH}

@@ -232,7 +232,6 @@ class Visibility:
         Args:
             connection: the transaction that made the change.
             tenant_id: the node's tenant.
-            node_id: the node.
             changes: the change of visibility for each user.
         """
         # Most changes of a grant do not change the visibility.
@@ -254,7 +253,6 @@ class Visibility:
         Args:
             connection: the transaction that made the change.
             tenant_id: the node's tenant.
-            node_id: the node.
             before: the result of :meth:`untils` before the change.
         """
         now = self.untils(connection, node_id)

@@ -15,11 +15,8 @@ class Scan:
 
     Args:
         id: identifies the scan in the quarantine.
-        blob_key: the scanned content.
         state: the result of the last scan; ``pending`` before the first one.
         scanner: the scanner that decided.
-        engine: the version of its engine.
-        database_version: the version of its database.
         reason: the signature, or why the content could not be scanned.
         created_at: when the content was received.
         scanned_at: when the last scan ended.

@@ -18,10 +18,8 @@ class OwnedContent:
         kind: the kind of the file, which is also the target type of audit events.
         id: identifies the file among those of its kind.
         tenant_id: the tenant, if it belongs to one.
-        name: the current name.
         owner_id: the user who owns the file.
         size: in bytes.
-        content_type: the detected media type.
     """
 
     kind: str

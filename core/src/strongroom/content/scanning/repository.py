@@ -116,7 +116,6 @@ class ScanRepository:
 
         Args:
             connection: the caller's transaction.
-            scan: the claimed scan.
             retry_after: the shortest delay in seconds.
         """
         delay = RETRIES.delay(scan.attempts, at_least=retry_after * 1000)

@@ -67,7 +67,6 @@ class Scanners:
 
     Args:
         scanners: the scanners in the order of use.
-        kinds: the registered kinds of errors.
         refuse_unscannable: whether unscannable content is rejected.
         observe: called with the state of each finished scan and its duration in seconds.
     """

@@ -55,7 +55,6 @@ class Delivery:
         """Return the signed URL or internal path of a blob, or ``None`` if the server must send it.
 
         Args:
-            place: the location of the blob.
             headers: returns the response headers that the store must send; called only if needed.
         """
         route = self._routes.get(place.storage)

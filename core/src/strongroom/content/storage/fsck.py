@@ -65,10 +65,7 @@ class Finding:
     """One finding.
 
     Args:
-        kind: the kind of finding.
-        storage: the name of the storage.
         key: the key of the object in the storage.
-        detail: a description for operators.
         referrers: the rows that refer to the blob, each as its table name and primary key.
         repaired: whether the check has repaired it.
     """

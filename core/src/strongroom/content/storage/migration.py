@@ -225,11 +225,7 @@ class Migration:
             return self._scope_of(connection, row.key)
 
     def _exchange(self, move: MigrationPlan, row: BlobRow, key: str) -> bool:
-        """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently.
-
-        Raises:
-            StorageError: the pending row of the copy was discarded because the copy took too long.
-        """
+        """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently."""
         old, new = BlobLocation(move.source, row.object_key), BlobLocation(move.target, key)
         with self._database.write() as connection:
             # Delete the pending row first: the location of the copy must be unique in the table.

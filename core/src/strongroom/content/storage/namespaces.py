@@ -29,7 +29,6 @@ class Namespace(StorageBackend[NoOptions]):
     checks or removes, the objects of the other.
 
     Args:
-        backend: the storage.
         wrapper: the name of the wrapper in the configuration.
     """
 

@@ -89,7 +89,6 @@ class Owner:
     """The content of an owner marker.
 
     Args:
-        database: the id of the database.
         storage: the name of the storage there.
         claimed_at: the time of the claim, in ISO 8601.
         claimed_by: the program and the host name.

@@ -150,7 +150,6 @@ class BlobService:
         """Store the content of a source. The blob stays pending until :meth:`commit`.
 
         Args:
-            source: the content.
             size: the number of bytes, if known in advance.
             max_bytes: the largest accepted number of bytes.
             inspect: called once with the first bytes; an exception aborts the upload.
@@ -187,7 +186,6 @@ class BlobService:
         """Insert a pending row for an object that will be written, and return the key of both.
 
         Args:
-            storage: the name of the storage.
             removable_at: when the client's signed upload URL expires, in milliseconds since the Unix
                 epoch. The object is not deleted before, because the client could write it again.
         """

@@ -221,7 +221,6 @@ class Store:
     """A named storage: calls its backend through a circuit breaker and verifies its owner.
 
     Args:
-        name: the name in the configuration.
         backend: the backend; optional capabilities are used on it directly.
         ownership: verifies the owner before writes and deletions; ``None`` disables the verification.
     """
@@ -277,8 +276,6 @@ class Store:
         """Store an object, as :meth:`StorageBackend.put`.
 
         Args:
-            key: an unused key.
-            source: the content.
             size: the number of bytes, if known in advance.
             scope: the id of the tenant that the object belongs to; stores without
                 :class:`ScopedWrites` ignore it.
@@ -407,9 +404,7 @@ class Holding:
     """The content of a storage according to the rows.
 
     Args:
-        storage: the name of the storage.
         is_configured: whether the configuration names it.
-        files: the number of stored blobs.
         size: their total size in bytes.
         leftovers: the number of pending and discarded blobs.
     """

@@ -229,7 +229,6 @@ class StoredObjectSource(ChunkSource):
     Args:
         key: the key of the blob, whose row is pending.
         storage: the name of the storage that has the object.
-        chunks: the content of the object.
     """
 
     def __init__(self, key: str, storage: str, chunks: Iterator[bytes]) -> None:

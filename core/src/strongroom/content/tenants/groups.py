@@ -208,10 +208,7 @@ class GroupService:
         """Return a page of a tenant's groups, sorted by name.
 
         Args:
-            identity: the caller.
-            tenant_id: the tenant.
             user_id: only the groups of this user; ``None`` returns all groups.
-            paging: the page.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or requests the groups of another user

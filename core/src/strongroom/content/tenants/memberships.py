@@ -128,7 +128,6 @@ class Memberships:
     """Reads and changes the members of tenants.
 
     Args:
-        clock: the clock.
         on_wait: receives the seconds that a transaction has waited for the lock on its tenant.
     """
 
@@ -166,9 +165,7 @@ class Memberships:
         """Return whether a user is active, and administers the tenant or the server.
 
         Args:
-            connection: the transaction.
             tenant_id: the tenant, which may be deleted; ``None``: only the server counts.
-            user_id: the user.
         """
         named = {"tenant_id": tenant_id, "user_id": user_id}
         return _ADMINISTRATOR.scalar(connection, named) is not None

@@ -97,7 +97,6 @@ class Quota:
 
         Args:
             connection: the caller's transaction.
-            tenant_id: the tenant.
             size: change of the usage, in bytes.
             reserved: reserved bytes that are released in exchange.
 

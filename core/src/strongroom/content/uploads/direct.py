@@ -52,7 +52,6 @@ class DirectUpload:
     Args:
         key: key of the blob that the client uploads.
         tenant_id: the tenant whose quota is reserved.
-        user_id: the user who started it.
         size: reserved bytes, until it is completed or expires.
         file_id: the file that was created from it.
         expires_at: when it expires; a completed upload is stored until then, so it can be repeated.

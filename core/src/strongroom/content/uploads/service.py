@@ -67,7 +67,6 @@ class UploadService:
         An empty upload is completed immediately.
 
         Args:
-            caller: the caller.
             target: destination of the file.
             size: total size in bytes.
             metadata: the client's ``Upload-Metadata``, unchanged.

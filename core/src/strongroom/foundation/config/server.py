@@ -109,11 +109,7 @@ def _network_meant(text: str) -> str:
 
 
 def _require_service(url: str) -> None:
-    """Check the host and the port of a URL with a password, which no message may quote.
-
-    Raises:
-        ValueError: one of them is invalid.
-    """
+    """Check the host and the port of a URL with a password, which no message may quote."""
     try:
         urlsplit(url).port  # noqa: B018  raises an exception for what is no port
     except ValueError as error:

@@ -43,8 +43,6 @@ class Compiled:
     """A statement compiled for one dialect.
 
     Args:
-        statement: the Core statement.
-        dialect: the dialect of the connections.
         make: makes a record of a row; by default the values of a row are its attributes.
         name: returns the name of the statement.
     """

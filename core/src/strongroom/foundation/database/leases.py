@@ -21,7 +21,6 @@ class RowLease:
 
     Args:
         key: the columns that identify a row; none if the owner does.
-        owner: the column of the owner.
         until: the column of the end, in milliseconds since the Unix epoch.
         milliseconds: how long a lease lasts unless it is renewed.
     """

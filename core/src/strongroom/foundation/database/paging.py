@@ -69,10 +69,8 @@ def seek_page(
     page itself are read from the table.
 
     Args:
-        connection: the transaction.
         query: the rows, without ORDER BY.
         positions: a query of the sort key, which must be unique and covered by one index.
-        paging: the requested page.
         make: converts a row to a record.
         count: the query of the total; by default, the positions are counted.
         position: returns the query of the sort key at an offset; by default, the index is scanned.

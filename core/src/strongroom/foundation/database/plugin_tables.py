@@ -34,7 +34,6 @@ class PluginSchema:
     """The schema of a plugin's tables in a database.
 
     Args:
-        plugin: the name of the plugin.
         revision: the revision in the database, or ``None`` if the tables do not exist.
         newest: the revision that the installed version of the plugin needs.
         missing: declared tables and columns that no migration up to that revision has created.

@@ -18,9 +18,7 @@ def prune(database: Database, key: Column[Any], old: ColumnElement[bool], batch:
     Each batch is a transaction, so that other writers wait for one batch at most.
 
     Args:
-        database: the database of the table.
         key: the primary key column of the table.
-        old: the condition for deletion.
         batch: rows per transaction.
 
     Raises:

@@ -109,7 +109,6 @@ class JobLeases:
         """End a run, and return whether it held its lease to the end.
 
         Args:
-            lease: the lease of the run.
             every: the interval of the job in milliseconds.
             failure: the class of the error, or ``None`` if the run succeeded.
         """

@@ -55,9 +55,7 @@ class JobRunner:
     """Runs the jobs of one process.
 
     Args:
-        leases: the rows of the jobs.
         jobs: the jobs by their names, such as ``acme.prune``.
-        clock: the source of timestamps.
         observe: is called after each run.
     """
 

@@ -193,7 +193,6 @@ class LimitBackend:
         """Return the Flask-Limiter of an application.
 
         Args:
-            app: the application.
             subject: returns the subject that a request counts for.
         """
         limiter = Limiter(

@@ -48,7 +48,6 @@ class RateLimits:
         limiter: the Flask-Limiter of the application; it identifies clients by :func:`hashed_subject`.
         limits: the rates by their keys in ``[limits]``.
         keys: hashes the subjects.
-        clock: the source of timestamps.
         on_refusal: called with the purpose of each limit that refuses an event.
     """
 
@@ -254,8 +253,6 @@ class Counters:
         """Count one event and return how many there are now.
 
         Args:
-            connection: a writing transaction.
-            purpose: the kind of event.
             subject: the user, address or name to count for; stored as a keyed hash.
             lifetime: milliseconds after the last event until the count restarts.
         """
@@ -265,8 +262,6 @@ class Counters:
         """Count one event in a window that begins with its first event and never moves.
 
         Args:
-            connection: a writing transaction.
-            purpose: the kind of event.
             subject: the user, address or name to count for; stored as a keyed hash.
             window: the length of the window in milliseconds.
         """

@@ -30,7 +30,6 @@ class Turns:
 
     Args:
         limit: the maximum number of requests that wait.
-        seconds: the longest wait.
         on_block: called on the thread of each request before it waits.
     """
 
@@ -47,7 +46,6 @@ class Turns:
 
         Args:
             blocker: the subject that blocks it now.
-            attempt: the attempt.
             check: a cheaper check, which is repeated instead of the attempt.
 
         Raises:

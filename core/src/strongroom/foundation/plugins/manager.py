@@ -279,11 +279,7 @@ class PluginManager:
         self._results(plugin, hook, dict.fromkeys(_arguments_of(hook), host))
 
     def _results(self, plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> list[Any]:
-        """Return the result of a plugin's hook in a list, which is empty if it has none.
-
-        Raises:
-            PluginError: the plugin raised, or returned nothing from a hook that registers something.
-        """
+        """Return the result of a plugin's hook in a list, which is empty if it has none."""
         # Call each plugin separately, so that an error can name the plugin.
         others = [other.module for other in self.plugins if other is not plugin]
         caller = self._pluggy.subset_hook_caller(hook, others)

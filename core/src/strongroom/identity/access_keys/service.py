@@ -195,12 +195,8 @@ class AccessKeyService:
         """Give a key of the caller a new secret, and as much time as it had from the beginning.
 
         Args:
-            identity: the caller.
-            user_id: the user.
-            key_id: the key.
             overlap: milliseconds for which the previous secret remains valid.
             proof: the caller's proof.
-            origin: the origin of the request.
 
         Raises:
             Forbidden: the user is not the caller.
@@ -366,11 +362,7 @@ def _responsible(key: AccessKey) -> str:
 
 
 def _require_matching(requested: KeyRequest) -> None:
-    """Require scopes that the target of a key can have.
-
-    Raises:
-        ValidationFailed: a scope reaches beyond the folder or the tenant, or a folder has no tenant.
-    """
+    """Require scopes that the target of a key can have."""
     if requested.folder_id is not None and requested.tenant_id is None:
         raise ValidationFailed.of_field("tenantId", "required", "Required with fileId.")
     allowed = frozenset(Scope) if requested.tenant_id is None else TENANT_SCOPES

@@ -164,11 +164,7 @@ class BindingService:
         return next(item for item in bound if item.kind == USERNAME)
 
     def _lock(self, connection: Connection, user_id: str) -> None:
-        """Lock a user's credentials, because those of two concurrent requests would conflict.
-
-        Raises:
-            NotFound: the user was deleted concurrently; a new credential would remain taken.
-        """
+        """Lock a user's credentials, because those of two concurrent requests would conflict."""
         self._credentials.lock_user(connection, user_id)
         self._users.get(connection, user_id)
 

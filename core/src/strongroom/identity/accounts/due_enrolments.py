@@ -54,8 +54,6 @@ class DueEnrolments:
 
         Args:
             permission: the secret that the login has returned.
-            kind: the type of the factor.
-            name: the name of the enrolment.
             client: the client, whose device must be that of the first proof.
 
         Raises:
@@ -81,8 +79,6 @@ class DueEnrolments:
 
         Args:
             permission: the secret that the login has returned.
-            identifier: the enrolment.
-            answer: the answer to it.
             client: the client, whose device must be that of the first proof.
             origin: the origin of the request, for the audit log.
 

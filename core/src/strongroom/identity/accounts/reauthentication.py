@@ -47,7 +47,6 @@ class Proof:
 
     Args:
         code: a verification code sent to a contact that the user holds.
-        password: the current password.
     """
 
     code: VerificationCode | None = None
@@ -124,9 +123,7 @@ class Reauthentication:
         """Require any one proof: a code, the current password, or a recent login.
 
         Args:
-            identity: the caller.
             proof: the caller's proof; a wrong proof is refused even after a recent login.
-            purpose: the purpose of the code.
             login_age: milliseconds for which a login is a proof.
             fields: the request fields of the proof, named in errors.
 

@@ -177,10 +177,6 @@ class FactorService:
         """Finish an enrolment; return the row, and what the client receives only once.
 
         Args:
-            identity: the caller.
-            user_id: the user.
-            identifier: the open enrolment.
-            answer: the answer of the client.
             origin: the origin of the request, for the audit log.
             member: the member of the request that has the answer, for errors.
             name: replaces the name that the enrolment was begun with.
@@ -358,7 +354,6 @@ class FactorService:
         """Return a page of the users with their second factors, oldest first, for administrators.
 
         Args:
-            paging: the page.
             only_missing: whether to return only users who must have a second factor and have none.
         """
         with self._database.read() as connection:
@@ -369,7 +364,6 @@ class FactorService:
 
         Args:
             identity: an administrator of the server, or ``None`` for the command line.
-            user_id: the user.
             origin: the origin of the request, for the audit log.
 
         Raises:

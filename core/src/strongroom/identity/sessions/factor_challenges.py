@@ -68,7 +68,6 @@ class OpenChallenge:
 
     Args:
         user_id: the user whose factors meet it; ``None`` if any user's passwordless factor does.
-        context: the data of its issuer.
         states: the state of each factor's ceremony, by the name of the factor.
     """
 
@@ -96,8 +95,6 @@ class FactorChallenges:
         """Store a challenge; return its id, and its expiry in milliseconds since the Unix epoch.
 
         Args:
-            connection: the transaction.
-            challenge: the challenge.
             purpose: the only purpose that it may be presented for.
             lifetime: milliseconds until it expires.
         """
@@ -147,8 +144,6 @@ class FactorChallenges:
         """Use up all permissions of a user to enrol a factor.
 
         Args:
-            connection: the transaction of the enrolment.
-            user_id: the user.
             due: the permission that must be among them; ``None`` if none is needed.
 
         Raises:

@@ -113,12 +113,6 @@ class FactorEnrolments:
         """Store an enrolment, which uses up the open one, and replaces one that may not repeat.
 
         Args:
-            connection: the transaction.
-            user_id: the user.
-            identifier: the open enrolment.
-            factor: the factor.
-            name: the name of the enrolment.
-            enrolment: the data of the factor.
             due: the permission to enrol without a login; ``None`` with a login.
 
         Raises:

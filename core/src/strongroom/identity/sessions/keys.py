@@ -143,7 +143,6 @@ class KeyFile:
     immediately, and a flood of tokens with unknown keys causes no reads.
 
     Args:
-        path: the file.
         algorithm: the algorithm of all its keys, ``HS256`` or ``RS256``.
 
     Raises:
@@ -209,8 +208,6 @@ def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
     ``lifetime`` and :data:`MARGIN` after that. A key is kept if its successor has no creation time.
 
     Args:
-        path: the file.
-        algorithm: the algorithm of its keys.
         now: milliseconds since the Unix epoch.
         lifetime: lifetime of access tokens in milliseconds.
 

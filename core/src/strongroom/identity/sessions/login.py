@@ -97,7 +97,6 @@ class NewFactor:
     """A second factor that a login enrols, because its user must have one and has none.
 
     Args:
-        user_id: the user.
         store: stores the enrolment in the transaction of the login, and uses up the permission for it.
     """
 
@@ -214,7 +213,6 @@ class LoginService:
 
         Args:
             username: a name of the only user whose answer is right; ``None``: any user's.
-            client: the origin of the attempt.
 
         Raises:
             NotImplementedHere: no factor that is enabled can log in alone.

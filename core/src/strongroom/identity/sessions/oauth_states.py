@@ -42,11 +42,7 @@ _SPEND: Final = Statement(
 
 
 class OAuthStateStore:
-    """Issues and redeems states. The database stores keyed hashes of states and browser secrets.
-
-    Args:
-        per_address: the rate limits per address.
-    """
+    """Issues and redeems states. The database stores keyed hashes of states and browser secrets."""
 
     def __init__(
         self,

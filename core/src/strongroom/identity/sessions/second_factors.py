@@ -77,12 +77,10 @@ class MetChallenge:
     """A challenge with a right answer, which counts when :meth:`SecondFactors.settle` has stored it.
 
     Args:
-        id: the secret of the client.
         purpose: the purpose that it was issued for.
         context: what the issuer of the challenge has stored with it.
         is_first: whether it is the first proof of the login.
         row: the enrolment that the answer was checked against.
-        proof: the proof.
     """
 
     id: str = field(repr=False)
@@ -165,7 +163,6 @@ class SecondFactors:
         """Check the answer to a challenge. Only a first proof's challenge is used up by it.
 
         Args:
-            answer: the answer.
             purpose: the purpose that the challenge was issued for.
             origin: the origin of the request, for the audit log.
 

@@ -135,8 +135,6 @@ class AuthorizationService:
         """Record a new proof of a login, and return an access token that states it.
 
         Args:
-            connection: the transaction.
-            identity: the caller.
             assurance: what the proof alone proves.
             origin: the origin of the request, for the audit log.
             is_second: whether the proof is a second factor of the login.

@@ -116,11 +116,7 @@ class LoginThrottle:
             execute_together(connection, self.clear(names))
 
     def _reserve(self, ticket: Ticket) -> Subject | None:
-        """Reserve an attempt, or return the subject whose pending attempts block it.
-
-        Raises:
-            CaptchaRequired: the attempt requires a captcha.
-        """
+        """Reserve an attempt, or return the subject whose pending attempts block it."""
         # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
             by_address, by_name = self._attempts.reserve(connection, *ticket.subjects)

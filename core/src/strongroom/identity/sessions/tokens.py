@@ -251,7 +251,6 @@ class TokenIssuer:
         Args:
             connection: the transaction, which has locked the user's logins.
             user: the user, as read under that lock.
-            method: the login method.
             assurance: how strongly the login is proven.
             client: the client that logs in.
 

@@ -15,7 +15,6 @@ class Contacts(list[Credential]):
     """The e-mail address and the mobile number of a user.
 
     Args:
-        contacts: the credentials.
         locale: the language that the user has chosen, as a BCP 47 tag.
     """
 

@@ -247,8 +247,6 @@ class CredentialService:
         """Return the ids of the users who hold any of the credentials, by credential.
 
         Args:
-            connection: a transaction.
-            wanted: the credentials.
             hold: whether to lock the rows that are found until the transaction ends.
         """
         if len(wanted) == 1:

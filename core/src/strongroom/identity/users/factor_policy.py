@@ -45,9 +45,6 @@ class FactorState:
     """The second factors of a user.
 
     Args:
-        user_id: the user.
-        name: the display name.
-        type: the type of the user.
         factors: the names of the enrolled factors.
         is_required: whether the user must have one.
         due_at: the end of the grace period, in milliseconds since the Unix epoch; ``None`` before it has
@@ -112,8 +109,6 @@ class FactorPolicy:
         """Return a page of all users who can log in, oldest first.
 
         Args:
-            connection: a transaction.
-            paging: the page.
             only_missing: whether to return only users who must have a second factor and have none.
         """
         wanted = [users.c.deleted_at.is_(None), users.c.type != UserType.SERVICE.value]

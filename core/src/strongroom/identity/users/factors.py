@@ -130,7 +130,6 @@ class EnrolledFactors:
         Args:
             connection: the transaction of what the proof permits.
             checked: the enrolment as the proof was checked against it.
-            data: the new data.
         """
         proven = {
             "of_user": checked.user_id,

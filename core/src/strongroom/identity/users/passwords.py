@@ -174,7 +174,6 @@ class PasswordHasher:
         so the time does not reveal whether the user exists.
 
         Args:
-            password: the password.
             stored: the stored hash; ``None`` if there is no such user or password.
             login: whether to use the queue of logins instead of that of new passwords.
 

@@ -32,7 +32,6 @@ class ResolvedUser:
     """The user that verified credentials belong to.
 
     Args:
-        account: the user.
         added_credentials: credentials added to an existing user.
         by_contact: whether the user was identified only by an e-mail address or mobile number.
         is_new: whether this transaction creates the user.
@@ -97,9 +96,6 @@ class IdentityResolver:
         """Bind verified credentials to a user.
 
         Args:
-            connection: the write transaction.
-            user_id: the user.
-            verified: the credentials.
             replaced: called with all credentials of the user; returns those to release.
 
         Raises:

@@ -157,10 +157,7 @@ class UserService:
         """Update columns of a user, and return the changed user.
 
         Args:
-            connection: the write transaction.
-            user_id: the user.
             revision: the revision that the user must have; ``None`` accepts any.
-            values: the columns.
 
         Raises:
             NotFound: there is no such user, or the user was deleted.

@@ -162,7 +162,6 @@ class CodeService:
         """Create a code. The caller sends it to the recipient only.
 
         Args:
-            connection: a write transaction.
             recipient: the address or number that it is sent to.
             purpose: the purpose that it is valid for.
             device: the device that requested it; stored as a keyed hash.
@@ -235,7 +234,6 @@ class CodeService:
         A guess is counted before it is evaluated, so parallel guesses cannot exceed the limit.
 
         Args:
-            code: the code with its id.
             recipient: the required recipient of the code.
             purpose: the required purpose of the code.
             address: the client's address, which is charged for unknown ids; ``None``: no charge.

@@ -72,7 +72,6 @@ class Manifest:
         created_at: the time of creation, in ISO 8601.
         members: the SHA-256 of each member except blobs and manifest, by name.
         tables: the number of rows by table name.
-        storages: the storages by name.
         blobs_digest: the SHA-256 of the names and checksums of all blobs, in archive order.
         faults: ``missing`` or ``damaged`` for each blob that was so when the archive was created.
         plugins: the revision of the tables of each enabled plugin that has any, by its name.
@@ -324,7 +323,6 @@ def kept_tables(connection: Connection, plugins: AllTables) -> list[Table]:
     """Return the tables to back up, each after the tables that it refers to.
 
     Args:
-        connection: a connection to the database.
         plugins: the tables of the plugins whose rows are kept.
 
     Raises:

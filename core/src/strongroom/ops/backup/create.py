@@ -66,7 +66,6 @@ class BackupService:
 
     Args:
         storages: backend name of each storage, and whether its objects are on this machine.
-        tables: the tables of plugins.
     """
 
     def __init__(

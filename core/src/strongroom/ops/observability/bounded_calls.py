@@ -17,7 +17,6 @@ class BoundedCalls(Generic[T]):
     Only new calls are waited for, so a function that hangs delays one of many results.
 
     Args:
-        functions: the functions by name.
         patience: the time limit in seconds.
         thread_name: the prefix of the names of the threads.
     """

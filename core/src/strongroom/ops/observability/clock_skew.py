@@ -29,12 +29,7 @@ _NEWEST_RECORD: Final = Statement(select(func.max(audit_events.c.at)))
 
 
 class ClockSkew:
-    """Measures by how much the local clock differs from others.
-
-    Args:
-        database: the database.
-        clock: the local clock.
-    """
+    """Measures by how much the local clock differs from others."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -48,8 +48,6 @@ class CheckResult:
 
     Args:
         part: the configuration key, or another name of the part.
-        state: the state of the part.
-        message: a description of the state.
         remedy: how to correct it; empty if nothing needs to be done.
     """
 
@@ -125,7 +123,6 @@ class Doctor:
     """Diagnoses the parts of a server, whether it is running or not.
 
     Args:
-        storages: the storage backends by name.
         clock: the local clock, which is compared with other clocks.
         checks: further checks, which need a current schema.
     """

@@ -21,7 +21,6 @@ class Family:
     Args:
         name: the name, without ``_total``.
         meaning: one sentence.
-        labels: the names of the labels.
         kind: whether it only grows.
     """
 

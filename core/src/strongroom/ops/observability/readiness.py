@@ -94,7 +94,6 @@ class Readiness:
     """Runs the probes of all parts concurrently, and caches the report.
 
     Args:
-        probes: the probes.
         patience: the timeout of the probes of own parts in seconds.
         shared_patience: the timeout of those of shared parts. It is shorter than a load balancer waits
             for its health check.

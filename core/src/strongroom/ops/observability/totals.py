@@ -60,9 +60,6 @@ class Totals:
     """Reads the metrics of the installation. None are reported while the database is unavailable.
 
     Args:
-        database: the database.
-        jobs: the rows of the jobs.
-        positions: the positions of event sinks.
         now: a monotonic clock in seconds.
     """
 

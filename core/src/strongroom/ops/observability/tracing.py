@@ -150,7 +150,6 @@ class OpenTelemetryTracer(Tracer):
 
     Args:
         settings: the keys ``[tracing]``.
-        service_version: the version of the server.
         exporter: sends the spans; by default one for ``settings``.
     """
 

@@ -192,7 +192,6 @@ class Gateway:
     """The request handler of a process, and the state that its requests share.
 
     Args:
-        app: the WSGI application.
         admission: assigns threads.
         rate: the minimum transfer rate of clients.
         timers: enforce deadlines.

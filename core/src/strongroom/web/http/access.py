@@ -213,11 +213,7 @@ def _authenticator_of(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
 
 
 def _admitted_key(access: Access, admits: Sequence[str]) -> str | None:
-    """Return the access key that an admitted authenticator finds in the request, or ``None``.
-
-    Raises:
-        TokenRequired: there is none, and the route requires a caller.
-    """
+    """Return the access key that an admitted authenticator finds in the request, or ``None``."""
     if access is Access.PUBLIC:
         return None
     key = get_service(Authenticators).find(admits) if admits else None

@@ -33,11 +33,7 @@ _UNPREFIXED = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 
 
 class Authenticators:
-    """The registered authenticators.
-
-    Args:
-        authenticators: the authenticators by name.
-    """
+    """The registered authenticators."""
 
     def __init__(self, authenticators: Mapping[str, Authenticator]) -> None:
         self._authenticators = dict(authenticators)

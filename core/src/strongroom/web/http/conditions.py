@@ -183,7 +183,6 @@ class MultipartRanges:
     Args:
         spans: the ranges, in the requested order.
         size: the size of the whole representation in bytes.
-        content_type: its media type.
     """
 
     def __init__(self, spans: Sequence[Span], size: int, content_type: str) -> None:

@@ -56,7 +56,6 @@ class Content(NamedTuple):
 
     Args:
         name: the file name that clients save it as.
-        content_type: its media type.
         size: its size in bytes.
         checksum: its SHA-256 in hexadecimal digits, if known in advance.
         modified_at: milliseconds since the Unix epoch, if the time identifies the version.

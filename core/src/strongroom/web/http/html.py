@@ -57,7 +57,6 @@ class Pages:
 
         Args:
             template: the file name of the template. It must mark scripts and styles by ``nonce``.
-            status: the status code.
             policy: directives of the Content-Security-Policy that replace the strict ones, such as
                 ``{"form-action": "'self'"}``; ``{nonce}`` in them is the page's nonce.
             language: the language that the user has chosen, which precedes those of the browser.

@@ -67,7 +67,6 @@ class Mount:
 
     Args:
         prefix: the path, with the base path of the server and without a trailing slash.
-        application: the application.
         owner: the plugin, for errors.
         max_bytes: the maximum size of a request body.
     """
@@ -145,7 +144,6 @@ def mount_fault(item: Any, routes: Iterable[str], mounts: Sequence[Mount]) -> st
     """Return why an application cannot be mounted, or ``None``.
 
     Args:
-        item: the prefix and the application.
         routes: the paths of all routes, without the base path of the server.
         mounts: the applications that are mounted already, with prefixes without the base path.
     """

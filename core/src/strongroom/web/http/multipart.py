@@ -74,11 +74,7 @@ class _Buffer:
         self.data = b""
 
     def fill(self) -> None:
-        """Read the next chunk.
-
-        Raises:
-            UploadIncomplete: the stream has ended.
-        """
+        """Read the next chunk."""
         chunk = self._stream.read(CHUNK_SIZE)
         if not chunk:
             raise UploadIncomplete

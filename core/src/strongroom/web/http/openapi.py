@@ -60,11 +60,7 @@ class Description:
     """The OpenAPI document, built lazily, because few processes ever serve it.
 
     Args:
-        blueprints: the operations.
-        version: the version of the API.
         server_url: the public root URL of the API.
-        base_path: the prefix of all paths.
-        errors: the errors of plugins.
     """
 
     def __init__(

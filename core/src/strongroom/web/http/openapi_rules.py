@@ -15,7 +15,6 @@ def state_rules(document: Json, classes: Mapping[str, Any]) -> None:
     """Add to the component schemas what marshmallow does not tell apispec.
 
     Args:
-        document: the document.
         classes: the schema classes by the names of their components.
     """
     for name, schema in document["components"]["schemas"].items():

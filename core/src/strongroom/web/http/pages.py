@@ -24,7 +24,6 @@ class Links:
 
     Args:
         root: the public root URL, see :class:`PublicUrl`.
-        path: the path of the collection.
         query: the query string of a request for one of the pages.
     """
 
@@ -126,7 +125,6 @@ def envelope(
     """Return the response body of a page.
 
     Args:
-        page: the page.
         present: serializes a record.
         included: the summaries of the entities that the records refer to.
         links: the URLs of other pages; by default, those of the current request.

@@ -135,11 +135,7 @@ def parse_body(schema: type[Schema]) -> Any:
 
 
 def _content() -> bytes:
-    """Return the body.
-
-    Raises:
-        PayloadTooLarge: it is larger than the request's ``max_content_length``.
-    """
+    """Return the body."""
     limit = request.max_content_length
     if limit is not None and request.content_length is None:
         # Werkzeug cuts a chunked body at the limit, without an error.

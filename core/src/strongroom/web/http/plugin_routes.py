@@ -28,9 +28,7 @@ class RequestHook:
     """A hook of requests of a plugin, whose faults name the plugin.
 
     Args:
-        plugin: the plugin.
         kind: what the hook was registered by, such as ``after_app_request``.
-        function: the hook.
         slow_hooks: measures the calls.
     """
 
@@ -76,7 +74,6 @@ class PluginRoutes:
     Args:
         app: the application, which has the routes of the core.
         slow_hooks: measures the calls of hooks of requests.
-        base_path: the prefix of all paths.
     """
 
     def __init__(self, app: flask.Flask, slow_hooks: SlowHooks, base_path: str) -> None:

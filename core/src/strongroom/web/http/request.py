@@ -59,12 +59,7 @@ class TrustedProxies:
         self.client_address = lru_cache(maxsize=1024)(self._client_address)
 
     def _client_address(self, peer: str, forwarded: str) -> str:
-        """Return the client's canonical address: the last hop that is not a trusted proxy.
-
-        Args:
-            peer: the address of the connection.
-            forwarded: the header X-Forwarded-For.
-        """
+        """Return the client's canonical address: the last hop that is not a trusted proxy."""
         address = canonical_address(peer)
         hops = [hop.strip() for hop in forwarded.split(",") if hop.strip()]
         # From right to left: each proxy appends its peer, so entries left of an untrusted hop may be
@@ -91,12 +86,6 @@ class OperationContext(RequestContext):
 
     Views that need no more than headers never create it. It is the application's context, too, because
     creating two objects takes longer; Flask 3.2 has a single one as well.
-
-    Args:
-        app: the application.
-        environ: the WSGI environ.
-        rule: the matched rule.
-        parameters: the parameters of the path.
     """
 
     url_adapter = None

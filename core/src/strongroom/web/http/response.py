@@ -39,7 +39,6 @@ class Response(flask.Response):
 
     Args:
         body: the complete content, or an iterable of pieces; its ``close`` is called after the response.
-        status: the status code.
         headers: the headers; Content-Length is added for complete content.
     """
 
@@ -153,11 +152,7 @@ def _compiled(instance: Schema) -> Convert:
 
 
 def _converter(field: Any) -> Convert:
-    """Return the conversion of a field's value, which is never ``None``.
-
-    Raises:
-        NotImplementedError: the type of the field is unknown here.
-    """
+    """Return the conversion of a field's value, which is never ``None``."""
     # By the exact type, because a subclass may convert in another way.
     convert_by = _CONVERTERS.get(type(field))
     if convert_by is None:

@@ -364,13 +364,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         ``operationId``, and its docstring the description.
 
         Args:
-            method: the HTTP method.
             path: the path, with parameters as ``<name>``.
-            access: the required authentication.
             body: the schema of a JSON body.
             query: the schema of the query parameters.
             form: the schema of a URL-encoded form.
-            returns: the schema of the response.
             status: the status of a successful response.
             errors: the errors that the view may raise.
             limit: the rate limit, counted before anything is parsed: a key of ``[limits]``, per client

@@ -13,7 +13,6 @@ class TracingMiddleware:
     """Traces requests, with their routes but without their paths.
 
     Args:
-        app: the application.
         tracer: decides whether a request is sampled.
         is_trusted: whether a peer is a trusted proxy. Only its ``traceparent`` is accepted: otherwise
             any client could have all of its requests traced, under an id of its choice.

@@ -32,7 +32,6 @@ class ChangePage:
     Args:
         cursor: the sequence of the last change, for the next page.
         has_more: whether there are more changes now.
-        records: the changes.
         included: the summaries of the users who made them.
     """
 

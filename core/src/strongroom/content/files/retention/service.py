@@ -106,7 +106,6 @@ class HoldService:
 
         Args:
             identity: the caller, who need not see the node.
-            tenant_id: the tenant.
             node_id: the file or folder.
             reason: why it is held.
             until: when the hold ends, in milliseconds since the Unix epoch; ``None``: when released.
@@ -147,8 +146,6 @@ class HoldService:
         """Release the hold of a node; administrators of the tenant do so in governance mode.
 
         Args:
-            identity: the caller.
-            tenant_id: the tenant.
             node_id: the file or folder.
             override_reason: why an administrator releases it, who does not have the role.
             origin: for the audit log.

@@ -116,10 +116,6 @@ class VersionService:
         """Change the label of a version, or whether it is kept whatever its age.
 
         Args:
-            caller: the caller.
-            tenant_id: the tenant.
-            node_id: the file.
-            number: the version.
             changes: ``label``, ``is_kept`` or both.
 
         Raises:

@@ -130,11 +130,7 @@ def delete_version(tenant_id: str, file_id: str, number: str, query: Json) -> di
 
 
 def _number(text: str) -> int:
-    """Return the number of a version in a path.
-
-    Raises:
-        NotFound: it is no number that a version can have.
-    """
+    """Return the number of a version in a path."""
     if not text.isascii() or not text.isdecimal() or len(text) > _MAX_DIGITS:
         raise errors.NotFound
     return int(text)
