@@ -1,4 +1,4 @@
-"""What is wrong with the URL of a database is told from a database that is away."""
+"""What is wrong with the URL of a database is distinguished from a database that is away."""
 
 import pytest
 from sqlalchemy import make_url

@@ -28,8 +28,8 @@ class KeyFileOptions:
     """The keys of the section ``[keys]`` with ``provider = "file"``."""
 
     path: Path = option(
-        help="The file of the master keys, created by `strongroom keys create-master-key`. Whoever has "
-        "it and the store can read all files; without it, no one can.",
+        help="The file of the master keys, created by `strongroom keys create-master-key`. Readers of "
+        "it and of the store can read all files; without it, the files are lost.",
     )
 
 

@@ -58,7 +58,7 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "your password and create new recovery codes now.",
     ),
     "factor-alarm": Text(
-        "Somebody may have a copy of your passkey",
+        "There may be a copy of your passkey",
         "A login by a copy of a passkey or security key of your account was refused. Remove it from "
         "your account, and enrol a new one.",
     ),

@@ -127,7 +127,7 @@ def report_threads(plugins: PluginManager) -> None:
     for thread, owner in owners.items():
         if owner is None:
             continue
-        # Code that stop() has told to end may still be ending.
+        # Code that stop() has asked to end may still run.
         thread.join(max(0.0, deadline - time.monotonic()))
         if thread.is_alive():
             remedy = "end it in stop() or close(), or make it a daemon"

@@ -44,7 +44,7 @@ def _stop_accepting(listener: int) -> None:
     """Leave new connections in the backlog of a listening socket, for the next worker.
 
     Granian's accept loop ends together with the connections that have sent nothing yet. So the worker's
-    descriptors of the socket are replaced before, by a socket that nobody connects to.
+    descriptors of the socket are replaced before, by a socket without clients.
     """
     listening = os.fstat(listener)
     with socket.create_server(("127.0.0.1", 0)) as other:
