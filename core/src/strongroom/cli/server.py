@@ -55,7 +55,8 @@ def serve(context: CommandContext) -> None:
 
 def _preload(configuration: Configuration) -> None:
     """Import the application and its plugins, so that all workers share their memory."""
-    import_module("strongroom.assembly.app")
+    # Features import their views when they register their routes.
+    list(import_module("strongroom.assembly.app").core_blueprints())
     select(configuration)
 
 

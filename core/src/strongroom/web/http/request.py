@@ -173,8 +173,8 @@ def _client_of(environ: dict[str, Any], address: str) -> Client:
     return Client(
         address=address,
         # Truncated, because both are stored in rows.
-        user_agent=(environ.get("HTTP_USER_AGENT") or "")[:512],
-        device_id=(environ.get("HTTP_X_DEVICE_ID") or "")[:128] or None,
+        user_agent=(_header_of(environ, "User-Agent") or "")[:512],
+        device_id=(_header_of(environ, "X-Device-Id") or "")[:128] or None,
     )
 
 
@@ -190,7 +190,11 @@ def header(name: str) -> str | None:
     Werkzeug's ``request.headers`` raises and catches an error internally for an absent header, which
     makes looking for five of them as expensive as the rest of a short request.
     """
-    value: str | None = current_environ().get(_environ_key(name))
+    return _header_of(current_environ(), name)
+
+
+def _header_of(environ: dict[str, Any], name: str) -> str | None:
+    value: str | None = environ.get(_environ_key(name))
     return value
 
 
