@@ -12,9 +12,10 @@ import pytest
 from sqlalchemy import Engine, create_engine
 
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
+from strongroom.testing.server import to_toml
 from tests.e2e.client import PASSWORD, Client
 from tests.support.commands import run_command
-from tests.support.config import FIXED_CAPTCHA, Table, change_config
+from tests.support.config import FIXED_CAPTCHA, Table, change_config, read_toml
 from tests.support.images import picture
 from tests.support.login_pages import AuthenticatorApp
 from tests.support.previous_release import (
@@ -230,6 +231,15 @@ def verify_files(scene: Scene) -> None:
         (resumed,) = (n for n in scene.by_alice.files(scene.tenant) if n["name"] == "resumed.bin")
         assert scene.by_alice.download(scene.tenant, resumed["id"]) == CONTENT
         scene.upload = ""
+
+
+@pytest.fixture
+def config(config: Path) -> Path:
+    """A configuration that both releases understand."""
+    table = read_toml(config)
+    del table["advanced"]
+    config.write_text(to_toml(table))
+    return config
 
 
 def assert_refused(config: Path, *arguments: str) -> None:
