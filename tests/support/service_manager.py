@@ -21,6 +21,8 @@ words = sys.argv[1].split(",") if sys.argv[1] else []
 moved = [fcntl.fcntl(int(word), fcntl.F_DUPFD, 100) for word in words]
 for index, descriptor in enumerate(moved):
     os.dup2(descriptor, 3 + index, inheritable=True)
+# A further copy would listen after the service has closed its own.
+os.closerange(3 + len(moved), max([100, *moved]) + 1)
 os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(moved))}
 os.environ["LISTEN_FDNAMES"] = sys.argv[2]
 os.execvp(sys.argv[3], sys.argv[3:])
