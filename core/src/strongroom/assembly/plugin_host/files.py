@@ -250,10 +250,8 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         replacing = self._keeping.replacing
         # The file keeps its name.
-        incoming, caller = (
-            _incoming("", source, size, checksum),
-            self._caller(operations.REPLACE, tenant_id, file_id),
-        )
+        incoming = _incoming("", source, size, checksum)
+        caller = self._caller(operations.REPLACE, tenant_id, file_id)
         with _storage_errors():
             return _file(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
 
@@ -363,10 +361,8 @@ class HostFiles(AsCaller, api.FilesAPI):
     def open_version(
         self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
-        caller, versions = (
-            self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id),
-            self._keeping.versions,
-        )
+        caller = self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id)
+        versions = self._keeping.versions
         node, location = versions.locate(caller, tenant_id, file_id, _version_number(number))
         with self._reading(caller, node, location, start, length) as chunks:
             yield chunks
@@ -374,10 +370,8 @@ class HostFiles(AsCaller, api.FilesAPI):
     def restore_version(
         self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
     ) -> api.FileInfo:
-        caller, versions = (
-            self._caller(operations.RESTORE_VERSION, tenant_id, file_id),
-            self._keeping.versions,
-        )
+        caller = self._caller(operations.RESTORE_VERSION, tenant_id, file_id)
+        versions = self._keeping.versions
         number = _version_number(number)
         return _file(versions.restore(caller, tenant_id, file_id, number, revision))
 
@@ -401,10 +395,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.GrantInfo:
         requested = GrantRequest(user_id, _level(permission), expires_at)
         service = self._keeping.grants
-        caller, origin = (
-            self._caller(operations.GRANT, tenant_id, file_id, user_id),
-            self._user.origin(),
-        )
+        caller, origin = self._caller(operations.GRANT, tenant_id, file_id, user_id), self._user.origin()
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _grant(grant)
 

@@ -6,7 +6,7 @@ from typing import Any
 from flask import g
 
 from strongroom.plugin_api.authentication import Authenticator, RequestHead
-from strongroom.web.http.request import client, current_environ
+from strongroom.web.http.request import client_address, current_environ
 
 
 class RequestHeaders(Mapping[str, str]):
@@ -70,5 +70,5 @@ def _head() -> RequestHead:
         path=environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", ""),
         query=environ.get("QUERY_STRING", ""),
         headers=RequestHeaders(environ),
-        address=client().address,
+        address=client_address(),
     )
