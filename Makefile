@@ -51,7 +51,8 @@ $(UV): requirements-dev.lock
 		|| { $(BIN)/python -m ensurepip && $(BIN)/python -m pip $(GET_UV); }
 	touch $@
 
-$(SERVING): requirements.lock $(PROJECTS) release/editables.py | $(UV)
+# The installed metadata has the version.
+$(SERVING): requirements.lock $(PROJECTS) core/src/strongroom/version.py release/editables.py | $(UV)
 	@echo "Installing the server and its plugins into $(VENV)"
 	$(call locked,hatchling pip) < requirements-dev.lock > $(VENV)/builders.lock
 	$(call install,-r requirements.lock -r $(VENV)/builders.lock --constraints requirements-dev.lock)

@@ -17,6 +17,7 @@ from release.versions import (
     ReleaseRefused,
     choose_version,
     current_version,
+    development_version,
     fragment_kinds,
     require_admitted,
     set_version,
@@ -44,6 +45,8 @@ def main(version: str | None, date: str | None, build_only: bool) -> None:
 def release(root: Path, wanted: str | None, date: str | None) -> None:
     """Set the version, write the changelog, build and check the distributions, then commit and tag.
 
+    A second commit begins the development of the next version.
+
     Raises:
         ReleaseRefused: The tree has changes, there is nothing to release, or a check failed. The tree is
             then as it was before.
@@ -62,7 +65,14 @@ def release(root: Path, wanted: str | None, date: str | None) -> None:
         raise
     _run(root, "git", "commit", "--quiet", "--all", "--message", f"Release {version}")
     _run(root, "git", "tag", "--annotate", "--message", f"Strongroom {version}", f"v{version}")
+    _begin_development(root, development_version(version))
     click.echo(f"Committed and tagged v{version}. To publish it: git push --follow-tags")
+
+
+def _begin_development(root: Path, version: Version) -> None:
+    """Commit a development version, so that no later build has the version of the release."""
+    set_version(root, version)
+    _run(root, "git", "commit", "--quiet", "--all", "--message", f"Begin {version}")
 
 
 def build(root: Path, version: Version) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from packaging.requirements import Requirement
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
-# The first file is the source: the pyproject.toml files of the server and of all plugins read it.
+# The first file is the source: the pyproject.toml files of the server and of all plugins read it. The
+# pattern of a file of npm finds a version that is written as `npm_version` returns it.
 VERSION_FILES: Final = {
     "core/src/strongroom/version.py": re.compile(r'(?<=^__version__ = ")[^"]+(?="$)', re.MULTILINE),
     "clients/typescript/package.json": re.compile(r'(?<=^  "version": ")[^"]+', re.MULTILINE),
@@ -19,15 +20,18 @@ VERSION_FILES: Final = {
         r'(?<="name": "@strongroom/client",\n  "version": ")[^"]+'
         r'|(?<="name": "@strongroom/client",\n      "version": ")[^"]+'
     ),
+    "examples/production/Dockerfile": re.compile(r'(?<=org\.opencontainers\.image\.version=")[^"]+'),
     "examples/production/kubernetes/base/kustomization.yaml": re.compile(r"(?<=newTag: v)\S+"),
 }
 _PROJECTS: Final = (
     "pyproject.toml",
     "plugins/*/pyproject.toml",
     "clients/*/pyproject.toml",
+    "examples/*/pyproject.toml",
     "tests/simulators/pyproject.toml",
 )
 _HEADING: Final = re.compile(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", re.MULTILINE)
+_RELEASE: Final = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _FEATURES: Final = frozenset({"added", "changed", "removed"})
 
 
@@ -47,10 +51,16 @@ def current_version(root: Path) -> Version:
 def set_version(root: Path, version: Version) -> None:
     """Write a version into each file that contains it."""
     for path, pattern in VERSION_FILES.items():
-        text, count = pattern.subn(str(version), (root / path).read_text())
+        own = npm_version(version) if path.startswith("clients/typescript/") else str(version)
+        text, count = pattern.subn(own, (root / path).read_text())
         if count == 0:
             raise ReleaseRefused(f"{path} contains no version")
         (root / path).write_text(text)
+
+
+def npm_version(version: Version) -> str:
+    """Return a version as semantic versioning has it: ``0.2.1-dev.0`` for ``0.2.1.dev0``."""
+    return str(version).replace(".dev", "-dev.")
 
 
 def released_versions(root: Path) -> list[Version]:
@@ -64,22 +74,24 @@ def fragment_kinds(root: Path) -> list[str]:
 
 
 def choose_version(root: Path, wanted: str | None) -> Version:
-    """Return the version of the next release: the wanted one, or the next after the current one.
+    """Return the version of the next release: the wanted one, or the next after the last release.
 
     Raises:
         ReleaseRefused: The wanted version is none, or not newer than what was released.
     """
-    current, released = current_version(root), released_versions(root)
+    newest = max([current_version(root), *released_versions(root)])
     if wanted is None:
-        return following(current, fragment_kinds(root)) if current in released else current
-    try:
-        version = Version(wanted)
-    except InvalidVersion:
-        raise ReleaseRefused(f"{wanted} is not a version such as 1.2.3") from None
-    if version in released or version < max([current, *released]):
-        newest = max([current, *released])
-        raise ReleaseRefused(f"{version} is not newer than {newest}; downgrades are not possible")
-    return version
+        return _next_version(root)
+    if not _RELEASE.fullmatch(wanted):
+        raise ReleaseRefused(f"{wanted} is not a version such as 1.2.3")
+    if Version(wanted) <= newest:
+        raise ReleaseRefused(f"{wanted} is not newer than {newest}; downgrades are not possible")
+    return Version(wanted)
+
+
+def _next_version(root: Path) -> Version:
+    planned, released = Version(current_version(root).base_version), released_versions(root)
+    return max(planned, following(max(released), fragment_kinds(root))) if released else planned
 
 
 def require_admitted(root: Path, version: Version) -> None:
@@ -112,3 +124,8 @@ def following(current: Version, kinds: Sequence[str]) -> Version:
     if _FEATURES.isdisjoint(kinds):
         return Version(f"{current.major}.{current.minor}.{current.micro + 1}")
     return Version(f"{current.major}.{current.minor + 1}.0")
+
+
+def development_version(released: Version) -> Version:
+    """Return the version of the tree after a release: before each version that may follow."""
+    return Version(f"{following(released, ())}.dev0")

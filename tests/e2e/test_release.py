@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 from release.sbom import sbom_error
-from release.versions import VERSION_FILES, choose_version, current_version, following
+from release.versions import (
+    VERSION_FILES,
+    choose_version,
+    current_version,
+    development_version,
+    following,
+    npm_version,
+    released_versions,
+    require_admitted,
+)
 
 from tests.support.source_tree import ROOT, copy_tree, run, succeed
 
@@ -63,6 +72,7 @@ def test_a_changed_tree_is_refused(tree: Path) -> None:
     [
         ("0.0.9", f"0.0.9 is not newer than {current_version(ROOT)}; downgrades are not possible"),
         ("next", "next is not a version such as 1.2.3"),
+        ("0.7.0.dev1", "0.7.0.dev1 is not a version such as 1.2.3"),
     ],
 )
 def test_an_impossible_version_is_refused(tree: Path, version: str, message: str) -> None:
@@ -96,10 +106,28 @@ def test_the_changelog_has_each_fragment(released: Path, fragments: list[str]) -
 
 
 def test_the_release_is_committed_and_tagged(released: Path) -> None:
-    assert succeed(released, "git", "log", "-1", "--format=%s") == "Release 0.7.0\n"
-    assert succeed(released, "git", "describe") == "v0.7.0\n"
+    assert succeed(released, "git", "log", "-1", "--format=%s", "v0.7.0") == "Release 0.7.0\n"
+    tagged = succeed(released, "git", "show", "v0.7.0:core/src/strongroom/version.py")
+    assert '__version__ = "0.7.0"\n' in tagged
+
+
+def test_the_tree_after_a_release_has_a_version_between_it_and_each_next_one(released: Path) -> None:
+    assert succeed(released, "git", "log", "-1", "--format=%s") == "Begin 0.7.1.dev0\n"
     assert succeed(released, "git", "status", "--porcelain") == ""
-    assert current_version(released) == Version("0.7.0")
+    assert Version("0.7.0") < current_version(released) < Version("0.7.1")
+    package = json.loads((released / "clients/typescript/package.json").read_text())
+    assert package["version"] == "0.7.1-dev.0"
+
+
+def test_a_tree_without_a_release_of_its_version_has_a_development_version() -> None:
+    version = current_version(ROOT)
+    assert version.is_devrelease or version in released_versions(ROOT)
+
+
+def test_the_distributions_admit_the_version_of_the_tree_and_of_the_next_one() -> None:
+    version = current_version(ROOT)
+    for admitted in (version, Version(version.base_version), development_version(version)):
+        require_admitted(ROOT, admitted)
 
 
 def test_the_checksums_are_those_of_all_files(released: Path) -> None:
@@ -141,7 +169,7 @@ def test_a_released_version_is_refused_and_the_next_one_follows(released: Path) 
     succeed(released, "git", "add", "--all")
     succeed(released, "git", "commit", "--quiet", "--message", "Correct links")
     refused = release(released, "0.7.0")
-    assert "0.7.0 is not newer than 0.7.0" in refused.stderr
+    assert "0.7.0 is not newer than 0.7.1.dev0" in refused.stderr
     assert choose_version(released, None) == Version("0.7.1")
 
 
@@ -154,7 +182,8 @@ def test_the_next_version_depends_on_the_kinds_of_changes(kinds: list[str], expe
 
 def test_all_files_with_the_version_have_the_same() -> None:
     found = [pattern.findall((ROOT / path).read_text()) for path, pattern in VERSION_FILES.items()]
-    assert {version for versions in found for version in versions} == {str(current_version(ROOT))}
+    version = current_version(ROOT)
+    assert {text for texts in found for text in texts} == {str(version), npm_version(version)}
     assert all(found)
 
 

@@ -1,3 +1,6 @@
-"""The version of the server and of all plugins in this tree; each pyproject.toml reads it from here."""
+"""The version of the server and of all plugins in this tree; each pyproject.toml reads it from here.
 
-__version__ = "0.1.0"
+Between two releases it is a development version, which ``make release`` writes after the tag.
+"""
+
+__version__ = "0.1.0.dev0"
