@@ -72,7 +72,7 @@ serve: $(SERVING) ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
 # The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
-# A module runs in one worker, whose classes share its servers. tests/conftest.py orders the modules.
+# A module runs in one worker, whose classes share its servers. tests/support/collection.py orders the modules.
 PYTEST := $(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadfile --no-loadscope-reorder
 
 test: install ## Run the tests: on SQLite, and on PostgreSQL where the database matters

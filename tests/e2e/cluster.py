@@ -21,7 +21,7 @@ import boto3  # type: ignore[import-untyped]  # it has no types
 
 from strongroom.identity.sessions.keys import create_key_file
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.config import FIXED_CAPTCHA, Table, base_config, lifted, main_storage, write_toml
 from tests.support.databases import PostgresqlDatabases
 from tests.support.gate import Gate

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from tests.e2e.client import TIMEOUT
 from tests.e2e.processes import held_remote_ports
+from tests.support.client import TIMEOUT
 
 TRICKLE_SECONDS = 1.0
 

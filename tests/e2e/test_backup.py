@@ -19,9 +19,9 @@ from strongroom.content.nodes.models import nodes
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.foundation.config import load
 from strongroom.foundation.database.installation import database_id
-from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases, on_sqlite

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.client import PASSWORD, Client
 from tests.e2e.cluster import EMAIL, NGINX, Cluster, Load, running
+from tests.support.client import PASSWORD, Client
 from tests.support.http import at_once
 from tests.support.waiting import SLACK_SECONDS
 

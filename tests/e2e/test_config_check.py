@@ -67,124 +67,128 @@ WITHOUT = "start, without what does not answer now"
 
 
 def test_a_check_before_the_first_start_is_fine_and_leaves_nothing_behind(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_toml(config, {"server": {"port": free_port()}})
-    result = check(config)
+    write_toml(server_config, {"server": {"port": free_port()}})
+    result = check(server_config)
     assert (result.exit_code, result.stdout) == (0, "the configuration is fine\n")
-    assert list(tmp_path.iterdir()) == [config]
+    assert list(tmp_path.iterdir()) == [server_config]
 
 
-def test_a_database_that_is_away(config: Path) -> None:
-    change_config(config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
-    line = outage(config, NOT_NOW)
+def test_a_database_that_is_away(server_config: Path) -> None:
+    change_config(server_config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
+    line = outage(server_config, NOT_NOW)
     assert line.startswith("database.url: ")
     assert "hush" not in line
 
 
-def test_a_database_in_a_folder_that_does_not_exist(config: Path) -> None:
-    change_config(config, {"database": {"url": "sqlite:////nowhere/db.sqlite3"}})
-    assert refusal(config).startswith("database.url: ")
+def test_a_database_in_a_folder_that_does_not_exist(server_config: Path) -> None:
+    change_config(server_config, {"database": {"url": "sqlite:////nowhere/db.sqlite3"}})
+    assert refusal(server_config).startswith("database.url: ")
 
 
-def test_a_redis_that_is_away_is_reported_though_a_server_would_start(config: Path) -> None:
-    change_config(config, REDIS)
-    assert outage(config, WITHOUT) == (
+def test_a_redis_that_is_away_is_reported_though_a_server_would_start(server_config: Path) -> None:
+    change_config(server_config, REDIS)
+    assert outage(server_config, WITHOUT) == (
         "redis.url: Redis at 127.0.0.1:1 does not answer, and without it logins are refused; "
         "start it, or correct redis.url"
     )
 
 
-def test_a_server_whose_redis_is_away_warns_when_it_starts(config: Path, tmp_path: Path) -> None:
-    change_config(config, REDIS)
-    with serving(config, tmp_path / "output"):
+def test_a_server_whose_redis_is_away_warns_when_it_starts(server_config: Path, tmp_path: Path) -> None:
+    change_config(server_config, REDIS)
+    with serving(server_config, tmp_path / "output"):
         pass
     output = (tmp_path / "output").read_text()
     assert "strongroom: warning: redis.url: Redis at 127.0.0.1:1 does not answer" in output
     assert "hush" not in output
 
 
-def test_a_server_reports_former_keys_when_it_starts(config: Path, tmp_path: Path) -> None:
-    config.write_text("files.user_tenants = false\n" + config.read_text())
-    with serving(config, tmp_path / "output"):
+def test_a_server_reports_former_keys_when_it_starts(server_config: Path, tmp_path: Path) -> None:
+    server_config.write_text("files.user_tenants = false\n" + server_config.read_text())
+    with serving(server_config, tmp_path / "output"):
         pass
-    notice = f"{config}:1: files.user_tenants: deprecated: use tenants.allow_user_creation"
+    notice = f"{server_config}:1: files.user_tenants: deprecated: use tenants.allow_user_creation"
     assert f"strongroom: warning: {notice}\n" in (tmp_path / "output").read_text()
 
 
-def test_a_store_that_is_away_is_reported_though_a_server_would_start(config: Path) -> None:
-    change_config(config, *main_storage(S3 | {"endpoint_url": "http://127.0.0.1:1"}))
-    assert outage(config, WITHOUT).startswith("storages.main: ")
+def test_a_store_that_is_away_is_reported_though_a_server_would_start(server_config: Path) -> None:
+    change_config(server_config, *main_storage(S3 | {"endpoint_url": "http://127.0.0.1:1"}))
+    assert outage(server_config, WITHOUT).startswith("storages.main: ")
 
 
-def test_a_store_without_a_url_is_one_line(config: Path) -> None:
-    change_config(config, *main_storage(S3 | {"endpoint_url": "127.0.0.1:9000"}))
-    assert refusal(config).startswith("storages.main")
+def test_a_store_without_a_url_is_one_line(server_config: Path) -> None:
+    change_config(server_config, *main_storage(S3 | {"endpoint_url": "127.0.0.1:9000"}))
+    assert refusal(server_config).startswith("storages.main")
 
 
-def test_a_folder_that_cannot_be_made(config: Path) -> None:
-    change_config(config, {"storages": {"main": {"root": "/dev/null/files"}}})
-    assert refusal(config).startswith("storages.main: cannot be opened: ")
+def test_a_folder_that_cannot_be_made(server_config: Path) -> None:
+    change_config(server_config, {"storages": {"main": {"root": "/dev/null/files"}}})
+    assert refusal(server_config).startswith("storages.main: cannot be opened: ")
 
 
-def test_a_port_that_another_program_has(config: Path) -> None:
+def test_a_port_that_another_program_has(server_config: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        change_config(config, {"management": {"port": port}})
-        line = refusal(config)
+        change_config(server_config, {"management": {"port": port}})
+        line = refusal(server_config)
     assert line == (
         f"management.port: cannot listen on 127.0.0.1:{port}: Address already in use; "
         "free it, or configure another port"
     )
 
 
-def test_a_port_for_two_interfaces(config: Path) -> None:
+def test_a_port_for_two_interfaces(server_config: Path) -> None:
     port = free_port()
-    change_config(config, {"server": {"port": port}, "management": {"port": port, "host": "0.0.0.0"}})
-    assert refusal(config) == "management.port: is also server.port; configure another port"
+    change_config(
+        server_config, {"server": {"port": port}, "management": {"port": port, "host": "0.0.0.0"}}
+    )
+    assert refusal(server_config) == "management.port: is also server.port; configure another port"
 
 
-def test_a_host_that_cannot_be_a_name(config: Path) -> None:
-    change_config(config, {"management": {"port": free_port(), "host": "not a host"}})
-    assert "management.host: must be an IP address" in refusal(config)
+def test_a_host_that_cannot_be_a_name(server_config: Path) -> None:
+    change_config(server_config, {"management": {"port": free_port(), "host": "not a host"}})
+    assert "management.host: must be an IP address" in refusal(server_config)
 
 
-def test_the_port_of_a_server_that_runs_with_the_configuration_is_no_fault(config: Path) -> None:
-    with serving(config):
-        result = check(config)
+def test_the_port_of_a_server_that_runs_with_the_configuration_is_no_fault(server_config: Path) -> None:
+    with serving(server_config):
+        result = check(server_config)
     assert (result.exit_code, result.stdout) == (0, "the configuration is fine\n")
 
 
 @pytest.fixture
-def riddles(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def riddles(server_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for a plugin ``riddles``, which is enabled."""
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.syspath_prepend(site)
     monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
-    change_config(config, {"plugins": {"enabled": ["storage_local", "riddles"]}})
+    change_config(server_config, {"plugins": {"enabled": ["storage_local", "riddles"]}})
     return site
 
 
 @pytest.mark.parametrize("arguments", [(), ("--offline",)])
 @pytest.mark.parametrize("hook", ["register_blueprints", "register_commands"])
-def test_a_hook_that_fails(config: Path, riddles: Path, hook: str, arguments: tuple[str, ...]) -> None:
+def test_a_hook_that_fails(
+    server_config: Path, riddles: Path, hook: str, arguments: tuple[str, ...]
+) -> None:
     install(riddles, "riddles", f"{PREAMBLE}def {hook}():\n    raise RuntimeError('broken')\n")
-    line = refusal(config, *arguments)
+    line = refusal(server_config, *arguments)
     assert line.startswith(f'plugins.enabled: plugin "riddles" failed in {hook}: RuntimeError: broken (')
     assert line.endswith("acme_riddles.py:5)")
 
 
-def test_a_blueprint_that_is_none(config: Path, riddles: Path) -> None:
+def test_a_blueprint_that_is_none(server_config: Path, riddles: Path) -> None:
     install(riddles, "riddles", f"{PREAMBLE}def register_blueprints():\n    return [7]\n")
-    assert refusal(config) == (
+    assert refusal(server_config) == (
         'plugins.enabled: plugin "riddles" returned 7 from register_blueprints; '
         "expected a blueprint of host.blueprint()"
     )
 
 
-def test_a_constructor_that_fails(config: Path, riddles: Path) -> None:
+def test_a_constructor_that_fails(server_config: Path, riddles: Path) -> None:
     code = (
         "from strongroom.plugin_api import hookimpl\n"
         "from strongroom.builtin.fixed_captcha import FixedCaptcha\n"
@@ -198,13 +202,15 @@ def test_a_constructor_that_fails(config: Path, riddles: Path) -> None:
         "    return [Riddle]\n"
     )
     install(riddles, "riddles", code)
-    config.write_text(config.read_text() + '[captcha]\nprovider = "riddle"\nanswer = "42"\n')
-    assert refusal(config) == "captcha: riddle refuses its options: KeyError: 'no riddles'"
+    server_config.write_text(
+        server_config.read_text() + '[captcha]\nprovider = "riddle"\nanswer = "42"\n'
+    )
+    assert refusal(server_config) == "captcha: riddle refuses its options: KeyError: 'no riddles'"
 
 
-def test_offline_reaches_for_nothing(config: Path) -> None:
-    change_config(config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
-    assert check(config, "--offline").exit_code == 0
+def test_offline_reaches_for_nothing(server_config: Path) -> None:
+    change_config(server_config, {"database": {"url": "postgresql+psycopg://x:hush@127.0.0.1:1/x"}})
+    assert check(server_config, "--offline").exit_code == 0
 
 
 @pytest.fixture(scope="module")
@@ -221,17 +227,17 @@ def redis_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     ],
 )
 def test_a_redis_that_refuses_is_told_from_one_that_is_away(
-    config: Path, redis_port: int, url: str, message: str
+    server_config: Path, redis_port: int, url: str, message: str
 ) -> None:
-    change_config(config, {"redis": {"url": url.format(port=redis_port)}})
-    line = refusal(config)
+    change_config(server_config, {"redis": {"url": url.format(port=redis_port)}})
+    line = refusal(server_config)
     assert line.startswith(f"redis.url: Redis at 127.0.0.1:{redis_port} {message}")
     assert "hush" not in line
     assert "; correct the " in line
 
 
-def test_an_address_of_another_machine_is_a_wrong_host(config: Path) -> None:
-    change_config(config, {"server": {"host": "192.0.2.1"}})
-    line = refusal(config)
+def test_an_address_of_another_machine_is_a_wrong_host(server_config: Path) -> None:
+    change_config(server_config, {"server": {"host": "192.0.2.1"}})
+    line = refusal(server_config)
     assert line.startswith("server.host: cannot listen on 192.0.2.1:")
     assert line.endswith("; configure an address of this machine, or 0.0.0.0 for all")

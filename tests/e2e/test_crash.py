@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Client
 from tests.e2e.offline import collect_abandoned, files_below, number_of_incomplete, stored_keys
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.server import Server, serving
 from tests.support.waiting import wait_until
 
@@ -115,18 +115,18 @@ def survive(config: Path, *, kill_after: int) -> Storm:
     return storm
 
 
-def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(config: Path) -> None:
-    storms = [survive(config, kill_after=count) for count in (0, 1, UPLOADS // 2)]
-    with serving(config):
+def test_a_crash_loses_nothing_acknowledged_and_shows_nothing_half(server_config: Path) -> None:
+    storms = [survive(server_config, kill_after=count) for count in (0, 1, UPLOADS // 2)]
+    with serving(server_config):
         for storm in storms:
             assert_whole(storm.client, storm.tenant, storm.acknowledged)
 
 
-def test_objects_of_a_crash_are_collected_a_day_later(config: Path) -> None:
-    storm = survive(config, kill_after=1)
-    with serving(config) as server:
+def test_objects_of_a_crash_are_collected_a_day_later(server_config: Path) -> None:
+    storm = survive(server_config, kill_after=1)
+    with serving(server_config) as server:
         # Uploads that may still be open must not be removed.
         assert server.command("storage", "gc") == "0 blobs removed\n"
-        assert collect_abandoned(config) >= STALLED
+        assert collect_abandoned(server_config) >= STALLED
         assert_whole(storm.client, storm.tenant, storm.acknowledged)
-    assert files_below(config.parent / "files") == stored_keys(config)
+    assert files_below(server_config.parent / "files") == stored_keys(server_config)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Client, Json
 from tests.e2e.offline import collect_abandoned, files_below, stored_keys
 from tests.support.campaign import campaign_size
+from tests.support.client import Client, Json
 from tests.support.server import Server, serving
 
 CHANGES = campaign_size("CRASH_CHANGES", 40)
@@ -132,18 +132,20 @@ def assert_each_whole(storm: Storm) -> None:
     assert storm.client.expect(200, "GET", f"{storm.tenant}/usage").json()["liveBytes"] == used
 
 
-def test_a_crash_amid_moves_and_deletions_leaves_each_file_as_it_was_or_as_wanted(config: Path) -> None:
-    with serving(config) as server:
+def test_a_crash_amid_moves_and_deletions_leaves_each_file_as_it_was_or_as_wanted(
+    server_config: Path,
+) -> None:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")
         tenant = client.make_tenant("Acme")
         made = [client.expect(201, "POST", f"{tenant}/folders", {"name": name}) for name in "ab"]
         storm = Storm(client, tenant, [None, *(answer.json()["id"] for answer in made)])
         storm.rage(server, kill_after=CHANGES)
-    with serving(config) as server:
+    with serving(server_config) as server:
         assert_each_whole(storm)
         server.command("storage", "gc")
-        collect_abandoned(config)
+        collect_abandoned(server_config)
         assert_each_whole(storm)
         server.command("storage", "fsck")
-    assert files_below(config.parent / "files") == stored_keys(config)
+    assert files_below(server_config.parent / "files") == stored_keys(server_config)

@@ -30,18 +30,18 @@ def examine(config: Path, *options: str) -> tuple[int, Findings]:
     return result.returncode, {item["part"]: item for item in findings}
 
 
-def test_a_healthy_server_has_nothing_to_mend(config: Path) -> None:
-    status, findings = examine(config)
+def test_a_healthy_server_has_nothing_to_mend(server_config: Path) -> None:
+    status, findings = examine(server_config)
     assert status == 0
     assert {item["state"] for item in findings.values()} == {"ok"}
     assert {"database.url", "schema", "clock", "limits", "storages.main"} <= findings.keys()
-    assert not stored_files(config.parent / "files")
+    assert not stored_files(server_config.parent / "files")
 
 
 @on_sqlite
-def test_unavailable_and_unsafe_parts_are_found(config: Path, tmp_path: Path) -> None:
+def test_unavailable_and_unsafe_parts_are_found(server_config: Path, tmp_path: Path) -> None:
     change_config(
-        config,
+        server_config,
         {
             "server": {"public_url": "https://files.example.com"},
             "storages": {"main": {"reserve_bytes": 10**15}},
@@ -50,20 +50,20 @@ def test_unavailable_and_unsafe_parts_are_found(config: Path, tmp_path: Path) ->
     )
     (tmp_path / "data").mkdir()
     (tmp_path / "data/signing-keys.json").write_text('{"keys": []}')
-    status, findings = examine(config)
+    status, findings = examine(server_config)
     assert status == 1
     assert "is no private JWK Set" in findings["tokens.keys_file"]["message"]
     (tmp_path / "data/signing-keys.json").unlink()
-    status, findings = examine(config)
+    status, findings = examine(server_config)
     assert (status, findings["limits"]["state"]) == (1, "failed")
     assert "would stay free" in findings["storages.main"]["message"]
     assert findings["server.trusted_proxies"]["state"] == "warning"
 
 
 @on_sqlite
-def test_a_schema_that_is_old_is_named(tmp_path: Path, config: Path) -> None:
-    change_config(config, {"database": {"url": f"sqlite:///{tmp_path}/empty.sqlite3"}})
-    status, findings = examine(config)
+def test_a_schema_that_is_old_is_named(tmp_path: Path, server_config: Path) -> None:
+    change_config(server_config, {"database": {"url": f"sqlite:///{tmp_path}/empty.sqlite3"}})
+    status, findings = examine(server_config)
     assert (status, findings["schema"]["remedy"]) == (1, "strongroom db upgrade")
 
 
@@ -82,21 +82,21 @@ def test_a_configuration_that_cannot_be_served_is_a_finding(tmp_path: Path) -> N
 
 
 @on_sqlite
-def test_senders_are_tried_on_request(config: Path, tmp_path: Path) -> None:
+def test_senders_are_tried_on_request(server_config: Path, tmp_path: Path) -> None:
     with MailServer().serving() as mails:
         senders = {"email": ["console", "smtp"], "smtp": SMTP | {"port": mails.port}}
-        change_config(config, {"messages": senders})
-        assert examine(config)[1].keys().isdisjoint({"messages.smtp", "messages.console"})
-        status, findings = examine(config, "--send-to", "alice@example.com")
+        change_config(server_config, {"messages": senders})
+        assert examine(server_config)[1].keys().isdisjoint({"messages.smtp", "messages.console"})
+        status, findings = examine(server_config, "--send-to", "alice@example.com")
         assert (status, findings["messages.smtp"]["state"]) == (0, "ok")
         assert len(mails.texts("alice@example.com")) == len(messages_in(tmp_path / "data")) == 1
-    status, findings = examine(config, "--send-to", "alice@example.com")
+    status, findings = examine(server_config, "--send-to", "alice@example.com")
     assert (status, findings["messages.smtp"]["state"]) == (1, "failed")
 
 
 @on_postgresql
-def test_more_connections_than_postgresql_allows_are_named(config: Path) -> None:
-    change_config(config, {"database": {"pool_size": 400}})
-    finding = examine(config)[1]["database.pool_size"]
+def test_more_connections_than_postgresql_allows_are_named(server_config: Path) -> None:
+    change_config(server_config, {"database": {"pool_size": 400}})
+    finding = examine(server_config)[1]["database.pool_size"]
     assert finding["state"] == "warning"
     assert finding["message"].startswith("2 workers open up to 2000 connections, and PostgreSQL allows ")

@@ -17,8 +17,8 @@ import pytest
 
 from strongroom.foundation.database import upgrade
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
-from tests.e2e.client import TIMEOUT, Client, Response
 from tests.support.campaign import campaign_size
+from tests.support.client import TIMEOUT, Client, Response
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config
 from tests.support.databases import PostgresqlDatabases, on_sqlite
@@ -81,9 +81,9 @@ def terminate(server: Server) -> Process:
 @on_sqlite
 @pytest.mark.parametrize("stop", [drain, terminate])
 def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
-    config: Path, stop: Callable[[Server], Process]
+    server_config: Path, stop: Callable[[Server], Process]
 ) -> None:
-    with serving(config) as server:
+    with serving(server_config) as server:
         client = Client(server.url)
         wait_until(lambda: is_ready(server.url))
         stopping = stop(server)
@@ -103,10 +103,10 @@ def test_a_drained_server_is_not_ready_and_serves_on_until_it_ends(
 @on_sqlite
 @pytest.mark.parametrize("stop", [drain, terminate])
 def test_a_drained_server_ends_after_the_configured_time(
-    config: Path, stop: Callable[[Server], Process]
+    server_config: Path, stop: Callable[[Server], Process]
 ) -> None:
-    change_config(config, {"server": {"drain_seconds": 1}})
-    with serving(config) as server:
+    change_config(server_config, {"server": {"drain_seconds": 1}})
+    with serving(server_config) as server:
         began = time.monotonic()
         stopping = stop(server)
         assert server.process.wait(STOP_SECONDS) == 0
@@ -115,22 +115,22 @@ def test_a_drained_server_ends_after_the_configured_time(
 
 
 @on_sqlite
-def test_drain_says_when_no_server_runs(config: Path) -> None:
-    result = run_command("--config", str(config), "drain")
+def test_drain_says_when_no_server_runs(server_config: Path) -> None:
+    result = run_command("--config", str(server_config), "drain")
     assert result.returncode == 1
     assert "no server of" in result.stderr
 
 
 @on_sqlite
 def test_the_service_manager_learns_when_the_server_listens_reloads_and_stops(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "notify"
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as manager:
         manager.bind(str(path))
         manager.settimeout(TIMEOUT)
         monkeypatch.setenv("NOTIFY_SOCKET", str(path))
-        with serving(config) as server:
+        with serving(server_config) as server:
             # The listening sockets are stored first.
             while (first := manager.recv(4096).splitlines()[0]) == b"FDSTORE=1":
                 pass

@@ -27,7 +27,7 @@ def keys(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def config(tmp_path: Path, database_url: str, keys: Path) -> Path:
+def server_config(tmp_path: Path, database_url: str, keys: Path) -> Path:
     """A server that has started with a plain storage, and is now configured with an encrypted one."""
     config = write_config(
         tmp_path, database_url, {"storages": {"disk": {"backend": "local", "root": f"{tmp_path}/disk"}}}
@@ -45,11 +45,11 @@ def config(tmp_path: Path, database_url: str, keys: Path) -> Path:
 
 
 @pytest.fixture
-def run(config: Path) -> Run:
+def run(server_config: Path) -> Run:
     """Runs a command, which must succeed or end with the given status; returns its output."""
 
     def run(*arguments: str, status: int = 0) -> str:
-        result = run_command("--config", str(config), *arguments)
+        result = run_command("--config", str(server_config), *arguments)
         assert result.returncode == status, result.stderr
         return result.stdout or result.stderr
 
@@ -74,11 +74,13 @@ def test_without_a_master_key_the_server_says_how_to_create_one(run: Run, keys: 
     assert key_id in keys.read_text()
 
 
-def test_with_another_master_key_the_server_refuses_to_start(run: Run, config: Path, keys: Path) -> None:
+def test_with_another_master_key_the_server_refuses_to_start(
+    run: Run, server_config: Path, keys: Path
+) -> None:
     run("keys", "create-master-key")
     right = keys.read_bytes()
     assert "an object was written, read and deleted" in run("doctor")
-    with serving(config):
+    with serving(server_config):
         pass  # A start marks the store as its own; a check writes nothing.
     keys.unlink()
     other = create_key_file(keys)
@@ -91,11 +93,11 @@ def test_with_another_master_key_the_server_refuses_to_start(run: Run, config: P
 
 
 def test_a_rotation_wraps_all_keys_again_and_files_stay_readable(
-    run: Run, config: Path, keys: Path, tmp_path: Path
+    run: Run, server_config: Path, keys: Path, tmp_path: Path
 ) -> None:
     run("keys", "create-master-key")
     run("db", "upgrade")
-    with Api.running(config) as api:
+    with Api.running(server_config) as api:
         tenant = api.tenant(alice := api.person())
         api.upload(tenant, alice, "a.bin", b"content")
         before = content_of(tmp_path)
@@ -111,10 +113,10 @@ def test_a_rotation_wraps_all_keys_again_and_files_stay_readable(
     assert run("storage", "fsck", "--checksums") == "0 faults, 0 repaired\n"
 
 
-def test_the_key_of_a_tenant_is_exported_for_age(run: Run, config: Path, tmp_path: Path) -> None:
+def test_the_key_of_a_tenant_is_exported_for_age(run: Run, server_config: Path, tmp_path: Path) -> None:
     run("keys", "create-master-key")
     run("db", "upgrade")
-    with Api.running(config) as api:
+    with Api.running(server_config) as api:
         tenant = api.tenant(alice := api.person())
         api.upload(tenant, alice, "a.bin", b"read without Strongroom")
     tenant_id, target = tenant.rpartition("/")[2], tmp_path / "tenant.key"
@@ -145,14 +147,14 @@ def test_the_key_of_a_tenant_is_exported_for_age(run: Run, config: Path, tmp_pat
     ],
 )
 def test_storages_that_cannot_be_are_refused(
-    run: Run, config: Path, keys: Path, changes: dict[str, object], fault: str
+    run: Run, server_config: Path, keys: Path, changes: dict[str, object], fault: str
 ) -> None:
     create_key_file(keys)
-    change_config(config, {"storages": changes})
+    change_config(server_config, {"storages": changes})
     assert fault in run("config", "check", status=2)
 
 
-def test_a_wrapper_over_a_wrapper_encrypts_twice(run: Run, config: Path, keys: Path) -> None:
+def test_a_wrapper_over_a_wrapper_encrypts_twice(run: Run, server_config: Path, keys: Path) -> None:
     create_key_file(keys)
-    change_config(config, {"storages": {"a_twice": {"backend": "encrypted", "over": "vault"}}})
+    change_config(server_config, {"storages": {"a_twice": {"backend": "encrypted", "over": "vault"}}})
     assert run("doctor").count("an object was written, read and deleted") == 4

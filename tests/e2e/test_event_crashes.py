@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Client
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.config import change_config
 from tests.support.distributions import install
 from tests.support.server import EMAIL, serving, write_config

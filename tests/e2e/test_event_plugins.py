@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.databases import on_sqlite
 from tests.support.examples import install, run_tests
 from tests.support.server import EMAIL, Server, serving, write_config

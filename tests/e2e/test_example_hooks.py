@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Client, Json
+from tests.support.client import Client, Json
 from tests.support.examples import install, run_tests
 from tests.support.server import Server, serving, write_config
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.cli.main import EXIT_AWAY
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config, main_storage
 from tests.support.databases import on_sqlite
@@ -26,17 +26,17 @@ def installed(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def config(config: Path, tmp_path: Path) -> Path:
+def server_config(server_config: Path, tmp_path: Path) -> Path:
     """A server whose files are on a share."""
     (tmp_path / "share").mkdir()
     share = {"backend": "network_folder", "mount": f"{tmp_path}/share", "check_mount": False}
-    return change_config(config, *main_storage(share))
+    return change_config(server_config, *main_storage(share))
 
 
 @on_sqlite
-def test_it_takes_uploads_and_gives_them_back(config: Path, tmp_path: Path) -> None:
+def test_it_takes_uploads_and_gives_them_back(server_config: Path, tmp_path: Path) -> None:
     content = os.urandom(3_000_000)
-    with serving(config) as server:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")
         tenant = client.make_tenant("Acme")
@@ -47,14 +47,14 @@ def test_it_takes_uploads_and_gives_them_back(config: Path, tmp_path: Path) -> N
 
 
 @on_sqlite
-def test_a_share_that_is_away_stops_the_start_with_one_line(config: Path, tmp_path: Path) -> None:
-    change_config(config, {"storages": {"main": {"check_mount": True}}})
-    result = run_command("serve", "--config", str(config))
+def test_a_share_that_is_away_stops_the_start_with_one_line(server_config: Path, tmp_path: Path) -> None:
+    change_config(server_config, {"storages": {"main": {"check_mount": True}}})
+    result = run_command("serve", "--config", str(server_config))
     # The configuration may be right: the share may be mounted later.
     assert result.returncode == EXIT_AWAY
     # The last line, for fs itself warns of pkg_resources.
     assert result.stderr.splitlines()[-1] == (
-        f"strongroom: {config}:8: storages.main: cannot be opened: "
+        f"strongroom: {server_config}:8: storages.main: cannot be opened: "
         f"nothing is mounted at {tmp_path}/share"
     )
     assert "Traceback" not in result.stderr

@@ -5,8 +5,8 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch, worker_behind
+from tests.support.client import Client
 from tests.support.server import STRONGROOM, Server
 from tests.support.waiting import wait_until
 

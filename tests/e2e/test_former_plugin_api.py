@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import PASSWORD, Client
+from tests.support.client import PASSWORD, Client
 from tests.support.distributions import install
 from tests.support.server import STRONGROOM, serving, write_config
 
@@ -62,7 +62,7 @@ def register_blueprints(server: Server) -> list[Blueprint]:
 
 
 @pytest.fixture
-def config(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def server_config(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     site = tmp_path / "site"
     site.mkdir()
     install(site, "pairs", PLUGIN)
@@ -73,17 +73,17 @@ def config(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -
     return config
 
 
-def test_its_route_logs_in(config: Path) -> None:
-    with serving(config) as server:
+def test_its_route_logs_in(server_config: Path) -> None:
+    with serving(server_config) as server:
         server.create_user("a@example.com", PASSWORD)
         body = {"pair": f"a@example.com/{PASSWORD}"}
         answer = Client(server.url).expect(200, "POST", "/api/v1/pair-authorizations", body)
         assert answer.json()["accessToken"]
 
 
-def test_each_former_name_emits_a_warning(config: Path) -> None:
+def test_each_former_name_emits_a_warning(server_config: Path) -> None:
     result = subprocess.run(
-        [STRONGROOM, "config", "check", "--offline", "--config", config],
+        [STRONGROOM, "config", "check", "--offline", "--config", server_config],
         env={**os.environ, "PYTHONWARNINGS": "always::DeprecationWarning"},
         capture_output=True,
         text=True,

@@ -13,8 +13,8 @@ from statistics import median
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import TIMEOUT, Client
 from tests.e2e.cluster import EMAIL, Load, Postgresql
+from tests.support.client import TIMEOUT, Client
 from tests.support.config import lifted
 from tests.support.server import Server, serving, write_config
 from tests.support.waiting import SLACK_SECONDS, wait_until

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
 from tests.e2e.cluster import EMAIL, NGINX, Cluster, running
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.disks import fill, small_disk
 from tests.support.server import is_listening
 from tests.support.waiting import wait_until

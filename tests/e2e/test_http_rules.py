@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from tests.e2e.client import PASSWORD, TIMEOUT, Client
+from tests.support.client import PASSWORD, TIMEOUT, Client
 from tests.support.server import Server
 
 REAL, FORGED = "203.0.113.9", "198.51.100.7"

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import TIMEOUT, Client
+from tests.support.client import TIMEOUT, Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.deployments import (

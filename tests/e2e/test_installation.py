@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config, read_toml
 from tests.support.databases import on_sqlite
@@ -39,17 +39,19 @@ def use_newer_schema(config: Path, *, oldest_code: str) -> None:
 
 
 @pytest.mark.parametrize("command", [["serve"], ["db", "upgrade"], ["prune"]])
-def test_a_database_newer_than_the_code_is_refused_in_one_line(config: Path, command: list[str]) -> None:
-    use_newer_schema(config, oldest_code=NEWER)
-    result = run_command("--config", str(config), *command)
+def test_a_database_newer_than_the_code_is_refused_in_one_line(
+    server_config: Path, command: list[str]
+) -> None:
+    use_newer_schema(server_config, oldest_code=NEWER)
+    result = run_command("--config", str(server_config), *command)
     assert result.returncode != 0
     assert result.stderr.endswith(f"{LINE}\n")
     assert result.stderr.count("\n") == 1
 
 
-def test_the_doctor_says_what_to_do_with_a_database_newer_than_the_code(config: Path) -> None:
-    use_newer_schema(config, oldest_code=NEWER)
-    findings = examine(config)
+def test_the_doctor_says_what_to_do_with_a_database_newer_than_the_code(server_config: Path) -> None:
+    use_newer_schema(server_config, oldest_code=NEWER)
+    findings = examine(server_config)
     assert findings["schema"]["state"] == "failed"
     assert findings["schema"]["remedy"].startswith("run a newer version")
 
@@ -59,19 +61,21 @@ def examine(config: Path) -> dict[str, dict[str, str]]:
     return {item["part"]: item for item in json.loads(result.stdout)}
 
 
-def test_a_server_starts_on_a_newer_schema_that_says_it_may(config: Path) -> None:
-    use_newer_schema(config, oldest_code=SCHEMA_REVISION)
-    with serving(config) as server:
+def test_a_server_starts_on_a_newer_schema_that_says_it_may(server_config: Path) -> None:
+    use_newer_schema(server_config, oldest_code=SCHEMA_REVISION)
+    with serving(server_config) as server:
         ready = Client(server.url).expect(200, "GET", "/readyz").json()
         assert ready["notes"] == {
             "schema": f"It is {NEWER}, newer than this version's {SCHEMA_REVISION}, and compatible."
         }
-    assert examine(config)["schema"]["state"] == "ok"
+    assert examine(server_config)["schema"]["state"] == "ok"
 
 
-def test_an_older_version_makes_no_backup_of_a_newer_schema(config: Path, tmp_path: Path) -> None:
-    use_newer_schema(config, oldest_code=SCHEMA_REVISION)
-    result = run_command("--config", str(config), "backup", "create", str(tmp_path / "backup.tar"))
+def test_an_older_version_makes_no_backup_of_a_newer_schema(server_config: Path, tmp_path: Path) -> None:
+    use_newer_schema(server_config, oldest_code=SCHEMA_REVISION)
+    result = run_command(
+        "--config", str(server_config), "backup", "create", str(tmp_path / "backup.tar")
+    )
     assert result.returncode == 1
     assert "back it up with the version that upgraded it" in result.stderr
     assert not list(tmp_path.glob("backup.tar*"))

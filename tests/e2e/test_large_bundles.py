@@ -18,9 +18,9 @@ from strongroom.content.nodes.models import nodes
 from strongroom.content.storage.models import blobs
 from strongroom.foundation.config import load
 from strongroom.foundation.ids import new_id
-from tests.e2e.client import Client
 from tests.e2e.processes import MemoryWatch
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.config import ONE_WORKER
 from tests.support.databases import on_sqlite
 from tests.support.server import Server

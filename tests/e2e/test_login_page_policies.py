@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no brow
 
 
 @pytest.fixture(scope="module")
-def config_changes() -> Table:
+def shared_changes() -> Table:
     port = free_port()
     return {
         "server": {"port": port, "public_url": f"http://localhost:{port}"},

@@ -41,7 +41,7 @@ VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
 
 @pytest.fixture(scope="module")
-def config_changes() -> Table:
+def shared_changes() -> Table:
     port = free_port()
     return {
         # Browsers have no passkeys for an IP address.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import TIMEOUT, Client
+from tests.support.client import TIMEOUT, Client
 from tests.support.config import Table, read_toml
 from tests.support.databases import on_sqlite
 from tests.support.http import at_once
@@ -78,9 +78,10 @@ def register_blueprints(host):
 """
 
 
-@pytest.fixture(scope="module")
-def config_changes(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    plugins = tmp_path_factory.mktemp("plugins.d")
+@pytest.fixture
+def config_changes(tmp_path: Path) -> Table:
+    plugins = tmp_path / "plugins.d"
+    plugins.mkdir()
     (plugins / "tally.py").write_text(PLUGIN)
     return {
         "management": {"port": free_port()},

@@ -14,8 +14,8 @@ import pytest
 
 from strongroom.foundation.errors import catalogue
 from strongroom.testing.server import free_port
-from tests.e2e.client import PASSWORD
 from tests.e2e.hostile import Attack, attacking, half_sent
+from tests.support.client import PASSWORD
 from tests.support.databases import on_sqlite
 from tests.support.nginx import Nginx, nginx_before
 from tests.support.server import EMAIL, Server, serving_nodes

@@ -14,8 +14,8 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from playwright.sync_api import expect
 
-from tests.e2e.client import Client
 from tests.support.browsers import CHROMIUM, chromium
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.server import Server
 

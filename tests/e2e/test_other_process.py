@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.server import Server, serving_nodes
 
 

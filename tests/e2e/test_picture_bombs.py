@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from strongroom.foundation.config.files import PicturesProfile
-from tests.e2e.client import Client, Response
+from tests.support.client import Client, Response
 from tests.support.config import ONE_WORKER
 from tests.support.images import encoded, png_chunk
 from tests.support.server import EMAIL, Server

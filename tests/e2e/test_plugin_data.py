@@ -12,7 +12,7 @@ from strongroom.foundation.config import ConfigurationError, load
 from strongroom.foundation.database import Database
 from strongroom.foundation.plugins.selection import load_plugins
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.databases import on_sqlite
@@ -104,7 +104,7 @@ def plugins(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def config(tmp_path: Path, database_url: str, plugins: Path) -> Path:
+def server_config(tmp_path: Path, database_url: str, plugins: Path) -> Path:
     return write_config(tmp_path, database_url, {"plugins": {"folder": str(plugins)}})
 
 
@@ -121,16 +121,16 @@ def create_user(config: Path) -> str:
 
 
 def test_an_upgrade_creates_the_tables_and_a_backup_of_either_database_restores_to_the_other(
-    config: Path, plugins: Path, tmp_path: Path, request: pytest.FixtureRequest
+    server_config: Path, plugins: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    assert "plugin diary: empty, newest: 0001" in run(config, "db", "current")
-    assert "plugin diary: empty -> 0001" in run(config, "db", "upgrade")
-    user = create_user(config)
-    run(config, "diary", "fill", user)
-    assert run(config, "diary", "show", user) == SHOWN
+    assert "plugin diary: empty, newest: 0001" in run(server_config, "db", "current")
+    assert "plugin diary: empty -> 0001" in run(server_config, "db", "upgrade")
+    user = create_user(server_config)
+    run(server_config, "diary", "fill", user)
+    assert run(server_config, "diary", "show", user) == SHOWN
     archive = tmp_path / "backup.tar"
-    assert "NOT included" not in run(config, "backup", "create", str(archive))
-    kind = "postgresql" if "sqlite" in config.read_text() else "sqlite"
+    assert "NOT included" not in run(server_config, "backup", "create", str(archive))
+    kind = "postgresql" if "sqlite" in server_config.read_text() else "sqlite"
     with request.getfixturevalue(f"{kind}_databases").create() as url:
         folder = tmp_path / "restored"
         folder.mkdir()
@@ -142,31 +142,33 @@ def test_an_upgrade_creates_the_tables_and_a_backup_of_either_database_restores_
         assert run(there, "diary", "show", user) == SHOWN
 
 
-def test_the_tables_of_a_disabled_plugin_are_kept_and_reported(config: Path, tmp_path: Path) -> None:
-    run(config, "db", "upgrade")
-    user = create_user(config)
-    run(config, "diary", "fill", user)
-    assert "ok       plugins.diary: the schema of its tables is 0001" in run(config, "doctor")
-    enabled = config.read_text()
-    config.write_text(enabled.replace("folder =", "#folder ="))
-    report = run(config, "doctor")
+def test_the_tables_of_a_disabled_plugin_are_kept_and_reported(
+    server_config: Path, tmp_path: Path
+) -> None:
+    run(server_config, "db", "upgrade")
+    user = create_user(server_config)
+    run(server_config, "diary", "fill", user)
+    assert "ok       plugins.diary: the schema of its tables is 0001" in run(server_config, "doctor")
+    enabled = server_config.read_text()
+    server_config.write_text(enabled.replace("folder =", "#folder ="))
+    report = run(server_config, "doctor")
     assert "warning  plugins.diary: is not enabled, but has tables, which backups leave out: " in report
     left = "NOT included: tables of plugins that are not enabled: diary_alembic_version, diary_notes"
-    assert left in run(config, "backup", "create", str(tmp_path / "backup.tar"))
-    config.write_text(enabled)
-    assert run(config, "diary", "show", user) == SHOWN
+    assert left in run(server_config, "backup", "create", str(tmp_path / "backup.tar"))
+    server_config.write_text(enabled)
+    assert run(server_config, "diary", "show", user) == SHOWN
 
 
 @on_sqlite
-def test_production_refuses_to_serve_before_the_upgrade(config: Path) -> None:
-    run(config, "db", "upgrade")
-    plugin = config.parent / "plugins.d" / "diary.py"
+def test_production_refuses_to_serve_before_the_upgrade(server_config: Path) -> None:
+    run(server_config, "db", "upgrade")
+    plugin = server_config.parent / "plugins.d" / "diary.py"
     plugin.write_text(plugin.read_text().replace('"0001")', '"0002")'))
     second = FIRST.replace("0001", "0002").replace("None", '"0001"').partition("def upgrade")[0]
     path = plugin.parent / "diary_migrations" / "0002_more.py"
     path.write_text(second + "def upgrade():\n    pass\n")
-    assert "plugin diary: 0001, newest: 0002" in run(config, "db", "current")
-    configuration = load(config, {"STRONGROOM__SERVER__MODE": "production"})
+    assert "plugin diary: 0001, newest: 0002" in run(server_config, "db", "current")
+    configuration = load(server_config, {"STRONGROOM__SERVER__MODE": "production"})
     expected = 'plugin "diary" is 0001, not 0002; run: strongroom db upgrade'
     with closing(Database(configuration.settings.database_url)) as database:
         tables = load_plugins(configuration).tables

@@ -8,7 +8,7 @@ import pytest
 
 from strongroom.cli.plugins.kinds import KINDS, Kind
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.environment import Environment

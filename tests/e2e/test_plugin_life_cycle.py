@@ -48,7 +48,7 @@ def record(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def config(tmp_path: Path, record: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def server_config(tmp_path: Path, record: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     site = tmp_path / "site"
     site.mkdir()
     install(site, "riddles", PLUGIN.format(record=str(record)))
@@ -67,10 +67,10 @@ def _processes(record: Path, what: str) -> list[int]:
 
 
 def test_plugins_are_closed_once_in_each_server_process_and_only_when_it_stops(
-    config: Path, record: Path, tmp_path: Path
+    server_config: Path, record: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "output"
-    with serving(config, log) as server:
+    with serving(server_config, log) as server:
         workers = server.workers()
         assert _processes(record, "closed") == []
     assert sorted(_processes(record, "closed")) == sorted(workers)
@@ -78,8 +78,8 @@ def test_plugins_are_closed_once_in_each_server_process_and_only_when_it_stops(
     assert server.process.returncode == 0
 
 
-def test_a_plugin_that_fails_to_close_fails_no_command(config: Path, record: Path) -> None:
-    result = run_command("--config", str(config), "prune")
+def test_a_plugin_that_fails_to_close_fails_no_command(server_config: Path, record: Path) -> None:
+    result = run_command("--config", str(server_config), "prune")
     assert result.returncode == 0, result.stderr
     assert len(_processes(record, "closed")) == 1
     assert "The extension riddle failed to close" in result.stderr

@@ -24,8 +24,8 @@ from strongroom.foundation.config import load
 from strongroom.foundation.errors import NotFound
 from strongroom.plugin_api.storage import StorageError
 from strongroom.testing.clock import MINUTE, ManualClock
-from tests.e2e.client import Client, Json
 from tests.support.campaign import campaign_size
+from tests.support.client import Client, Json
 from tests.support.config import ONE_WORKER, base_config, change_config
 from tests.support.power_loss import Disk, Operation, copy_quietly, operations, recording
 from tests.support.server import serving, write_config

@@ -14,7 +14,7 @@ import strongroom.content.storage
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.identity.sessions.keys import create_key_file
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import (
     FIXED_CAPTCHA,

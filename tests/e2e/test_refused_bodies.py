@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.server import Server
 
 ROUNDS = 20

@@ -8,8 +8,8 @@ from ssl import SSLContext
 
 import pytest
 
-from tests.e2e.client import Client
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config, read_toml
 from tests.support.databases import on_sqlite

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.proxy import cutting
 from tests.support.server import Server, serving, write_config
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.scanning import eicar
-from tests.e2e.client import Client
 from tests.support import clamd
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config, merged
 from tests.support.server import EMAIL, Server, is_listening, serving, serving_nodes, write_config

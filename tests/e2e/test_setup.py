@@ -48,12 +48,12 @@ def test_of_two_links_made_at_one_moment_one_is_good(server: Server) -> None:
 
 
 @on_sqlite
-def test_the_command_prints_a_link_until_there_is_an_administrator(config: Path) -> None:
-    command = ("--config", str(config), "users", "invite-admin")
+def test_the_command_prints_a_link_until_there_is_an_administrator(server_config: Path) -> None:
+    command = ("--config", str(server_config), "users", "invite-admin")
     older, newer = (run_command(*command).stdout.strip() for _ in range(2))
     assert older != newer
-    with serving(config) as server:
-        assert tokens_said(config)[0] not in (older, newer)
+    with serving(server_config) as server:
+        assert tokens_said(server_config)[0] not in (older, newer)
         void = Caller(server.url).send("POST", "/setup", body_of(newer.partition("#")[2]))
         assert void.json["error"]["code"] == "error.setup-link-invalid"
         link = server.command("users", "invite-admin").strip()
@@ -66,14 +66,14 @@ def test_the_command_prints_a_link_until_there_is_an_administrator(config: Path)
 
 
 @on_sqlite
-def test_a_server_with_an_administrator_prints_none(config: Path) -> None:
+def test_a_server_with_an_administrator_prints_none(server_config: Path) -> None:
     run_command(
-        *("--config", str(config), "users", "create", "--admin"),
+        *("--config", str(server_config), "users", "create", "--admin"),
         *("--email", EMAIL, "--password-stdin"),
         stdin=PASSWORD,
     )
-    with serving(config):
-        assert tokens_said(config) == []
+    with serving(server_config):
+        assert tokens_said(server_config) == []
 
 
 @pytest.fixture
@@ -122,13 +122,13 @@ def test_without_its_token_the_page_says_so(server: Server, page: Page) -> None:
 
 
 @on_sqlite
-def test_the_log_of_requests_contains_no_token(config: Path) -> None:
-    change_config(config, {"logging": {"format": "json", "level": "info", "requests": True}})
-    with serving(config) as server:
+def test_the_log_of_requests_contains_no_token(server_config: Path) -> None:
+    change_config(server_config, {"logging": {"format": "json", "level": "info", "requests": True}})
+    with serving(server_config) as server:
         link = server.command("users", "invite-admin").strip()
         token = link.partition("#")[2]
         for _ in range(2):
             Caller(server.url).send("POST", "/setup", body_of(token))
-    said = config.with_suffix(".log").read_text()
+    said = server_config.with_suffix(".log").read_text()
     assert '"/setup"' in said
     assert token not in said

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from strongroom.web.gateway.limits import Admission
-from tests.e2e.client import PASSWORD, Client
 from tests.e2e.hostile import Attack, attacking, attacks, half_sent, percentile
 from tests.e2e.processes import MemoryWatch
 from tests.support.campaign import campaign_size
+from tests.support.client import PASSWORD, Client
 from tests.support.config import ONE_WORKER, Table, lifted
 from tests.support.nginx import nginx_before
 from tests.support.server import Server, serving, write_config

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import write_toml
 from tests.support.distributions import install

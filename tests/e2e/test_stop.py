@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from strongroom.assembly.server import STOP_SECONDS
-from tests.e2e.client import Client
 from tests.e2e.offline import number_of_incomplete
+from tests.support.client import Client
 from tests.support.config import change_config
 from tests.support.databases import on_sqlite
 from tests.support.distributions import install
@@ -36,13 +36,13 @@ AT_ONCE = STOP_SECONDS - 5
 
 
 @pytest.fixture
-def slow(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Path]:
+def slow(server_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Path]:
     """Enable a plugin whose hook hangs at the given call; return the file that this call writes."""
 
     def enable(hangs_at: int) -> Path:
         install(tmp_path, "slow", SLOW_PLUGIN.format(folder=str(tmp_path), hangs_at=hangs_at))
         monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-        change_config(config, {"plugins": {"enabled": ["storage_local", "slow"]}})
+        change_config(server_config, {"plugins": {"enabled": ["storage_local", "slow"]}})
         return tmp_path / f"call-{hangs_at}"
 
     return enable
@@ -50,25 +50,27 @@ def slow(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
 
 @on_sqlite
 def test_a_server_that_is_still_starting_stops_at_once(
-    config: Path, slow: Callable[[int], Path]
+    server_config: Path, slow: Callable[[int], Path]
 ) -> None:
     marker = slow(FIRST_WORKER)
-    process = subprocess.Popen([STRONGROOM, "serve", "--config", config], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [STRONGROOM, "serve", "--config", server_config], stderr=subprocess.DEVNULL
+    )
     try:
         wait_until(marker.exists)
         process.terminate()
         assert process.wait(AT_ONCE) == 0
     finally:
         if process.poll() is None:
-            Server("", config, process).kill()
+            Server("", server_config, process).kill()
 
 
 @on_sqlite
-def test_a_signal_that_reaches_another_thread_stops_the_process(config: Path) -> None:
-    with serving(config) as server:
+def test_a_signal_that_reaches_another_thread_stops_the_process(server_config: Path) -> None:
+    with serving(server_config) as server:
         signal_another_thread(server.process.pid)
         assert server.process.wait(AT_ONCE) == 0
-    with serving(config) as server:
+    with serving(server_config) as server:
         worker = server.workers()[0]
         signal_another_thread(worker)
         wait_until(lambda: has_ended(worker), AT_ONCE)
@@ -88,10 +90,12 @@ def threads(pid: int) -> list[int]:
 
 @on_sqlite
 def test_a_server_stopped_during_its_check_leaves_no_process(
-    config: Path, slow: Callable[[int], Path]
+    server_config: Path, slow: Callable[[int], Path]
 ) -> None:
     marker = slow(CHECK)
-    process = subprocess.Popen([STRONGROOM, "serve", "--config", config], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [STRONGROOM, "serve", "--config", server_config], stderr=subprocess.DEVNULL
+    )
     wait_until(lambda: marker.exists() and marker.read_text().endswith("\n"))
     process.kill()
     process.wait(STOP_SECONDS)
@@ -100,9 +104,9 @@ def test_a_server_stopped_during_its_check_leaves_no_process(
 
 
 @on_sqlite
-def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -> None:
+def test_an_upload_under_way_is_finished_before_the_server_stops(server_config: Path) -> None:
     content = os.urandom(400_000)
-    with serving(config) as server:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")
         tenant = client.make_tenant("Acme")
@@ -110,7 +114,7 @@ def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -
         def body() -> Iterator[bytes]:
             yield content[:200_000]
             # A connection that no process has accepted yet would be refused.
-            wait_until(lambda: number_of_incomplete(config) == 1)
+            wait_until(lambda: number_of_incomplete(server_config) == 1)
             os.kill(server.process.pid, signal.SIGTERM)
             wait_until(lambda: len(server.workers()) == 1)
             yield content[200_000:]
@@ -118,6 +122,6 @@ def test_an_upload_under_way_is_finished_before_the_server_stops(config: Path) -
         response = client.send(tenant, "late.bin", body(), len(content))
         assert response.status == 201
         assert server.process.wait(2 * STOP_SECONDS) == 0
-    with serving(config) as server:
+    with serving(server_config) as server:
         client = Client.logged_in(server.url, "alice@example.com")
         assert client.download(tenant, response.json()["id"]) == content

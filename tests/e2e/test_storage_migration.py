@@ -18,9 +18,9 @@ from sqlalchemy import func, select
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.foundation.database import Database
-from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.server import STRONGROOM, Server, serving, write_config

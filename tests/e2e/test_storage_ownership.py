@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.content.storage.ownership import is_reserved
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import Table, change_config, main_storage
 from tests.support.databases import SqliteDatabases

@@ -152,14 +152,14 @@ def test_a_new_key_of_one_process_is_good_at_the_other_at_once(nodes: tuple[Node
     assert [second.status(token) for token in given] == [200] * 4
 
 
-def test_a_restart_revives_nothing(config: Path) -> None:
-    with serving(config) as server:
+def test_a_restart_revives_nothing(server_config: Path) -> None:
+    with serving(server_config) as server:
         node = Node(server)
         server.create_user(EMAIL, PASSWORD)
         alive, ended, rotated = node.log_in(), node.log_in(), node.log_in()
         assert node.send("DELETE", "/authorizations/current", token=ended["accessToken"]).status == 200
         child = node.refresh(rotated["refreshToken"]).body
-    with serving(config) as server:
+    with serving(server_config) as server:
         node = Node(server)
         assert node.status(alive["accessToken"]) == node.status(child["accessToken"]) == 200
         assert node.status(ended["accessToken"]) == node.refresh(ended["refreshToken"]).status == 401

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.client import PASSWORD
+from tests.support.client import PASSWORD
 from tests.support.collector import CollectedSpan, Collector, collecting
 from tests.support.config import ONE_WORKER, Table, main_storage
 from tests.support.databases import on_postgresql

@@ -235,8 +235,8 @@ def read(journal: Path) -> Iterator[tuple[Folder, list[Folder]]]:
 pytestmark = pytest.mark.config({"files": {"versions": {"keep": 1000}}})
 
 
-def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_path: Path) -> None:
-    with services(config) as container:
+def test_no_version_and_no_byte_is_lost_when_processes_die(server_config: Path, tmp_path: Path) -> None:
+    with services(server_config) as container:
         with container.database.write() as connection:
             me = Identity(container.base.users.create(connection, "Alice").id, "USER", "login")
         tenant = container.keeping.tenants.create(me, "Acme", Origin()).id
@@ -245,7 +245,7 @@ def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_pat
     for number in range(KILLS):
         path = tmp_path / f"{number}.journal"
         journal = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-        process = fork.Process(target=suffer, args=(config, tenant, me, number, journal))
+        process = fork.Process(target=suffer, args=(server_config, tenant, me, number, journal))
         process.start()
         lines = random_.randint(2, 25)
         wait_until(partial(has_lines, path, lines), PATIENCE)
@@ -255,7 +255,7 @@ def test_no_version_and_no_byte_is_lost_when_processes_die(config: Path, tmp_pat
         process.join()
         os.close(journal)
         journals.append(path)
-    check(config, tenant, me, journals)
+    check(server_config, tenant, me, journals)
 
 
 def has_lines(journal: Path, count: int) -> bool:

@@ -20,9 +20,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route
 from strongroom.assembly.container import build
 from strongroom.foundation.config import load
 from strongroom.testing.server import free_port
-from tests.e2e.client import PASSWORD, Client
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.campaign import campaign_size
+from tests.support.client import PASSWORD, Client
 from tests.support.commands import run_command
 from tests.support.config import FIXED_CAPTCHA, lifted
 from tests.support.front_end import front_end

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, create_engine
 
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.testing.server import to_toml
-from tests.e2e.client import PASSWORD, Client
+from tests.support.client import PASSWORD, Client
 from tests.support.commands import run_command
 from tests.support.config import FIXED_CAPTCHA, Table, change_config, read_toml
 from tests.support.images import picture
@@ -234,12 +234,12 @@ def verify_files(scene: Scene) -> None:
 
 
 @pytest.fixture
-def config(config: Path) -> Path:
+def server_config(server_config: Path) -> Path:
     """A configuration that both releases understand."""
-    table = read_toml(config)
+    table = read_toml(server_config)
     del table["advanced"]
-    config.write_text(to_toml(table))
-    return config
+    server_config.write_text(to_toml(table))
+    return server_config
 
 
 def assert_refused(config: Path, *arguments: str) -> None:
@@ -269,34 +269,34 @@ def filled_by_previous(previous: Release, engine: Engine, config: Path) -> Scene
 
 
 def test_a_database_of_the_previous_release_is_upgraded_in_place(
-    previous: Release, engine: Engine, config: Path
+    previous: Release, engine: Engine, server_config: Path
 ) -> None:
-    scene = filled_by_previous(previous, engine, config)
+    scene = filled_by_previous(previous, engine, server_config)
     before = {name: rows for name, rows in rows_of(engine).items() if name not in BOOKKEEPING}
     assert all(before.values())
 
-    assert f"-> {SCHEMA_REVISION}" in run_command("--config", str(config), "db", "upgrade").stdout
+    assert f"-> {SCHEMA_REVISION}" in run_command("--config", str(server_config), "db", "upgrade").stdout
     assert rows_of(engine, columns_of(before)) == before
-    checked = run_command("--config", str(config), "config", "check")
+    checked = run_command("--config", str(server_config), "config", "check")
     assert "passwords.hashes_in_flight: deprecated: use advanced.max_concurrent_hashes" in (
         checked.stdout + checked.stderr
     )
     for number in range(2):
-        log = config.with_name(f"start{number}.log")
-        with serving(config, log) as server:
+        log = server_config.with_name(f"start{number}.log")
+        with serving(server_config, log) as server:
             scene.url = server.url
             verify(scene, server)
         assert [line for line in log.read_text().splitlines() if not EXPECTED.match(line)] == []
 
     with previous.in_use():
         # The plugin's tables have changed.
-        assert_refused(config, "serve")
-        assert_refused(config, "db", "upgrade")
-        change_config(config, WITHOUT_WEBHOOKS)
+        assert_refused(server_config, "serve")
+        assert_refused(server_config, "db", "upgrade")
+        change_config(server_config, WITHOUT_WEBHOOKS)
         # As long as no migration contracts the core's schema, the previous release can serve it.
-        with serving(config, program=STRONGROOM) as server:
+        with serving(server_config, program=STRONGROOM) as server:
             verify_files(scene)
             set_oldest_code(engine, SCHEMA_REVISION)
             wait_until(lambda: is_refused_by_probe(server))
         for name in ("serve", "doctor"):
-            assert_refused(config, name)
+            assert_refused(server_config, name)

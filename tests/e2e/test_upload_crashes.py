@@ -16,9 +16,9 @@ from sqlalchemy import func, select, update
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.uploads.repository import upload_parts, uploads
 from strongroom.testing.clock import HOUR
-from tests.e2e.client import Client
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.server import Server, serving, write_config
 from tests.support.stores import stored_files
 
@@ -111,10 +111,10 @@ def cut_off(server: Server, upload: TusClient, offset: int, content: bytes) -> N
     connection.close()
 
 
-def test_acknowledged_bytes_survive_a_crash(config: Path) -> None:
+def test_acknowledged_bytes_survive_a_crash(server_config: Path) -> None:
     client, upload, acknowledged = None, None, 0
     for number in range(ROUNDS):
-        with serving(config) as server:
+        with serving(server_config) as server:
             if upload is None:
                 server.create_user("alice@example.com")
                 client = Client.logged_in(server.url, "alice@example.com")
@@ -125,29 +125,29 @@ def test_acknowledged_bytes_survive_a_crash(config: Path) -> None:
                 response = upload.patch(0, CONTENT[:PIECE])
                 acknowledged = int(response.headers["Upload-Offset"])
             cut_off(server, upload, acknowledged, CONTENT[acknowledged:])
-        let_leases_run_out(config)
+        let_leases_run_out(server_config)
     assert client is not None
     assert upload is not None
-    with serving(config):
+    with serving(server_config):
         assert client.files(tenant) == []
         assert upload.offset() >= acknowledged
         upload.finish()
         (file,) = client.files(tenant)
         assert file["checksum"] == f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
         assert client.download(tenant, file["id"]) == CONTENT
-    assert_nothing_left_over(config)
+    assert_nothing_left_over(server_config)
 
 
-def test_an_unfinished_upload_leaves_nothing(config: Path, tmp_path: Path) -> None:
-    with serving(config) as server:
+def test_an_unfinished_upload_leaves_nothing(server_config: Path, tmp_path: Path) -> None:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         client = Client.logged_in(server.url, "alice@example.com")
         upload = TusClient(client, client.make_tenant("Acme"), "large.bin")
         upload.patch(0, CONTENT[:PIECE])
         cut_off(server, upload, PIECE, CONTENT[PIECE:])
-    assert_nothing_left_over(config)
+    assert_nothing_left_over(server_config)
     assert stored_files(tmp_path / "files") == []
-    with services(config) as container:
+    with services(server_config) as container:
         assert list(container.keeping.blobs.storages["main"].scan()) == []
 
 

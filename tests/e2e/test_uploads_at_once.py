@@ -16,8 +16,8 @@ import pytest
 
 from strongroom.foundation.config.server import DatabaseSettings
 from strongroom.testing.server import free_port
-from tests.e2e.client import PASSWORD, TIMEOUT
 from tests.support.campaign import campaign_size
+from tests.support.client import PASSWORD, TIMEOUT
 from tests.support.config import lifted
 from tests.support.databases import PostgresqlDatabases
 from tests.support.http import Caller, at_once

@@ -20,9 +20,9 @@ pytestmark = on_sqlite
     ],
 )
 def test_a_name_is_refused_before_the_password_prompt(
-    config: Path, arguments: tuple[str, ...], said: str
+    server_config: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    create = ("--config", str(config), "users", "create")
+    create = ("--config", str(server_config), "users", "create")
     made = run_command(
         *create, "--email", "taken@example.com", "--password-stdin", stdin="Correct1Horse"
     )
@@ -33,9 +33,9 @@ def test_a_name_is_refused_before_the_password_prompt(
     assert "Password" not in refused.stdout + refused.stderr
 
 
-def test_a_broken_configuration_is_refused_before_the_password_prompt(config: Path) -> None:
-    change_config(config, {"server": {"port": True}})
-    create = ("--config", str(config), "users", "create", "--email", "a@example.com")
+def test_a_broken_configuration_is_refused_before_the_password_prompt(server_config: Path) -> None:
+    change_config(server_config, {"server": {"port": True}})
+    create = ("--config", str(server_config), "users", "create", "--email", "a@example.com")
     refused = run_command(*create, stdin="Correct1Horse\nCorrect1Horse\n")
     assert refused.returncode != 0
     assert "Password" not in refused.stdout + refused.stderr

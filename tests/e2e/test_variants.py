@@ -15,8 +15,8 @@ from strongroom.content.business_files.models import business_files, picture_var
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.testing.clock import MINUTE
-from tests.e2e.client import Client, Response
 from tests.e2e.offline import services
+from tests.support.client import Client, Response
 from tests.support.http import at_once
 from tests.support.server import serving
 from tests.support.stores import stored_files
@@ -67,8 +67,8 @@ def objects(config: Path) -> int:
     return len(stored_files(config.parent / "files"))
 
 
-def test_thirty_two_concurrent_requests_for_two_widths_create_two_variants(config: Path) -> None:
-    with serving(config) as server:
+def test_thirty_two_concurrent_requests_for_two_widths_create_two_variants(server_config: Path) -> None:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         path = upload(Client.logged_in(server.url, "alice@example.com"))
         visitor = Client(server.url)
@@ -79,12 +79,12 @@ def test_thirty_two_concurrent_requests_for_two_widths_create_two_variants(confi
         replies = at_once(calls)
         assert {reply.status for reply in replies} == {200}
         assert len({reply.content for reply in replies}) == len(WIDTHS)
-    assert rows(config) == {"pictures": 1, "variants": 2, "stored": 3, "blobs": 3}
-    assert objects(config) == 3
+    assert rows(server_config) == {"pictures": 1, "variants": 2, "stored": 3, "blobs": 3}
+    assert objects(server_config) == 3
 
 
-def test_a_picture_deleted_while_its_variants_are_made_leaves_nothing(config: Path) -> None:
-    with serving(config) as server:
+def test_a_picture_deleted_while_its_variants_are_made_leaves_nothing(server_config: Path) -> None:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         alice = Client.logged_in(server.url, "alice@example.com")
         for _ in range(3):
@@ -98,12 +98,12 @@ def test_a_picture_deleted_while_its_variants_are_made_leaves_nothing(config: Pa
             assert {reply.status for reply in replies} <= {200, 404}
         server.command("storage", "gc")
         assert server.command("storage", "fsck", "--checksums") == "0 faults, 0 repaired\n"
-    assert rows(config) == {"pictures": 0, "variants": 0, "stored": 0, "blobs": 0}
-    assert objects(config) == 0
+    assert rows(server_config) == {"pictures": 0, "variants": 0, "stored": 0, "blobs": 0}
+    assert objects(server_config) == 0
 
 
 def test_a_crash_amid_uploads_and_variants_loses_nothing_acknowledged_and_leaves_nothing(
-    config: Path,
+    server_config: Path,
 ) -> None:
     acknowledged: list[str] = []
     enough = threading.Event()
@@ -116,7 +116,7 @@ def test_a_crash_amid_uploads_and_variants_loses_nothing_acknowledged_and_leaves
                     enough.set()
                 client.request("GET", f"{acknowledged[-1]}?width={width}")
 
-    with serving(config) as server:
+    with serving(server_config) as server:
         server.create_user("alice@example.com")
         alice = Client.logged_in(server.url, "alice@example.com")
 
@@ -126,14 +126,19 @@ def test_a_crash_amid_uploads_and_variants_loses_nothing_acknowledged_and_leaves
 
         actions: list[Callable[[], None]] = [*[partial(work, alice)] * 6, kill]
         at_once(actions)
-    with serving(config) as server:
+    with serving(server_config) as server:
         visitor = Client(server.url)
         for path in acknowledged:
             for query in ("", "?width=320"):
                 response = visitor.request("GET", path + query)
                 assert response.status == 200
                 Image.open(io.BytesIO(response.content)).load()
-        collect_a_day_later(config)
-    found = rows(config)
+        collect_a_day_later(server_config)
+    found = rows(server_config)
     assert found["pictures"] >= len(acknowledged)
-    assert found["blobs"] == found["stored"] == found["pictures"] + found["variants"] == objects(config)
+    assert (
+        found["blobs"]
+        == found["stored"]
+        == found["pictures"] + found["variants"]
+        == objects(server_config)
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.client import Client, Response
+from tests.support.client import Client, Response
 from tests.support.databases import on_sqlite
 from tests.support.server import Server
 from tests.support.waiting import wait_until

@@ -17,8 +17,8 @@ import pytest
 
 from strongroom.assembly.container import build
 from strongroom.foundation.config import load
-from tests.e2e.client import Client
 from tests.support.campaign import campaign_size
+from tests.support.client import Client
 from tests.support.config import ONE_WORKER, Table, lifted
 from tests.support.receiver import Exchange, Message, Receiver, receiving, says
 from tests.support.server import EMAIL, Server, serving, write_config

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client, Json
+from tests.support.client import Client, Json
 from tests.support.config import Table, lifted
 from tests.support.pages import blocks_of
 from tests.support.receiver import receiving

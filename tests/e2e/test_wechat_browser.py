@@ -32,7 +32,7 @@ def platform() -> Iterator[WeChat]:
 
 
 @pytest.fixture(scope="module")
-def config_changes(platform: WeChat) -> Table:
+def shared_changes(platform: WeChat) -> Table:
     port = free_port()
     return merged(platform.config(f"http://127.0.0.1:{port}"), {"server": {"port": port}})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.server import free_port
-from tests.e2e.client import Client
+from tests.support.client import Client
 from tests.support.server import Server, is_listening
 from tests.support.stores import stored_files
 from tests.support.waiting import wait_until

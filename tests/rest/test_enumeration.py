@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import Engine, event, update
 from tests.support.api import PASSWORD, Answer, Api
 from tests.support.config import lifted
-from tests.support.databases import leave_out_the_disk
 from tests.support.timing import busy_wait, differences, differs
 
 from strongroom.identity.users.credentials import CredentialService
@@ -217,11 +216,6 @@ class TestTiming:
         with ThreadPoolExecutor(1) as pool:
             monkeypatch.setattr(messages, "_pool", pool)
             yield pool
-
-    @pytest.fixture(autouse=True)
-    def no_disk(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Its use is counted instead."""
-        leave_out_the_disk(api.container.database, monkeypatch)
 
     @pytest.mark.parametrize("attempt", [log_in, reset, request_code, is_available])
     def test_known_and_unknown_cost_as_many_transactions(

@@ -24,6 +24,7 @@ from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.users.models import UserType
 from strongroom.testing.clock import ManualClock
 from strongroom.web.feature import Feature
+from tests.support.databases import leave_out_the_disk
 from tests.support.outbox import messages_in
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -71,9 +72,13 @@ class Api:
         clock: ManualClock | None = None,
         features: tuple[Feature, ...] = FEATURES,
     ) -> Iterator["Api"]:
-        """Run an application in this process, with time standing still, until the block ends."""
+        """Run an application in this process, with time standing still, until the block ends.
+
+        It never waits for the disk; ``tests/e2e/test_power_loss.py`` tests losses of power.
+        """
         clock = clock or ManualClock()
         with pytest.MonkeyPatch.context() as patch:
+            leave_out_the_disk(patch)
             # A database that is slow on a busy machine does not hang.
             patch.setattr(postgresql, "SUSPICIOUS_SECONDS", PATIENCE_SECONDS)
             app = create_app(load(config, {}), clock, features=features)

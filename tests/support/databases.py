@@ -189,13 +189,6 @@ def migrate(url: str) -> None:
     database.close()
 
 
-def leave_out_the_disk(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let SQLite never wait for the disk, which is slow and uneven; no power cut is survived."""
-    never_sync(monkeypatch)
-    # Open connections are replaced.
-    database.close()
-
-
 def make_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all transactions of this process fail as if the database did not respond."""
 
@@ -206,8 +199,10 @@ def make_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Database, name, refuse)
 
 
-def never_sync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let SQLite never wait for the disk on connections that are opened from now on."""
+def leave_out_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no storage wait for the disk, nor SQLite on connections that are opened from now on."""
+    for name in ("fsync", "fdatasync"):
+        monkeypatch.setattr(os, name, lambda _: None)
     prepare = sqlite_engines._prepare
 
     def prepare_without(connection: Any) -> None:

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 from tests.support.api import Api
 from tests.support.campaign import campaign_steps
-from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
 from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
@@ -235,21 +233,14 @@ class ExpiryMachine(RuleBasedStateMachine):
             return Permission.NONE
 
 
-@pytest.fixture
-def hurried(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
-    """The API on a database that need not survive the machine."""
-    leave_out_the_disk(api.container.database, monkeypatch)
-    return api
-
-
-def test_no_permission_outlasts_the_grant_that_it_comes_from(hurried: Api) -> None:
-    steps = campaign_steps(hurried, "EXPIRY_STEPS", 1_500)
-    people = [hurried.person().id for _ in range(4)]
+def test_no_permission_outlasts_the_grant_that_it_comes_from(api: Api) -> None:
+    steps = campaign_steps(api, "EXPIRY_STEPS", 1_500)
+    people = [api.person().id for _ in range(4)]
 
     class Machine(ExpiryMachine):
         pass
 
-    Machine.api, Machine.people = hurried, people
+    Machine.api, Machine.people = api, people
     run_state_machine_as_test(
         Machine,
         settings=settings(

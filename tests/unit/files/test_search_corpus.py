@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from tests.support.api import Api
 from tests.support.campaign import campaign_size
-from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
 from strongroom.content.files import search, search_scope
@@ -197,7 +196,6 @@ def clear_statements() -> None:
 def test_searches_match_reading_all_names(
     api: Api, bounds: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leave_out_the_disk(api.container.database, monkeypatch)
     if bounds in ("few folders", "many folders"):
         monkeypatch.setattr(search, "_FEW_NODES", 0)
     if bounds == "many folders":

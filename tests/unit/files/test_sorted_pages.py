@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api
-from tests.support.databases import leave_out_the_disk
 from tests.support.incoming import IncomingBytes
 
 from strongroom.content.nodes.file_writer import OnConflict
@@ -30,7 +29,6 @@ def test_pages_of_all_sizes_follow_each_other(
 ) -> None:
     # The names are divided into several runs.
     monkeypatch.setattr("strongroom.content.nodes.child_counts.SPLIT_ABOVE", 4)
-    leave_out_the_disk(api.container.database, monkeypatch)
     services = api.container.keeping
     admin, member = (Identity(api.person().id, "USER", "login") for _ in range(2))
     tenant = services.tenants.create(admin, "Acme", Origin()).id

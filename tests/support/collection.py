@@ -1,19 +1,12 @@
-"""Fixtures of all tests."""
+"""The order of modules, second runs, and the report of a failed test."""
 
 import gc
 from collections import Counter
-from collections.abc import Generator, Iterator
-from pathlib import Path
+from collections.abc import Generator
 
 import pytest
 
-from strongroom.testing.clock import ManualClock
-from tests.support.api import Api
-from tests.support.config import Table, declared_config, write_api_config
-from tests.support.scene import Scene
 from tests.support.server import OUTPUTS, last_lines
-
-pytest_plugins = ["tests.support.databases"]
 
 # With the default thresholds, garbage collection takes a third of the processor time: each test makes an
 # application, and each collection examines all imported modules.
@@ -88,33 +81,3 @@ def pytest_collection_finish() -> None:
     """Exempt imported modules and collected tests from garbage collection."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def config_changes(request: pytest.FixtureRequest) -> Table:
-    """The tables of the nearest marker ``config``; overridden where a value needs another fixture."""
-    return declared_config(request)
-
-
-@pytest.fixture
-def config(tmp_path: Path, database_url: str, config_changes: Table) -> Path:
-    """The configuration of :func:`api`, whose database is empty."""
-    return write_api_config(tmp_path, database_url, config_changes)
-
-
-@pytest.fixture
-def api(config: Path, clock: ManualClock) -> Iterator[Api]:
-    """The REST API in this process, with time standing still."""
-    with Api.running(config, clock) as api:
-        yield api
-
-
-@pytest.fixture
-def scene(api: Api) -> Scene:
-    """A tenant with its administrator and two members."""
-    return Scene(api)

@@ -1,0 +1,6 @@
+"""Loads the fixtures for the tests of the core and of all plugins.
+
+It is above them, because pytest allows a conftest below the root of a run to load no plugin.
+"""
+
+pytest_plugins = ["tests.support.collection", "tests.support.databases", "tests.support.fixtures"]
