@@ -19,6 +19,7 @@ from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.name_index import fts_row, grams_of, int_array
 from strongroom.content.nodes.names import fold_name
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 
 FILES_PER_PROJECT: Final = 100
@@ -89,7 +90,7 @@ def plant(container: Container, count: int, in_one_folder: int = 0) -> Archive:
     """Write a tenant with ``count`` files in projects, and more files directly in a folder."""
     people = {name: identity(container, name) for name in Archive.__slots__[1:-1]}
     admin = people["admin"]
-    tenants = container.keeping.tenants
+    tenants = container.get(TenantService)
     tenant = tenants.create(admin, "Archive", Origin()).id
     for name, person in people.items():
         if name != "admin":

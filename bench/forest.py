@@ -7,9 +7,11 @@ from sqlalchemy import text
 
 from strongroom.assembly.container import Container
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users.models import UserType
+from strongroom.identity.users.service import UserService
 
 SHOWN: Final = 1000
 """Number of files at the member's top level, for any number of nodes."""
@@ -61,7 +63,7 @@ class Forest:
 def plant(container: Container, count: int) -> Forest:
     """Write a tenant with so many files."""
     admin, member = (identity(container, name) for name in ("Admin", "Member"))
-    tenants = container.keeping.tenants
+    tenants = container.get(TenantService)
     tenant = tenants.create(admin, "Forest", Origin()).id
     tenants.put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
     own, foreign = new_id(), new_id()
@@ -86,7 +88,7 @@ def plant(container: Container, count: int) -> Forest:
 def identity(container: Container, name: str) -> Identity:
     """Create a user."""
     with container.database.write() as connection:
-        user = container.base.users.create(connection, name, UserType.USER)
+        user = container.get(UserService).create(connection, name, UserType.USER)
     return Identity(user.id, user.type, "bench")
 
 

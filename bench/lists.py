@@ -12,6 +12,7 @@ from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 from bench.forest import SHOWN, Forest, plant
 from bench.harness import Limit, Plan, Row, interleave
 from strongroom.assembly.container import Container, build
+from strongroom.content.files.listing import FileListing
 from strongroom.foundation.config import load
 from strongroom.foundation.database.paging import Paging
 
@@ -80,7 +81,7 @@ class _Lists:
     """The lists of one member."""
 
     def __init__(self, container: Container, forest: Forest) -> None:
-        self._listing = container.keeping.listing
+        self._listing = container.get(FileListing)
         self._forest = forest
 
     def top(self) -> float:

@@ -15,9 +15,10 @@ from bench.harness import Plan, Row, interleave
 from bench.searches import container_of
 from bench.work_time import Stopwatch, Taken
 from strongroom.assembly.container import Container
-from strongroom.content.files.listing import FilePage
+from strongroom.content.files.listing import FileListing, FilePage
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
+from strongroom.content.tenants.groups import GroupService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Paging
 
@@ -73,7 +74,7 @@ def _measure(
 
 def _grant(container: Container, archive: Archive) -> None:
     """Share single files of the folder with the members who see parts of it."""
-    groups, admin, user = container.keeping.groups, archive.admin, archive.nothing.user_id
+    groups, admin, user = container.get(GroupService), archive.admin, archive.nothing.user_id
     group = groups.create(admin, archive.tenant, "readers", Origin()).id
     groups.add_member(admin, archive.tenant, group, user, Origin())
     with container.database.write() as connection:
@@ -89,7 +90,7 @@ class _List:
     def __init__(
         self, container: Container, archive: Archive, user: Identity, parent: str | None, sort: str
     ) -> None:
-        self._listing, self._tenant = container.keeping.listing, archive.tenant
+        self._listing, self._tenant = container.get(FileListing), archive.tenant
         self._user, self._parent = user, parent
         selection = NodeSelection(order=NodeOrder.parse(sort))
         self._wanted = None if selection.is_usual else selection

@@ -18,7 +18,8 @@ from bench.lists import CONFIG
 from bench.search_texts import drawn
 from bench.work_time import Stopwatch, Taken
 from strongroom.assembly.container import Container, build
-from strongroom.content.files.search import NodeSearch
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.nodes.name_index import search_names
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
@@ -116,7 +117,7 @@ def _slow(
     container: Container, stopwatch: Stopwatch, user: Identity, archive: Archive, texts: Sequence[str]
 ) -> Taken:
     """Return the 95th percentiles of the times of all searches."""
-    search = container.keeping.search.search
+    search = container.get(FileSearch).search
     calls = [partial(search, user, archive.tenant, NodeSearch(text), Paging(1, PAGE)) for text in texts]
     taken = [*map(stopwatch.measure, calls)]
     return Taken(*(quantiles(times, n=20)[-1] for times in zip(*taken, strict=True)))
@@ -146,7 +147,7 @@ def _page(container: Container, archive: Archive, sort: str, number: int) -> flo
     wanted = None if order.is_usual else order
     started = time.perf_counter()
     for _ in range(_TURNS):
-        page = container.keeping.listing.inside(
+        page = container.get(FileListing).inside(
             user, archive.tenant, user.user_id, archive.folder, Paging(number, PAGE), wanted
         )
         if not page.records:

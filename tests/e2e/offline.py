@@ -10,6 +10,7 @@ from sqlalchemy import select
 from strongroom.assembly.container import Container, build
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.testing.clock import MINUTE, ManualClock
 from tests.support.stores import stored_files
@@ -29,7 +30,7 @@ def services(config: Path, later: int = 0) -> Iterator[Container]:
 def collect_abandoned(config: Path) -> int:
     """Collect abandoned blobs, as if a day later, and return how many there were."""
     with services(config, ABANDONED_AFTER + MINUTE) as container:
-        return container.keeping.blobs.collect()
+        return container.get(BlobService).collect()
 
 
 def number_of_incomplete(config: Path) -> int:

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.assembly.container import build
 from strongroom.content.nodes.models import nodes
 from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.foundation.database.installation import database_id
 from tests.e2e.offline import services
@@ -112,7 +114,7 @@ def assert_whole(there: BlobLocation) -> set[str]:
         stored = connection.execute(select(blobs)).all()
         files = connection.execute(select(nodes.c.id, nodes.c.blob_key).where(nodes.c.type == "file"))
         keys = {row.id: row.blob_key for row in files}
-        store = container.keeping.blobs.storages["main"]
+        store = container.get(BlobService).storages["main"]
     assert {row.state for row in stored} == {BlobState.STORED.value}
     assert set(keys.values()) == {row.key for row in stored}
     for row in stored:
@@ -121,7 +123,7 @@ def assert_whole(there: BlobLocation) -> set[str]:
         assert (len(content), hashlib.sha256(content).hexdigest()) == (row.size, row.checksum)
     assert {item.key for item in store.scan()} == {row.key for row in stored}
     with services(there.config) as container:
-        container.identity.audit_verifier.verify(None)
+        container.get(AuditVerifier).verify(None)
     return set(keys)
 
 

@@ -14,6 +14,7 @@ from strongroom.assembly.app import container_of, create_app
 from strongroom.cli.main import root
 from strongroom.cli.startup import application
 from strongroom.content.storage.ownership import read_owner
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.testing.server import free_port
 from tests.support.config import Table, write_toml
@@ -79,7 +80,7 @@ def _digest(path: Path) -> str:
 def objects_in(config: Path) -> Snapshot:
     """Return the objects of the store, with their sizes and times; no file is created by that."""
     container = container_of(create_app(load(config, {}), read_only=True))
-    backend = container.keeping.blobs.storages["main"].backend
+    backend = container.get(BlobService).storages["main"].backend
     try:
         return {item.key: item for item in backend.scan()}
     finally:
@@ -115,7 +116,7 @@ def test_a_check_before_the_first_start_leaves_the_store_to_the_database_that_st
         assert check(config) == (0, "the configuration is fine\n")
         assert (files_in(tmp_path), objects_in(config)) == (before, objects)
         with application(load(config, {})) as container:
-            assert container.keeping.blobs.storages["main"].ownership_fault() is None
+            assert container.get(BlobService).storages["main"].ownership_fault() is None
 
 
 @pytest.mark.parametrize("store", STORES)
@@ -170,7 +171,7 @@ def test_a_check_of_an_encrypted_storage_creates_no_key(tmp_path: Path) -> None:
 
 def test_a_store_of_another_database_is_refused_before_the_first_start(tmp_path: Path) -> None:
     with configured(tmp_path, local) as config, application(load(config, {})) as container:
-        owner = read_owner(container.keeping.blobs.storages["main"].backend)
+        owner = read_owner(container.get(BlobService).storages["main"].backend)
     assert owner is not None
     write_toml(
         config,

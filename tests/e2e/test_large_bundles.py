@@ -16,6 +16,7 @@ from sqlalchemy import insert, select, update
 from strongroom.assembly.container import build
 from strongroom.content.nodes.models import nodes
 from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.foundation.ids import new_id
 from tests.e2e.processes import MemoryWatch
@@ -139,7 +140,7 @@ def _inflate(server: Server, file_id: str, size: int) -> None:
             connection.execute(update(nodes).where(ours).values(size=size))
             values = {"size": size, "crc32": crc}
             connection.execute(update(blobs).where(blobs.c.key == key).values(values))
-        path = container.keeping.blobs.location(key).object_key
+        path = container.get(BlobService).location(key).object_key
     finally:
         container.close()
     stored = server.config.parent / "files" / path

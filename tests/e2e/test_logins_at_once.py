@@ -12,7 +12,7 @@ import pytest
 from strongroom.assembly.container import build
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import load
-from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.accounts.registration import Registration, RegistrationService
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, lifted
 from tests.support.databases import PostgresqlDatabases
@@ -50,7 +50,7 @@ class Site:
         with closing(build(load(self._config, os.environ))) as container:
             for email in emails:
                 user = Registration(name=email, password=PASSWORD, email=email)
-                container.identity.registration.create(user, Origin())
+                container.get(RegistrationService).create(user, Origin())
 
     def log_in(self, number: int, email: str, password: str, address: str) -> Reply:
         """Log in on one of the nodes, by number."""

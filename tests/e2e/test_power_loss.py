@@ -18,8 +18,9 @@ from sqlalchemy import select, text
 
 from strongroom.assembly.container import Container, build
 from strongroom.content.nodes.models import NodeType, nodes
-from strongroom.content.storage.fsck import FindingKind
+from strongroom.content.storage.fsck import FindingKind, StorageCheck
 from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.foundation.errors import NotFound
 from strongroom.plugin_api.storage import StorageError
@@ -164,7 +165,7 @@ def found_in(container: Container) -> dict[str, State]:
         rows = connection.execute(query.where(nodes.c.type == NodeType.FILE.value)).all()
     found: dict[str, State] = {}
     for name, parent, key, size in rows:
-        with container.keeping.blobs.open(key, 0, size) as chunks:
+        with container.get(BlobService).open(key, 0, size) as chunks:
             found[name] = (parent, digest(b"".join(chunks)))
     return found
 
@@ -177,8 +178,8 @@ def check(recorded: Recording, image: Path, moment: float) -> None:
         for name, history in recorded.histories.items():
             assert found.get(name) in history.allowed(moment), name
         assert found.keys() <= recorded.histories.keys()
-        container.keeping.blobs.collect()
-        findings = container.keeping.storage_check.run(checksums=True)
+        container.get(BlobService).collect()
+        findings = container.get(StorageCheck).run(checksums=True)
         # The row of bytes on their way need not be durable (ADR 0020): without it they are stray.
         assert [item for item in findings if item.kind is not FindingKind.STRAY] == []
     finally:

@@ -17,6 +17,8 @@ from sqlalchemy import func, select
 
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.storage.service import BlobService
+from strongroom.content.storage.stores import Inventory
 from strongroom.foundation.database import Database
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
@@ -180,10 +182,10 @@ def test_no_request_fails_while_files_move_twice_and_each_move_is_killed(
     logger.info("%d files, %d requests, %.0f s", FILES, load.requests, seconds)
     assert load.failures == []
     with services(deployment.config, 2 * ABANDONED_AFTER) as container:
-        container.keeping.blobs.collect()
-        holdings = container.keeping.inventory.holdings()
+        container.get(BlobService).collect()
+        holdings = container.get(Inventory).holdings()
         objects = {
-            name: len(list(store.scan())) for name, store in container.keeping.blobs.storages.items()
+            name: len(list(store.scan())) for name, store in container.get(BlobService).storages.items()
         }
     assert {holding.storage: (holding.files, holding.leftovers) for holding in holdings} == {
         "main": (0, 0),

@@ -17,14 +17,21 @@ from sqlalchemy import func, select
 
 from strongroom.assembly.container import Container
 from strongroom.content.files.batches import service as batch_service
-from strongroom.content.files.batches.service import BatchItem, Deletion
-from strongroom.content.files.copying import Copy
+from strongroom.content.files.batches.service import BatchItem, BatchService, Deletion
+from strongroom.content.files.copying import Copy, CopyingService
+from strongroom.content.files.paths import PathLookup
+from strongroom.content.files.replacing import ReplacingService
+from strongroom.content.files.service import FileService
 from strongroom.content.files.trash import service as trash_service
-from strongroom.content.files.trash.service import RestoreRequest
+from strongroom.content.files.trash.service import RestoreRequest, TrashService
+from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import node_versions, nodes
+from strongroom.content.storage.fsck import StorageCheck
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.errors import NotFound
+from strongroom.identity.users.service import UserService
 from tests.e2e.offline import collect_abandoned, services
 from tests.support.campaign import campaign_size
 from tests.support.incoming import IncomingBytes
@@ -83,12 +90,12 @@ class Folder:
 
     def seen(self, container: Container, tenant: str, me: Identity, names: set[str]) -> "Folder":
         """Return the folder as it is, and those of its copies whose names are given."""
-        trash = container.keeping.trash
+        trash = container.get(TrashService)
         found = Folder(self.id, self.files, {}, "gone")
         with container.database.read() as connection:
             is_trashed = trash._trash.find(connection, tenant, self.id) is not None
         try:
-            container.keeping.files.get(me, tenant, self.id)
+            container.get(FileService).get(me, tenant, self.id)
             found.state = "live"
         except NotFound:
             found.state = "trash" if is_trashed else "gone"
@@ -106,7 +113,7 @@ class Folder:
 
 def contents_of(container: Container, tenant: str, me: Identity, file: str) -> list[bytes]:
     """Read all versions of a file, and its content."""
-    files, versions = container.keeping.files, container.keeping.versions
+    files, versions = container.get(FileService), container.get(VersionService)
     node, location = files.locate(me, tenant, file)
     found = []
     for number in range(1, (node.versions or 0) + 1):
@@ -120,7 +127,7 @@ def contents_of(container: Container, tenant: str, me: Identity, file: str) -> l
 def contents_of_copy(container: Container, tenant: str, me: Identity, name: str) -> list[bytes] | None:
     """Read the content of the files of a copy; ``None``: there is no such copy."""
     try:
-        node = container.keeping.paths.resolve(me, tenant, [name]).node
+        node = container.get(PathLookup).resolve(me, tenant, [name]).node
     except NotFound:
         return None
     children = select(nodes.c.id).where(nodes.c.parent_id == node.id)
@@ -140,32 +147,32 @@ def batch(folder: str, name: str) -> list[BatchItem]:
 
 def act(container: Container, tenant: str, me: Identity, folder: str, action: list[Any]) -> None:
     """Do an action."""
-    keeping = container.keeping
+    services = container
     match action:
         case ["replace", file, content]:
-            keeping.replacing.replace_content(
+            services.get(ReplacingService).replace_content(
                 me, tenant, file, IncomingBytes("ignored", content.encode()), None
             )
         case ["restore version", file, number]:
-            keeping.versions.restore(me, tenant, file, number, None)
+            services.get(VersionService).restore(me, tenant, file, number, None)
         case ["copy", name]:
-            keeping.copying.copy(me, tenant, folder, Copy(None, name))
+            services.get(CopyingService).copy(me, tenant, folder, Copy(None, name))
         case ["batch", name]:
-            keeping.batches.apply_all(me, tenant, batch(folder, name), Origin())
+            services.get(BatchService).apply_all(me, tenant, batch(folder, name), Origin())
         case ["copies", file, names]:
             items = [BatchItem(file, Copy(None, name)) for name in names]
-            keeping.batches.apply_each(me, tenant, items, Origin())
+            services.get(BatchService).apply_each(me, tenant, items, Origin())
         case ["trash"]:
-            keeping.files.delete(me, tenant, folder)
+            services.get(FileService).delete(me, tenant, folder)
         case ["restore"]:
-            keeping.trash.restore(me, tenant, folder, RestoreRequest())
+            services.get(TrashService).restore(me, tenant, folder, RestoreRequest())
         case _:
-            keeping.trash.delete(me, tenant, folder)
+            services.get(TrashService).delete(me, tenant, folder)
 
 
 def make(container: Container, tenant: str, me: Identity, number: int) -> Folder:
     """Make a folder with files."""
-    files, fail = container.keeping.files, OnConflict.FAIL
+    files, fail = container.get(FileService), OnConflict.FAIL
     folder = files.create_folder(me, tenant, None, str(number), fail).node.id
     contents = {}
     for name in map(str, range(FILES)):
@@ -238,8 +245,8 @@ pytestmark = pytest.mark.config({"files": {"versions": {"keep": 1000}}})
 def test_no_version_and_no_byte_is_lost_when_processes_die(server_config: Path, tmp_path: Path) -> None:
     with services(server_config) as container:
         with container.database.write() as connection:
-            me = Identity(container.base.users.create(connection, "Alice").id, "USER", "login")
-        tenant = container.keeping.tenants.create(me, "Acme", Origin()).id
+            me = Identity(container.get(UserService).create(connection, "Alice").id, "USER", "login")
+        tenant = container.get(TenantService).create(me, "Acme", Origin()).id
     journals = []
     fork, random_ = multiprocessing.get_context("fork"), random.Random(0)
     for number in range(KILLS):
@@ -268,11 +275,11 @@ def check(config: Path, tenant: str, me: Identity, journals: list[Path]) -> None
         for path in journals:
             for acknowledged, wanted in read(path):
                 check_folder(container, tenant, me, [acknowledged, *wanted])
-        container.keeping.trash.purge()
+        container.get(TrashService).purge()
     collect_abandoned(config)
     with services(config) as container:
-        assert not any(found.is_fault for found in container.keeping.storage_check.run(checksums=True))
-        usage = container.keeping.tenants.usage(me, tenant)
+        assert not any(found.is_fault for found in container.get(StorageCheck).run(checksums=True))
+        usage = container.get(TenantService).usage(me, tenant)
         with container.database.read() as connection:
             sizes = [
                 connection.execute(select(func.coalesce(func.sum(table.c.size), 0))).scalar_one()
@@ -289,6 +296,6 @@ def check_folder(container: Container, tenant: str, me: Identity, expected: list
     assert found, (expected, seen)
     if seen.state == "trash":
         # It comes back with all its versions.
-        container.keeping.trash.restore(me, tenant, seen.id, RestoreRequest())
+        container.get(TrashService).restore(me, tenant, seen.id, RestoreRequest())
         back = seen.seen(container, tenant, me, names)
         assert back.contents == found[0].contents

@@ -14,7 +14,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.storage.service import BlobService
 from strongroom.content.uploads.repository import upload_parts, uploads
+from strongroom.content.uploads.service import UploadService
 from strongroom.testing.clock import HOUR
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
@@ -83,12 +85,12 @@ def let_leases_run_out(config: Path) -> None:
 def assert_nothing_left_over(config: Path) -> None:
     """Check that two days later, after a collection, each object is some file's."""
     with services(config, 48 * HOUR) as container:
-        container.keeping.uploads.collect()
-        container.keeping.blobs.collect()
+        container.get(UploadService).collect()
+        container.get(BlobService).collect()
         with container.database.read() as connection:
             rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()
             parts = connection.execute(select(func.count()).select_from(upload_parts)).scalar_one()
-        stored = {item.key for item in container.keeping.blobs.storages["main"].scan()}
+        stored = {item.key for item in container.get(BlobService).storages["main"].scan()}
     assert {row.state for row in rows} <= {BlobState.STORED.value}
     assert ({row.object_key for row in rows}, parts) == (stored, 0)
 
@@ -148,7 +150,7 @@ def test_an_unfinished_upload_leaves_nothing(server_config: Path, tmp_path: Path
     assert_nothing_left_over(server_config)
     assert stored_files(tmp_path / "files") == []
     with services(server_config) as container:
-        assert list(container.keeping.blobs.storages["main"].scan()) == []
+        assert list(container.get(BlobService).storages["main"].scan()) == []
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ from PIL import Image
 from sqlalchemy import func, select
 
 from strongroom.content.business_files.models import business_files, picture_variants
+from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
+from strongroom.content.storage.service import BlobService
 from strongroom.testing.clock import MINUTE
 from tests.e2e.offline import services
 from tests.support.client import Client, Response
@@ -45,8 +47,8 @@ def upload(client: Client) -> str:
 
 def collect_a_day_later(config: Path) -> None:
     with services(config, ABANDONED_AFTER + MINUTE) as container:
-        container.keeping.blobs.collect()
-        assert list(container.keeping.storage_check.run(checksums=True)) == []
+        container.get(BlobService).collect()
+        assert list(container.get(StorageCheck).run(checksums=True)) == []
 
 
 def rows(config: Path) -> dict[str, int]:

@@ -9,6 +9,7 @@ from tests.support.statements import statements
 
 from strongroom.clock import iso_format
 from strongroom.identity.access_keys.secrets import KeyText
+from strongroom.identity.access_keys.service import AccessKeyService
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR
@@ -239,7 +240,7 @@ class TestEnd:
 
     def test_its_user_is_warned_a_week_before(self, api: Api, owner: Person) -> None:
         key_of(api, owner)
-        service = api.container.identity.access_keys
+        service = api.container.get(AccessKeyService)
         api.clock.advance(83 * DAY - 1)
         assert service.warn() == 0
         api.clock.advance(1)

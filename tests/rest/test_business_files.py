@@ -18,6 +18,7 @@ from tests.support.stores import stored_files
 from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.business_files.models import picture_variants
 from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
 
 pytestmark = needs(BusinessFilesFeature)
 
@@ -45,7 +46,7 @@ def place(body: Json) -> str:
 
 def count(api: Api, table: Any) -> int:
     # Deletes the rows that are reserved for later uploads.
-    api.container.keeping.blobs.close()
+    api.container.get(BlobService).close()
     with api.container.database.read() as connection:
         found: int = connection.execute(select(func.count()).select_from(table)).scalar_one()
         return found

@@ -11,6 +11,7 @@ from tests.support.api import Api, Json, Person, error_code
 from tests.support.scene import Scene
 
 from strongroom.content.files.changes import views, waiting
+from strongroom.content.files.changes.waiting import ChangeWaiters
 from strongroom.foundation.errors import Unavailable
 from strongroom.testing.clock import HOUR
 
@@ -168,7 +169,7 @@ def test_a_wait_ends_without_a_change(scene: Scene) -> None:
 
 
 def test_too_many_waiting_requests_are_refused(scene: Scene) -> None:
-    with scene.api.container.keeping.change_waiters.waiting("tenant", "user"):
+    with scene.api.container.get(ChangeWaiters).waiting("tenant", "user"):
         for accept in ("application/json", "text/event-stream"):
             answer = scene.api.get(
                 f"{scene.path}/changes?wait=30", by=scene.admin, headers={"Accept": accept}

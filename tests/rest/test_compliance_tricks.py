@@ -22,7 +22,11 @@ from tests.support.features import needs
 
 from strongroom.clock import iso_format
 from strongroom.content.files.retention.feature import RetentionFeature
+from strongroom.content.files.trash.service import TrashService
+from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.models import node_versions, nodes
+from strongroom.content.nodes.retention_clock import RetentionClock
+from strongroom.content.storage.service import BlobService
 from strongroom.testing.clock import HOUR, ManualClock
 
 pytestmark = needs(RetentionFeature)
@@ -81,7 +85,7 @@ class World:
 
     def lost(self) -> set[bytes]:
         """Return the contents that are not in the store, or that nothing refers to."""
-        blobs, database = self.api.container.keeping.blobs, self.api.container.database
+        blobs, database = self.api.container.get(BlobService), self.api.container.database
         query = union(
             select(nodes.c.blob_key, nodes.c.size),
             select(node_versions.c.blob_key, node_versions.c.size),
@@ -329,16 +333,16 @@ def by_the_command_prune(world: World) -> None:
 
 def by_a_clock_set_forward(world: World) -> None:
     with Api.running(world.config, ManualClock(world.api.clock.now() + 50 * YEAR)) as later:
-        later.container.keeping.retention_clock.tick()
+        later.container.get(RetentionClock).tick()
         assert list(later.container.prune_job().run())
-        later.container.keeping.retention_clock.tick()
-        later.container.keeping.versions.purge()
-        assert later.container.keeping.trash.purge() == 0
+        later.container.get(RetentionClock).tick()
+        later.container.get(VersionService).purge()
+        assert later.container.get(TrashService).purge() == 0
 
 
 def by_a_clock_set_back(world: World) -> None:
     with Api.running(world.config, ManualClock(1000 * DAY)) as earlier:
-        earlier.container.keeping.retention_clock.tick()
+        earlier.container.get(RetentionClock).tick()
         list(earlier.container.prune_job().run())
 
 

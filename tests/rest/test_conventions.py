@@ -7,6 +7,7 @@ from flask import Flask
 from tests.support.api import Api, error_code
 
 from strongroom.foundation.errors import catalogue
+from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.web.http.routing import Operation
 
 
@@ -69,7 +70,7 @@ def test_an_unexpected_error_reveals_nothing(api: Api, monkeypatch: pytest.Monke
     def explode() -> None:
         raise RuntimeError("secret of the server")
 
-    monkeypatch.setattr(api.container.identity.captchas, "issue", explode, raising=True)
+    monkeypatch.setattr(api.container.get(CaptchaService), "issue", explode, raising=True)
     response = api.post("/captchas", {})
     assert (response.status_code, error_code(response)) == (500, "error.internal")
     assert "secret" not in response.text

@@ -7,6 +7,7 @@ from tests.support.api import Answer, Json, Person
 from tests.support.scene import Scene
 
 from strongroom.content.files import copying
+from strongroom.content.storage.service import BlobService
 
 
 def copy(
@@ -41,10 +42,10 @@ class TestFiles:
         assert made["checksum"] == file["checksum"] == f"sha256:{hashlib.sha256(b'x').hexdigest()}"
         assert scene.api.stored_objects() == objects
         scene.api.delete(f"{scene.path}/files/{file['id']}?permanently=true", by=scene.admin)
-        scene.api.container.keeping.blobs.collect()
+        scene.api.container.get(BlobService).collect()
         assert content(scene, made) == b"x"
         scene.api.delete(f"{scene.path}/files/{made['id']}?permanently=true", by=scene.admin)
-        scene.api.container.keeping.blobs.collect()
+        scene.api.container.get(BlobService).collect()
         assert scene.api.stored_objects() == objects - 1
 
     def test_replacing_one_does_not_change_the_other(self, scene: Scene) -> None:

@@ -8,6 +8,8 @@ from tests.support.scene import Scene
 from strongroom.content.bundles.service import bundles
 from strongroom.content.nodes.models import folder_counts, grants, nodes
 from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
+from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.models import tenant_members, tenants
 from strongroom.content.uploads.repository import upload_parts, uploads
 from strongroom.foundation.caller import Origin
@@ -24,7 +26,7 @@ def rows(api: Api) -> dict[str, int]:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
     # Deletes the rows that are reserved for later uploads.
-    api.container.keeping.blobs.close()
+    api.container.get(BlobService).close()
     return {table.name: count(table) for table in ALL}
 
 
@@ -94,7 +96,7 @@ def test_only_administrators_delete_and_only_once(scene: Scene) -> None:
 
 
 def test_within_the_grace_period_it_is_restored_as_it_was(scene: Scene) -> None:
-    api, deletion = scene.api, scene.api.container.keeping.tenant_deletion
+    api, deletion = scene.api, scene.api.container.get(TenantDeletion)
     fill(scene)
     before, tenant_id = rows(api), scene.path.rpartition("/")[2]
     api.delete(scene.path, by=scene.admin)
@@ -117,7 +119,7 @@ def uploads_of(api: Api) -> dict[str, int]:
 
 
 def test_after_it_pruning_removes_all_that_it_kept(scene: Scene) -> None:
-    api, deletion = scene.api, scene.api.container.keeping.tenant_deletion
+    api, deletion = scene.api, scene.api.container.get(TenantDeletion)
     other = api.tenant(scene.admin, "Other")
     kept = api.upload(other, scene.admin, "kept", b"kept")
     before = rows(api)
@@ -131,9 +133,9 @@ def test_after_it_pruning_removes_all_that_it_kept(scene: Scene) -> None:
         deletion.restore(tenant_id, Origin())
     assert prune(api) == 1
     assert prune(api) == 0
-    api.container.keeping.blobs.collect()
+    api.container.get(BlobService).collect()
     api.clock.advance(DAY)
-    api.container.keeping.blobs.collect()
+    api.container.get(BlobService).collect()
     gone = {"tenants": 1, "tenant_members": 3}
     assert rows(api) == {name: count - gone.get(name, 0) for name, count in before.items()}
     scene.token_of(scene.admin)

@@ -22,8 +22,12 @@ from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.stores import oss_store, s3_store
 
 from strongroom.assembly.app import create_app
+from strongroom.content.scanning.worker import ScanWorker
 from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.service import BlobService
 from strongroom.content.tenants.models import tenants
+from strongroom.content.tenants.service import TenantService
+from strongroom.content.uploads.direct import DirectUploads
 from strongroom.content.uploads.direct_feature import DirectUploadsFeature
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.config import ConfigurationError, load
@@ -69,7 +73,7 @@ def complete(api: Api, tenant: str, by: Any, upload: Answer) -> Answer:
 
 def collect_two_days_later(api: Api) -> int:
     api.clock.advance(2 * ABANDONED_AFTER)
-    return api.container.keeping.blobs.collect()
+    return api.container.get(BlobService).collect()
 
 
 def test_a_download_is_a_redirect_to_a_url_that_gives_the_file_under_its_name(api: Api) -> None:
@@ -137,7 +141,7 @@ def test_what_was_sent_to_the_store_is_scanned_before_it_is_read(
                 path = f"{tenant}/files/{node['id']}"
                 assert node["scan"] == "pending"
                 assert api.get(f"{path}/download", by=alice).status_code == 409
-                api.container.keeping.scan_worker.run_due()
+                api.container.get(ScanWorker).run_due()
                 is_clean = name == "clean.bin"
                 assert api.get(path, by=alice).json["scan"] == ("clean" if is_clean else "infected")
                 answer = api.get(f"{path}/download", by=alice)
@@ -163,7 +167,7 @@ def test_an_upload_that_is_never_completed_is_collected(api: Api) -> None:
     tenant = api.tenant(alice)
     assert send(announce(api, tenant, alice).json, CONTENT) == 200
     announce(api, tenant, alice)
-    assert api.container.keeping.blobs.collect() == 0
+    assert api.container.get(BlobService).collect() == 0
     assert collect_two_days_later(api) == 2
     assert api.stored_objects() == 0
 
@@ -214,7 +218,7 @@ def test_too_much_and_nonsense_are_refused_at_the_beginning(api: Api) -> None:
 def space(api: Api, tenant: str, by: Any) -> tuple[int, int]:
     """Return the bytes that a tenant uses, and those that are reserved."""
     identity = Identity(by.id, "USER", "login")
-    row = api.container.keeping.tenants.get(identity, tenant.rpartition("/")[2])
+    row = api.container.get(TenantService).get(identity, tenant.rpartition("/")[2])
     return row.used_bytes, row.reserved_bytes
 
 
@@ -236,7 +240,7 @@ def test_announced_bytes_are_reserved_until_they_are_completed(api: Api) -> None
     assert complete(api, tenant, alice, upload).status_code == 201
     assert space(api, tenant, alice) == (len(CONTENT), 0)
     collect_two_days_later(api)
-    api.container.keeping.direct_uploads.collect()
+    api.container.get(DirectUploads).collect()
     assert space(api, tenant, alice) == (len(CONTENT), 0)
 
 
@@ -254,7 +258,7 @@ def test_reserved_space_comes_back_when_an_upload_ends_or_fails(api: Api) -> Non
     alice = replace(alice, token=api.log_in(alice.email).json["accessToken"])
     assert announce(api, tenant, alice).status_code == 201
     api.clock.advance(2 * ABANDONED_AFTER)
-    assert api.container.keeping.direct_uploads.collect() == 1
+    assert api.container.get(DirectUploads).collect() == 1
     assert space(api, tenant, alice) == (0, 0)
 
 
@@ -262,7 +266,7 @@ def test_open_announcements_of_a_user_are_bounded(api: Api) -> None:
     alice, bob = api.person(), api.person()
     tenant = api.tenant(alice)
     api.join(tenant, alice, bob)
-    api.container.keeping.direct_uploads._reservations._max_open = 2
+    api.container.get(DirectUploads)._reservations._max_open = 2
     first, second = (announce(api, tenant, alice, name=f"{n}.bin") for n in range(2))
     refused = announce(api, tenant, alice, name="3.bin")
     assert (refused.status_code, error_code(refused)) == (429, "error.too-many-requests")

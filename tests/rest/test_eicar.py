@@ -21,6 +21,7 @@ from tests.support.databases import on_sqlite
 from tests.support.features import needs
 
 from strongroom.content.scanning.feature import ScanningFeature
+from strongroom.content.scanning.worker import ScanWorker
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.scanning import eicar, zipped
 
@@ -152,7 +153,7 @@ def test_every_wrapping_is_refused_or_held(api: Api) -> None:
             continue
         download = f"{tenant}/files/{answer.json['id']}/download"
         assert error_code(api.get(download, by=alice)) == "error.not-scanned-yet", name
-        assert api.container.keeping.scan_worker.run_due() == 1
+        assert api.container.get(ScanWorker).run_due() == 1
         assert error_code(api.get(download, by=alice)) == "error.quarantined", name
     good = api.upload(tenant, alice, "good.zip", zipped("a.txt", b"content"))
     assert good["scan"] == "clean"
@@ -171,7 +172,7 @@ def test_big_files_are_held_and_found(api: Api) -> None:
         node = api.upload(tenant, alice, f"{name}.big", buffer.getvalue())
         download = f"{tenant}/files/{node['id']}/download"
         assert error_code(api.get(download, by=alice)) == "error.not-scanned-yet", name
-        assert api.container.keeping.scan_worker.run_due() == 1
+        assert api.container.get(ScanWorker).run_due() == 1
         assert error_code(api.get(download, by=alice)) == "error.quarantined", name
 
 
@@ -196,7 +197,7 @@ def test_nothing_can_be_read_while_the_daemon_is_gone(
             big = api.upload(tenant, alice, "big", behind_padding())
             good = api.upload(tenant, alice, "good", b"good")
             for server in (api, other):
-                server.container.keeping.scan_worker.run_due()
+                server.container.get(ScanWorker).run_due()
         paths = {item["name"]: f"{tenant}/files/{item['id']}/download" for item in (small, big, good)}
         for server in (api, other):
             for path in paths.values():
@@ -205,7 +206,7 @@ def test_nothing_can_be_read_while_the_daemon_is_gone(
                 assert answer.headers["Retry-After"]
         with clamd.running(folder):
             clock.advance(60_000)
-            scanned = [server.container.keeping.scan_worker.run_due() for server in (other, api)]
+            scanned = [server.container.get(ScanWorker).run_due() for server in (other, api)]
             assert sum(scanned) == len(paths)
         assert error_code(api.get(paths["small"], by=alice)) == "error.quarantined"
         assert error_code(api.get(paths["big"], by=alice)) == "error.quarantined"

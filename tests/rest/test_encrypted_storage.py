@@ -11,8 +11,10 @@ from tests.support.config import Table
 from tests.support.stores import ObjectStore, s3_store
 
 from strongroom.builtin.key_file import create_key_file
-from strongroom.content.storage.migration import MigrationPlan
+from strongroom.content.storage.fsck import StorageCheck
+from strongroom.content.storage.migration import Migration, MigrationPlan
 from strongroom.content.storage.ownership import OWNER_KEY, WRAPPED
+from strongroom.content.storage.service import BlobService
 from strongroom.plugin_api.storage import StorageBackend, WrappedKeys
 
 CONTENT = secrets.token_bytes(300_000)
@@ -40,7 +42,7 @@ def config_changes(tmp_path: Path, store: ObjectStore) -> Table:
 
 def stored(api: Api, storage: str = "bucket") -> dict[str, bytes]:
     """Return the content of a storage, by key."""
-    backend: StorageBackend[object] = api.container.keeping.blobs.storages[storage].backend
+    backend: StorageBackend[object] = api.container.get(BlobService).storages[storage].backend
     found = {}
     for item in backend.scan():
         with backend.open(item.key) as chunks:
@@ -56,7 +58,7 @@ def objects(api: Api) -> dict[str, bytes]:
 
 
 def faults(api: Api) -> list[str]:
-    check = api.container.keeping.storage_check
+    check = api.container.get(StorageCheck)
     return [f"{found.kind} {found.key}" for found in check.run(checksums=True)]
 
 
@@ -77,7 +79,7 @@ def test_age_reads_the_object_with_the_exported_key_of_the_tenant(api: Api) -> N
     alice = api.person()
     tenant = api.tenant(alice)
     api.upload(tenant, alice, "a.bin", CONTENT)
-    keys = api.container.keeping.blobs.storages["vault"].capability(WrappedKeys)
+    keys = api.container.get(BlobService).storages["vault"].capability(WrappedKeys)
     assert keys
     (line,) = keys.export_keys(tenant.rpartition("/")[2]).splitlines()
     (content,) = objects(api).values()
@@ -89,21 +91,23 @@ def test_fsck_finds_a_changed_object_and_neither_storage_sees_the_other_s(api: A
     tenant = api.tenant(alice)
     api.upload(tenant, alice, "a.bin", CONTENT)
     api.upload(tenant, alice, "b.bin", CONTENT)
-    keeping = api.container.keeping
+    services = api.container
     first, second = sorted(objects(api))
-    backend, place = keeping.blobs.storages["bucket"].backend, f"{WRAPPED}{b'vault'.hex()}/"
+    backend, place = services.get(BlobService).storages["bucket"].backend, f"{WRAPPED}{b'vault'.hex()}/"
     backend.copy(place + first, place + second)  # type: ignore[attr-defined]
     assert faults(api) == [f"wrong-content {second}"]
-    assert [len(list(keeping.blobs.storages[name].scan())) for name in ("bucket", "vault")] == [0, 2]
+    assert [
+        len(list(services.get(BlobService).storages[name].scan())) for name in ("bucket", "vault")
+    ] == [0, 2]
 
 
 def test_files_move_to_the_encrypted_storage_and_back(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     node = api.upload(tenant, alice, "a.bin", CONTENT)
-    keeping = api.container.keeping
+    services = api.container
     for source, target in (("vault", "bucket"), ("bucket", "vault"), ("vault", "main")):
-        report = keeping.migration.run(MigrationPlan(source, target, grace=0))
+        report = services.get(Migration).run(MigrationPlan(source, target, grace=0))
         assert (report.moved, report.damaged) == (1, [])
         assert api.get(f"{tenant}/files/{node['id']}/download", by=alice).data == CONTENT
         assert faults(api) == []
@@ -114,10 +118,10 @@ def test_a_migrated_file_has_the_key_of_its_tenant(api: Api) -> None:
     alice = api.person()
     tenant = api.tenant(alice)
     api.upload(tenant, alice, "a.bin", CONTENT)
-    keeping = api.container.keeping
-    keeping.migration.run(MigrationPlan("vault", "bucket", grace=0))
-    keeping.migration.run(MigrationPlan("bucket", "vault", grace=0))
-    keeping.blobs.drop_scope(tenant.rpartition("/")[2])
+    services = api.container
+    services.get(Migration).run(MigrationPlan("vault", "bucket", grace=0))
+    services.get(Migration).run(MigrationPlan("bucket", "vault", grace=0))
+    services.get(BlobService).drop_scope(tenant.rpartition("/")[2])
     (key,) = objects(api)
     assert faults(api) == [f"wrong-content {key}"]
 
@@ -127,7 +131,7 @@ def test_a_purged_tenant_has_no_key_left(api: Api) -> None:
     tenant = api.tenant(alice)
     api.upload(tenant, alice, "a.bin", CONTENT)
     tenant_id = tenant.rpartition("/")[2]
-    keys = api.container.keeping.blobs.storages["vault"].capability(WrappedKeys)
+    keys = api.container.get(BlobService).storages["vault"].capability(WrappedKeys)
     assert keys
     assert keys.export_keys(tenant_id)
     assert api.delete(tenant, by=alice).status_code == 200

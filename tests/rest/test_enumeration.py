@@ -15,6 +15,7 @@ from tests.support.api import PASSWORD, Answer, Api
 from tests.support.config import lifted
 from tests.support.timing import busy_wait, differences, differs
 
+from strongroom.activity.notifications.service import MessageService
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords
 from strongroom.identity.users.passwords import PasswordHasher
@@ -211,7 +212,7 @@ class TestTiming:
     @pytest.fixture(autouse=True)
     def pool(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
         """Messages go as in production: in the background, by a sender that is not waited for."""
-        messages = api.container.identity.messages
+        messages = api.container.get(MessageService)
         monkeypatch.setattr(messages, "_senders", {"email": [QuietSender()]})
         with ThreadPoolExecutor(1) as pool:
             monkeypatch.setattr(messages, "_pool", pool)

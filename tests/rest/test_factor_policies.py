@@ -15,9 +15,10 @@ from tests.support.wechat import Logins, WeChat
 
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import ChallengeInvalid
-from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.sessions.factor_challenges import TRIES
-from strongroom.identity.sessions.factor_enrolments import DUE_LIFETIME
+from strongroom.identity.sessions.factor_enrolments import DUE_LIFETIME, FactorEnrolments
 from strongroom.identity.users.models import UserType
 from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR
@@ -62,7 +63,7 @@ def made(api: Api, name: str, kind: UserType = UserType.USER, **identifiers: str
     registration = Registration(
         name=name, password=PASSWORD, email=f"{name}@example.com", kind=kind, **identifiers
     )
-    user = api.container.identity.registration.create(registration, Origin())
+    user = api.container.get(RegistrationService).create(registration, Origin())
     return Person(user.id, f"{name}@example.com")
 
 
@@ -206,7 +207,7 @@ def test_who_administers_a_tenant_needs_a_factor(api: Api) -> None:
 
 
 def test_the_first_administrator_enrols_at_the_first_login(api: Api) -> None:
-    link = api.container.identity.setup.issue(Origin()).token
+    link = api.container.get(Setup).issue(Origin()).token
     body = {"token": link, "name": "Root", "email": "root@example.com", "password": PASSWORD}
     assert api.post("/setup", body).status_code == 201
     done, _ = enrol_at_login(api, api.log_in("root@example.com"))
@@ -266,7 +267,7 @@ class TestPermission:
 
     def test_it_is_used_up_with_the_factor(self, api: Api) -> None:
         # As two nodes do at the same moment; neither sees the other's factor yet.
-        enrolments, person = api.container.identity.enrolments, made(api, "ann")
+        enrolments, person = api.container.get(FactorEnrolments), made(api, "ann")
         permission = permitted(api.log_in(person.email))
         begun = [begin(api, permission).json["id"] for _ in range(2)]
         data = Enrolment({"secret": "", "step": 0})

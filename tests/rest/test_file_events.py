@@ -13,7 +13,7 @@ from tests.support.waiting import PATIENCE_SECONDS
 
 from strongroom.clock import iso_format
 from strongroom.content.nodes import events as recorder
-from strongroom.content.nodes.events import file_events
+from strongroom.content.nodes.events import DownloadRecorder, FileEvents, file_events
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR
@@ -26,7 +26,7 @@ def without_interval(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def events(scene: Scene, query: str = "") -> list[Json]:
-    scene.api.container.keeping.downloads.flush()
+    scene.api.container.get(DownloadRecorder).flush()
     answer = scene.api.get(f"{scene.path}/file-events{query}", by=scene.admin)
     assert answer.status_code == 200, answer.text
     data: list[Json] = answer.json["data"]
@@ -168,18 +168,18 @@ def test_pruning_removes_old_ones_and_those_of_purged_tenants(scene: Scene) -> N
 def test_downloads_wait_for_a_database_that_is_away(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, keeping = scene.file("file"), scene.api.container.keeping
+    file, services = scene.file("file"), scene.api.container
     scene.api.get(f"{scene.path}/files/{file['id']}/download", by=scene.admin)
     with monkeypatch.context() as patch:
-        patch.setattr(keeping.file_events, "_database", None)
-        keeping.downloads.flush()
+        patch.setattr(services.get(FileEvents), "_database", None)
+        services.get(DownloadRecorder).flush()
     assert actions(scene, "?action=file.downloaded") == ["file.downloaded file"]
 
 
 def test_the_last_downloads_are_written_when_the_process_stops(scene: Scene) -> None:
-    file, keeping = scene.file("file"), scene.api.container.keeping
+    file, services = scene.file("file"), scene.api.container
     scene.api.get(f"{scene.path}/files/{file['id']}/download", by=scene.admin)
-    keeping.downloads.close()
+    services.get(DownloadRecorder).close()
     query = select(func.count()).where(file_events.c.action == "file.downloaded")
     with scene.api.container.database.read() as connection:
         assert connection.execute(query).scalar() == 1
@@ -188,20 +188,20 @@ def test_the_last_downloads_are_written_when_the_process_stops(scene: Scene) -> 
 def test_the_stop_waits_for_downloads_that_are_being_written(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, keeping = scene.file("file"), scene.api.container.keeping
+    file, services = scene.file("file"), scene.api.container
     scene.api.get(f"{scene.path}/files/{file['id']}/download", by=scene.admin)
-    begun, released, record_all = Event(), Event(), keeping.file_events.record_all
+    begun, released, record_all = Event(), Event(), services.get(FileEvents).record_all
 
     def record_slowly(found: Any) -> None:
         begun.set()
         released.wait(PATIENCE_SECONDS)
         record_all(found)
 
-    monkeypatch.setattr(keeping.file_events, "record_all", record_slowly)
+    monkeypatch.setattr(services.get(FileEvents), "record_all", record_slowly)
     with ThreadPoolExecutor(2) as pool:
-        pool.submit(keeping.downloads.flush)
+        pool.submit(services.get(DownloadRecorder).flush)
         assert begun.wait(PATIENCE_SECONDS)
-        closed = pool.submit(keeping.downloads.close)
+        closed = pool.submit(services.get(DownloadRecorder).close)
         with pytest.raises(TimeoutError):
             closed.result(0.2)
         released.set()

@@ -5,6 +5,7 @@ from sqlalchemy import func, select
 from tests.support.api import Api, error_code
 
 from strongroom.content.nodes.models import grants, nodes
+from strongroom.content.storage.service import BlobService
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 
@@ -150,7 +151,7 @@ class TestDeletion:
         assert (response.status_code, response.json) == (200, {"success": True})
         assert api.get(f"{tenant}/files/{file}", by=person).status_code == 404
         assert api.delete(f"{tenant}/files/{file}", by=person).status_code == 404
-        assert list(api.container.keeping.blobs.storages["main"].scan()) == []
+        assert list(api.container.get(BlobService).storages["main"].scan()) == []
 
     @pytest.mark.rule("4.4 DELETE /api/v1/tenants/{tenantId}/files/{fileId}")
     def test_a_folder_goes_with_all_below_it(self, api: Api) -> None:
@@ -162,8 +163,8 @@ class TestDeletion:
             parent = api.folder(tenant, person, f"folder{depth}", parent)["id"]
         kept = api.upload(tenant, person, "kept", b"z")
         assert api.delete(f"{tenant}/files/{top}?permanently=true", by=person).status_code == 200
-        api.container.keeping.blobs.collect()
-        assert len(list(api.container.keeping.blobs.storages["main"].scan())) == 1
+        api.container.get(BlobService).collect()
+        assert len(list(api.container.get(BlobService).storages["main"].scan())) == 1
         with api.container.database.read() as connection:
             # The root of the tenant, and the kept nodes.
             assert connection.execute(select(func.count()).select_from(nodes)).scalar_one() == 2

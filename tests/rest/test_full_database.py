@@ -12,6 +12,8 @@ from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.databases import SqliteDatabases
 from tests.support.stores import stored_files
 
+from strongroom.content.storage.service import BlobService
+
 CONTENT = b"kept" * 1000
 
 
@@ -97,7 +99,7 @@ def test_a_change_is_whole_or_refused(api: Api, tmp_path: Path, action: str) -> 
         else:
             assert answer.status_code in (200, 201), answer.text
             assert after != before
-    site.api.container.keeping.blobs.collect()
+    site.api.container.get(BlobService).collect()
     stored = {path.read_bytes() for path in stored_files(tmp_path / "files")}
     assert stored == {CONTENT}
     for node_id in site.shown().keys() - {site.folder["id"]}:

@@ -7,6 +7,7 @@ from sqlalchemy import text
 from tests.support.api import Answer, Api, error_code
 from tests.support.databases import on_postgresql, on_sqlite
 
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.foundation.errors import Unavailable
 from strongroom.ops.observability.readiness import FRESH
@@ -111,7 +112,7 @@ def test_the_log_names_the_part_that_an_answer_503_comes_from(
         raise Unavailable(retry_after=1)
 
     alice = api.person()
-    monkeypatch.setattr(api.container.keeping.tenants, "create", refuse)
+    monkeypatch.setattr(api.container.get(TenantService), "create", refuse)
     response = api.post("/api/v1/tenants", {"name": "Acme"}, by=alice)
     assert response.status_code == 503
     request = response.headers["X-Request-Id"]

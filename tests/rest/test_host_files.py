@@ -12,6 +12,8 @@ from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
 from tests.support.statements import statements
 
+from strongroom.content.nodes.events import DownloadRecorder
+from strongroom.content.storage.service import BlobService
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom.plugin_api.web import ApiError
@@ -71,7 +73,7 @@ def test_a_file_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
         host.files.delete(tenant, made.id)
         with error("not-found"):
             host.files.stat(tenant, made.id)
-    api.container.keeping.downloads.flush()
+    api.container.get(DownloadRecorder).flush()
     events = api.get(f"{path}/file-events?nodeId={made.id}", by=alice).json["data"]
     assert [event["action"] for event in reversed(events)] == [
         "file.created",
@@ -422,7 +424,7 @@ class TestUpload:
         def fail(*_: object, **__: object) -> int:
             raise StorageUnavailable("away")
 
-        storage = scene.api.container.keeping.blobs.storages["main"]
+        storage = scene.api.container.get(BlobService).storages["main"]
         monkeypatch.setattr(storage, "put", fail)
         with error("unavailable"):
             host.files.upload(tenant, None, "a", io.BytesIO(b"1"))

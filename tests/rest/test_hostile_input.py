@@ -10,6 +10,8 @@ import pytest
 from tests.support.api import Answer, Api, Json, Person, creation_headers, error_code
 from tests.support.logs import own_records
 
+from strongroom.identity.verification.captchas import CaptchaService
+
 DEEP = b"[" * 60_000
 LONG_NUMBER = b"9" * 4301
 BODIES: dict[str, bytes] = {
@@ -213,7 +215,7 @@ def test_a_flood_of_identical_errors_is_logged_once_with_its_count(
     def fail(*_: object) -> None:
         raise LookupError("planted")
 
-    monkeypatch.setattr(type(api.container.identity.captchas), "issue", fail)
+    monkeypatch.setattr(type(api.container.get(CaptchaService)), "issue", fail)
     with caplog.at_level(logging.ERROR):
         statuses = {api.post("/captchas", {}).status_code for _ in range(50)}
     assert statuses == {500}

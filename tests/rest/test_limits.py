@@ -17,6 +17,7 @@ from tests.support.waiting import SLACK_SECONDS
 
 from strongroom.foundation.errors import InvalidCredentials, TooManyRequests
 from strongroom.foundation.limits.backends import rate_events
+from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 LIMITS: Table = {
@@ -54,7 +55,7 @@ def request_captcha(api: Api) -> Answer:
 
 def request_code(api: Api) -> Answer:
     # Created without a request, because the limit of captchas may be unavailable.
-    captcha = {"id": api.container.identity.captchas.issue().id, "answer": "42"}
+    captcha = {"id": api.container.get(CaptchaService).issue().id, "answer": "42"}
     body = {"recipient": "a@example.com", "purpose": "register", "captcha": captcha}
     return api.post("/verification-codes", body)
 

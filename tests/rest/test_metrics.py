@@ -12,6 +12,7 @@ from tests.support.databases import make_unavailable, on_postgresql
 
 from strongroom.assembly.commands import assemble_backups
 from strongroom.clock import SystemClock
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Unavailable
 from strongroom.ops.observability.clock_skew import CLOCK_SKEW, DATABASE, NEWEST_RECORD, ClockSkew
@@ -81,7 +82,7 @@ def test_a_failed_statement_counts_by_its_name(api: Api) -> None:
 
 
 def test_a_failing_store_counts_and_an_absent_object_does_not(api: Api, tmp_path: Path) -> None:
-    store = api.container.keeping.blobs.storages["main"]
+    store = api.container.get(BlobService).storages["main"]
     with pytest.raises(ObjectNotFound):
         store.stat("absent")
     assert value(api, "strongroom_storage_seconds_count", verb="stat") == 1
@@ -178,7 +179,9 @@ def test_without_the_database_there_is_no_skew(api: Api, monkeypatch: pytest.Mon
 def test_the_disks_of_all_folders_are_measured(api: Api, tmp_path: Path) -> None:
     container = api.container
     folders = disk_folders(
-        container.settings.server.data_dir, container.database.engine, container.keeping.blobs.storages
+        container.settings.server.data_dir,
+        container.database.engine,
+        container.get(BlobService).storages,
     )
     local = {"data_dir", "storages.main"}
     is_sqlite = container.database.engine.dialect.name == "sqlite"

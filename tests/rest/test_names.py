@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from tests.rest.nasty_names import COUNT, may_be_a_name, nasty_names
 from tests.support.api import Answer, Api, Json, Person, error_code
 
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.text_direction import without_direction
 
 
@@ -50,7 +51,7 @@ def test_four_hundred_nasty_names_come_back_or_are_refused_with_the_field(api: A
             assert refusal(answer) == (400, "error.validation-failed", "name"), repr(name)
             refused += 1
     assert 20 < refused < COUNT // 2
-    keys = [item.key for item in api.container.keeping.blobs.storages["main"].scan()]
+    keys = [item.key for item in api.container.get(BlobService).storages["main"].scan()]
     assert all(re.fullmatch(r"[0-9a-f]{2}/[0-9a-f]{32}", key) for key in keys)
 
 

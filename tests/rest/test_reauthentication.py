@@ -7,7 +7,7 @@ from tests.support.wechat import Logins, WeChat
 
 from strongroom.foundation.caller import Origin
 from strongroom.identity.accounts.passwords import ATTEMPTS
-from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.testing.clock import MINUTE
 
 THIEF = "thief@evil.example"
@@ -22,7 +22,7 @@ def config_changes(platform: WeChat) -> Table:
 def without_contact(api: Api) -> Person:
     """A user with a username and a password alone."""
     registration = Registration(name="Victim", password=PASSWORD, username="victim")
-    user = api.container.identity.registration.create(registration, Origin())
+    user = api.container.get(RegistrationService).create(registration, Origin())
     return Person(user.id, "victim", api.log_in("victim").headers["X-Access-Token"])
 
 

@@ -15,7 +15,9 @@ from werkzeug.http import parse_date
 
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
 from strongroom.content.uploads.repository import LEASE, upload_parts
+from strongroom.content.uploads.service import UploadService
 from strongroom.testing.clock import SECOND
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
@@ -101,19 +103,19 @@ class Site:
 
     def collect(self) -> None:
         """Do as `storage gc` does."""
-        self.api.container.keeping.uploads.collect()
-        self.api.container.keeping.blobs.collect()
+        self.api.container.get(UploadService).collect()
+        self.api.container.get(BlobService).collect()
 
     def leftovers(self) -> tuple[int, int, int]:
         """Return how many objects, rows of blobs and rows of parts there are."""
         # Deletes the rows that are reserved for later uploads.
-        self.api.container.keeping.blobs.close()
+        self.api.container.get(BlobService).close()
         with self.api.container.database.read() as connection:
             rows, parts = (
                 connection.execute(select(func.count()).select_from(table)).scalar_one()
                 for table in (blobs, upload_parts)
             )
-        stored = len(list(self.api.container.keeping.blobs.storages["main"].scan()))
+        stored = len(list(self.api.container.get(BlobService).storages["main"].scan()))
         return stored, rows, parts
 
 

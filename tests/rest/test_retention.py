@@ -11,8 +11,12 @@ from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.content.files.retention.feature import RetentionFeature
+from strongroom.content.files.trash.service import TrashService
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode
+from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import read_schema, upgrade
 from strongroom.testing.clock import HOUR
@@ -57,11 +61,11 @@ class Archive:
     def run(self, days: int) -> None:
         """Let a server run, and leave the clock of the machine behind."""
         elapsed = [0.0]
-        services = self.api.container.keeping
+        services = self.api.container
         running = RetentionClock(
             self.api.container.database,
             self.api.clock,
-            services.guard.defaults,
+            services.get(RemovalGuard).defaults,
             lambda: elapsed[0],
         )
         running.tick()
@@ -212,7 +216,7 @@ def test_what_is_being_removed_cannot_be_held(
     archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
     assert archive.hold(file).status_code == 200
     archive.release(file)
-    trash = archive.api.container.keeping.trash
+    trash = archive.api.container.get(TrashService)
     monkeypatch.setattr(trash, "_remove", lambda *_: 0)
     path = f"{scene.path}/trash/{file['id']}"
     assert archive.api.delete(path, by=scene.admin, headers=PROOF).status_code == 200
@@ -251,7 +255,7 @@ class TestGovernance:
         archive.retain(minimumDays=10, trashDays=3)
         file = scene.file("file")
         archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
-        trash = archive.api.container.keeping.trash
+        trash = archive.api.container.get(TrashService)
         (entry,) = archive.api.get(f"{scene.path}/trash", by=scene.admin).json["data"]
         assert entry["purgeAt"] == iso_format(scene.api.clock.now() + 10 * DAY)
         archive.later(9)
@@ -262,14 +266,14 @@ class TestGovernance:
     def test_a_clock_that_is_set_back_makes_no_file_old(self, archive: Archive, scene: Scene) -> None:
         archive.retain(minimumDays=10)
         archive.run(100)
-        archive.api.container.keeping.retention_clock.tick()
+        archive.api.container.get(RetentionClock).tick()
         assert error_code(archive.remove(scene.file("file"))) == RETAINED
 
     def test_tenants_keep_their_trash_for_their_own_time(self, archive: Archive, scene: Scene) -> None:
         file = scene.file("file")
         archive.retain(trashDays=60)
         archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
-        trash = archive.api.container.keeping.trash
+        trash = archive.api.container.get(TrashService)
         archive.later(59)
         assert trash.purge() == 0
         archive.retain(trashDays=3)
@@ -363,9 +367,9 @@ class TestGovernance:
         archive.api.request("PUT", f"{path}/content", by=scene.admin, data=b"2")
         archive.later(3)
         archive.retain(versionDays=2, minimumDays=4)
-        assert archive.api.container.keeping.versions.purge() == 0
+        assert archive.api.container.get(VersionService).purge() == 0
         archive.later(1)
-        assert archive.api.container.keeping.versions.purge() == 1
+        assert archive.api.container.get(VersionService).purge() == 1
 
     def test_the_settings_may_become_less_strict(self, archive: Archive) -> None:
         for settings in (
@@ -417,15 +421,15 @@ class TestCompliance:
     @pytest.mark.config(COMPLIANCE)
     def test_the_configuration_ends_no_retention(self, archive: Archive, scene: Scene) -> None:
         file = scene.file("file")
-        archive.api.container.keeping.retention_clock.tick()
-        guard = archive.api.container.keeping.guard
+        archive.api.container.get(RetentionClock).tick()
+        guard = archive.api.container.get(RemovalGuard)
         guard.defaults = guard.defaults._replace(minimum_days=0, mode=RetentionMode.GOVERNANCE)
         assert error_code(archive.remove(file, "&overrideReason=x")) == RETAINED
 
     @pytest.mark.config(COMPLIANCE)
     def test_the_server_retains_for_all_tenants(self, archive: Archive, scene: Scene) -> None:
         file = scene.file("file")
-        archive.api.container.keeping.retention_clock.tick()
+        archive.api.container.get(RetentionClock).tick()
         assert error_code(archive.remove(file, "&overrideReason=x")) == RETAINED
         assert archive.retain(minimumDays=5).json["minimumDays"] == 30
         archive.later(31)
@@ -435,15 +439,17 @@ class TestCompliance:
         self, archive: Archive, scene: Scene
     ) -> None:
         scene.file("file")
-        services = archive.api.container.keeping
+        services = archive.api.container
         assert archive.api.delete(scene.path, by=scene.admin).status_code == 200
-        strict = services.guard.defaults._replace(minimum_days=60, mode=RetentionMode.COMPLIANCE)
+        strict = services.get(RemovalGuard).defaults._replace(
+            minimum_days=60, mode=RetentionMode.COMPLIANCE
+        )
         database, clock = archive.api.container.database, archive.api.clock
         elapsed = [0.0]
         strict_clock = RetentionClock(database, clock, strict, lambda: elapsed[0])
         strict_clock.tick()
         clock.advance(40 * DAY)
-        assert services.tenant_deletion.purge(Origin()) == 0
+        assert services.get(TenantDeletion).purge(Origin()) == 0
         elapsed[0] = 61 * DAY / 1000
         strict_clock.tick()
-        assert services.tenant_deletion.purge(Origin()) == 1
+        assert services.get(TenantDeletion).purge(Origin()) == 1

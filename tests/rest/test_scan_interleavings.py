@@ -16,6 +16,7 @@ from tests.support.stage import Pair, Stage, ended, search
 
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.scanning.feature import ScanningFeature
+from strongroom.content.scanning.worker import ScanWorker
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links.plugin import register_tables
 
@@ -65,7 +66,7 @@ class ScanStage(Stage):
 
     def scan(self) -> None:
         """Scan what is due, and what another worker has postponed."""
-        self.api.container.keeping.scan_worker.run_due()
+        self.api.container.get(ScanWorker).run_due()
 
     def contents(self) -> tuple[Any, ...]:
         """Finish all scans, and return the states of all contents; the next run has none of them."""

@@ -18,6 +18,8 @@ from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.scanning.models import scans
 from strongroom.content.scanning.repository import LEASE
+from strongroom.content.scanning.rescans import Rescans
+from strongroom.content.scanning.worker import ScanWorker
 from strongroom.plugin_api.scanning import ScannerUnavailable
 from strongroom.testing.clock import MINUTE, ManualClock
 
@@ -59,7 +61,7 @@ def stall_once(
 
 
 def run_due(api: Api) -> int:
-    return api.container.keeping.scan_worker.run_due()
+    return api.container.get(ScanWorker).run_due()
 
 
 def state(api: Api, tenant: str, by: Person, node: Json) -> str:
@@ -445,7 +447,7 @@ class TestQuarantine:
         assert event["details"]["reason"] == "false positive, ticket 7"
         assert api.post(path, {"reason": "again"}, by=admin, headers=headers).status_code == 404
         # A repeated scan would put it back.
-        assert api.container.keeping.rescans.plan_older("2") == 0
+        assert api.container.get(Rescans).plan_older("2") == 0
 
     def test_a_deletion_frees_the_quota(
         self, api: Api, alice: Person, tenant: str, bad: Json, admin: Person
@@ -480,7 +482,7 @@ class TestRescans:
         )
         run_due(api)
         WordScanner.words, WordScanner.database = {b"new threat"}, "10"
-        rescans = api.container.keeping.rescans
+        rescans = api.container.get(Rescans)
         assert rescans.plan_older("1") == 0
         assert rescans.plan_older("10") == 2
         # Readable as before until the new result.
@@ -509,7 +511,7 @@ class TestRescans:
             api.request("POST", "/api/v1/files", by=alice, headers=headers, data=b"%PDF-" + VIRUS)
         with Api.running(write_api_config(tmp_path, database_url, SCANNING), clock) as api:
             assert download(api, tenant, alice, nodes[0]).data == VIRUS
-            rescans = api.container.keeping.rescans
+            rescans = api.container.get(Rescans)
             assert (rescans.plan_unscanned(), rescans.due()[0]) == (3, 3)
             # A second command plans nothing twice.
             rescans.plan_unscanned()
@@ -531,7 +533,7 @@ class TestSeveralNodes:
     def test_each_file_is_scanned_once(self, api: Api, other: Api, alice: Person, tenant: str) -> None:
         for number in range(10):
             api.upload(tenant, alice, f"{number}", BIG)
-        workers = [node.container.keeping.scan_worker for node in (api, other)]
+        workers = [node.container.get(ScanWorker) for node in (api, other)]
         while workers[0].run_one() + workers[1].run_one():
             pass
         assert sorted(WordScanner.scanned) == [str(number) for number in range(10)]
@@ -540,7 +542,7 @@ class TestSeveralNodes:
         self, api: Api, other: Api, alice: Person, tenant: str
     ) -> None:
         node = api.upload(tenant, alice, "a", BIG)
-        repository = api.container.keeping.scan_worker._repository
+        repository = api.container.get(ScanWorker)._repository
         with api.container.database.write() as connection:
             claimed = repository.claim(connection)
         assert claimed is not None

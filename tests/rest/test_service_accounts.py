@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, error_code
 
 from strongroom.foundation.caller import Origin
-from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.users.models import UserType
 
 
@@ -117,5 +117,5 @@ def test_it_cannot_log_in(api: Api) -> None:
     robot = Registration(
         name="Robot", password=PASSWORD, email="robot@example.com", kind=UserType.SERVICE
     )
-    api.container.identity.registration.create(robot, Origin())
+    api.container.get(RegistrationService).create(robot, Origin())
     assert error_code(api.log_in("robot@example.com")) == "error.invalid-credentials"

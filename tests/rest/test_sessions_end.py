@@ -9,6 +9,7 @@ from tests.support.api import Api, Person, error_code
 from tests.support.commands import run_command
 from tests.support.config import write_api_config
 
+from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.testing.clock import HOUR, MINUTE
 
 DAY = 24 * HOUR
@@ -112,7 +113,7 @@ def test_an_operator_says_whose_sessions_end(
 )
 def test_a_signed_token_with_odd_claims_is_401(api: Api, changes: dict[str, Any]) -> None:
     person = api.person()
-    signer = api.container.identity.authorizations._signer
+    signer = api.container.get(AuthorizationService)._signer
     ring = signer._keys.ring()
     claims = dict(jwt.decode(str(person.token), ring.signing_key, algorithms=["HS256"]).claims)
     header = {"alg": "HS256", "kid": ring.signing_key.kid, "typ": "at+jwt"}
@@ -126,7 +127,7 @@ def test_a_signed_token_with_odd_claims_is_401(api: Api, changes: dict[str, Any]
 
 
 def test_a_signed_token_of_deep_claims_is_401(api: Api) -> None:
-    ring = api.container.identity.authorizations._signer._keys.ring()
+    ring = api.container.get(AuthorizationService)._signer._keys.ring()
     header = {"alg": "HS256", "kid": ring.signing_key.kid, "typ": "at+jwt"}
     token = jws.serialize_compact(header, '{"x":' + "[" * 1400 + "]" * 1400 + "}", ring.signing_key)
     answer = api.get("/users/me", headers={"X-Access-Token": token})

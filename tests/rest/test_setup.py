@@ -6,14 +6,19 @@ import pytest
 from tests.support.api import PASSWORD, Answer, Api, error_code
 
 from strongroom.foundation.caller import Origin
-from strongroom.identity.accounts.first_administrator import LIFETIME, AdministratorExists, setup_links
+from strongroom.identity.accounts.first_administrator import (
+    LIFETIME,
+    AdministratorExists,
+    Setup,
+    setup_links,
+)
 
 EMAIL = "root@example.com"
 
 
 def issue(api: Api) -> str:
     """Make the link, and return its token."""
-    return api.container.identity.setup.issue(Origin()).token
+    return api.container.get(Setup).issue(Origin()).token
 
 
 def redeem(api: Api, token: Any, **changes: Any) -> Answer:

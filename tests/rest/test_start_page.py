@@ -6,6 +6,7 @@ import pytest
 from tests.support.api import Answer, Api
 
 from strongroom.foundation.caller import Origin
+from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.version import __version__
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -60,13 +61,13 @@ def test_the_icon_that_browsers_request_is_no_error(api: Api) -> None:
 
 
 def test_without_a_login_page_the_setup_leads_to_the_start_page(api: Api) -> None:
-    api.container.identity.setup.issue(Origin())
+    api.container.get(Setup).issue(Origin())
     assert links(open_page(api, "/setup")) == ["/"]
 
 
 def test_only_an_open_setup_link_shows_a_form(api: Api) -> None:
     assert "<form" not in open_page(api, "/setup").text
-    api.container.identity.setup.issue(Origin())
+    api.container.get(Setup).issue(Origin())
     assert "<form" in open_page(api, "/setup").text
     api.person(admin=True)
     assert "<form" not in open_page(api, "/setup").text
@@ -83,5 +84,5 @@ class TestLoginPages:
         assert "登录" in open_page(api, "/vault/", "zh").text
 
     def test_the_setup_ends_with_a_link_to_the_login(self, api: Api) -> None:
-        api.container.identity.setup.issue(Origin())
+        api.container.get(Setup).issue(Origin())
         assert links(open_page(api, "/vault/setup")) == ["/vault/account/"]

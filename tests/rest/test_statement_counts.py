@@ -10,17 +10,25 @@ from tests.support.scanners import SCANNING, install_word_scanner
 from tests.support.scene import Scene
 from tests.support.statements import statements
 
+from strongroom.content.bundles.service import BundleService
+from strongroom.content.files.grants import AccessExplainer, GrantService
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.moving import MovingService
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.scanning.worker import ScanWorker
+from strongroom.content.uploads.service import UploadService
 from strongroom.foundation.caller import Caller, Origin
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import TokenInvalid
+from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.web.http.uploads import UploadedFile
 
 pytestmark = pytest.mark.both_databases
 
 
 def caller_of(api: Api, person: Person) -> Caller:
-    identity = api.container.identity.authorizations.verify(person.token or "")
+    identity = api.container.get(AuthorizationService).verify(person.token or "")
     return Caller(identity.user_id, identity.authorization_id)
 
 
@@ -45,7 +53,7 @@ def test_a_small_upload_executes_nine(api_on_sqlite: Api, place: str) -> None:
     def upload(name: str) -> list[str]:
         with statements() as seen:
             incoming = UploadedFile(name, io.BytesIO(b"content"), 7)
-            api.container.keeping.files.upload(caller, tenant, parent, incoming, OnConflict.FAIL)
+            api.container.get(FileService).upload(caller, tenant, parent, incoming, OnConflict.FAIL)
         return seen
 
     # The first upload verifies that the database owns the storage.
@@ -71,20 +79,20 @@ class TestWithScanner:
         api = api_on_sqlite
         alice = api.person()
         tenant = api.tenant(alice).rpartition("/")[2]
-        caller, services = caller_of(api, alice), api.container.keeping
+        caller, services = caller_of(api, alice), api.container
         counts = []
         for number in range(20):
             incoming = UploadedFile(f"{number}.txt", io.BytesIO(bytes(size)), size)
             with statements() as seen:
-                node = api.container.keeping.files.upload(
+                node = api.container.get(FileService).upload(
                     caller, tenant, None, incoming, OnConflict.FAIL
                 )
             counts.append(len(seen))
         assert min(counts) == 10
         # The state is a column of the file, so reading it costs nothing.
-        services.scan_worker.run_due()
+        services.get(ScanWorker).run_due()
         with statements() as seen:
-            services.files.locate(caller, tenant, node.node.id)
+            services.get(FileService).locate(caller, tenant, node.node.id)
         assert len(seen) == 1
 
 
@@ -96,17 +104,17 @@ def test_details_and_lists_execute_few(api_on_sqlite: Api) -> None:
     api.join(path, alice, bob)
     folder = api.folder(path, bob, "folder")["id"]
     file = api.upload(path, bob, "a.txt", b"content", folder)["id"]
-    caller, services = caller_of(api, bob), api.container.keeping
+    caller, services = caller_of(api, bob), api.container
     with statements() as details:
-        services.files.get(caller, tenant, file)
+        services.get(FileService).get(caller, tenant, file)
     with statements() as location:
-        services.files.locate(caller, tenant, file)
-    services.listing.inside(caller, tenant, bob.id, folder, Paging(1, 20))
+        services.get(FileService).locate(caller, tenant, file)
+    services.get(FileListing).inside(caller, tenant, bob.id, folder, Paging(1, 20))
     with statements() as inside:
-        services.listing.inside(caller, tenant, bob.id, folder, Paging(1, 20))
-    services.listing.top_level(caller, tenant, bob.id, Paging(1, 20))
+        services.get(FileListing).inside(caller, tenant, bob.id, folder, Paging(1, 20))
+    services.get(FileListing).top_level(caller, tenant, bob.id, Paging(1, 20))
     with statements() as top_level:
-        services.listing.top_level(caller, tenant, bob.id, Paging(1, 20))
+        services.get(FileListing).top_level(caller, tenant, bob.id, Paging(1, 20))
     counts = [len(seen) for seen in (details, location, inside, top_level)]
     # Lists read the access with the total, the page, and its owners; the top level counts its grants.
     assert counts == [1, 1, 3, 4]
@@ -137,26 +145,26 @@ def test_each_operation_verifies_the_login(api: Api) -> None:
     tenant = path.rpartition("/")[2]
     folder = api.folder(path, alice, "folder")["id"]
     file = api.upload(path, alice, "a.txt", b"content", folder)["id"]
-    caller, services = caller_of(api, alice), api.container.keeping
+    caller, services = caller_of(api, alice), api.container
     paging = Paging(1, 20)
     operations: list[Callable[[], object]] = [
-        lambda: services.files.get(caller, tenant, file),
-        lambda: services.files.locate(caller, tenant, file),
-        lambda: services.files.delete(caller, tenant, file),
-        lambda: services.files.create_folder(caller, tenant, None, "other", OnConflict.FAIL),
-        lambda: services.files.upload(
+        lambda: services.get(FileService).get(caller, tenant, file),
+        lambda: services.get(FileService).locate(caller, tenant, file),
+        lambda: services.get(FileService).delete(caller, tenant, file),
+        lambda: services.get(FileService).create_folder(caller, tenant, None, "other", OnConflict.FAIL),
+        lambda: services.get(FileService).upload(
             caller, tenant, None, UploadedFile("b", io.BytesIO(b"b"), 1), OnConflict.FAIL
         ),
-        lambda: services.listing.inside(caller, tenant, alice.id, folder, paging),
-        lambda: services.listing.top_level(caller, tenant, alice.id, paging),
-        lambda: services.listing.top_level(caller, tenant, "other", paging),
-        lambda: services.bundles.make(caller, tenant, [file], None),
-        lambda: services.bundles.get(caller, tenant, file),
-        lambda: services.moving.rename(caller, tenant, file, "c", None),
-        lambda: services.grants.page(caller, tenant, file, paging),
-        lambda: services.grants.remove(caller, tenant, file, alice.id, Origin()),
-        lambda: services.explainer.explain(caller, tenant, file, alice.id),
-        lambda: services.uploads.get(caller, tenant, file),
+        lambda: services.get(FileListing).inside(caller, tenant, alice.id, folder, paging),
+        lambda: services.get(FileListing).top_level(caller, tenant, alice.id, paging),
+        lambda: services.get(FileListing).top_level(caller, tenant, "other", paging),
+        lambda: services.get(BundleService).make(caller, tenant, [file], None),
+        lambda: services.get(BundleService).get(caller, tenant, file),
+        lambda: services.get(MovingService).rename(caller, tenant, file, "c", None),
+        lambda: services.get(GrantService).page(caller, tenant, file, paging),
+        lambda: services.get(GrantService).remove(caller, tenant, file, alice.id, Origin()),
+        lambda: services.get(AccessExplainer).explain(caller, tenant, file, alice.id),
+        lambda: services.get(UploadService).get(caller, tenant, file),
     ]
     assert api.delete("/authorizations/current", by=alice).status_code == 200
     for operation in operations:

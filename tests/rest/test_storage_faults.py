@@ -17,6 +17,7 @@ from tests.support.waiting import SLACK_SECONDS
 
 from strongroom.content.storage.gc import ABANDONED_AFTER, BlobRemoval
 from strongroom.content.storage.models import BlobState, blobs, new_key
+from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Store
 from strongroom.plugin_api.storage import ServerSideCopy, StorageUnavailable
 from strongroom.testing.clock import ManualClock
@@ -55,7 +56,7 @@ class Deployment:
 
     @property
     def store(self) -> Store:
-        return self.api.container.keeping.blobs.storages["main"]
+        return self.api.container.get(BlobService).storages["main"]
 
     def send(self, size: int) -> Answer:
         self.files += 1
@@ -82,10 +83,10 @@ class Deployment:
         self.store.delete(new_key())
         container = self.api.container
         later = ManualClock(self.api.clock.now() + 2 * ABANDONED_AFTER)
-        keeping = container.keeping.blobs
+        services = container.get(BlobService)
         # The process must not use rows that it has reserved and another one collects as abandoned.
-        keeping.close()
-        BlobRemoval(container.database, later, keeping.storages, keeping.holds).collect()
+        services.close()
+        BlobRemoval(container.database, later, services.storages, services.holds).collect()
         with container.database.read() as connection:
             rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()
         assert {row.state for row in rows} <= {BlobState.STORED}

@@ -10,7 +10,9 @@ from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import lifted
 
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Permission
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import DelegatedLimits, Identity
 from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import Forbidden, StepUpRequired
@@ -295,12 +297,12 @@ def test_a_member_leaves_only_with_a_login_that_the_tenant_accepts(site: Site) -
 
 def test_a_plugin_reaches_the_tenant_only_with_the_login_of_its_caller(site: Site) -> None:
     site.demand(PHR)
-    files = site.api.container.keeping.files
+    files = site.api.container.get(FileService)
     acting = Identity(site.admin.id, "USER", "")
     with pytest.raises(StepUpRequired):
         files.get(acting, site.id, site.values["file_id"])
     with pytest.raises(StepUpRequired):
-        site.api.container.keeping.tenants.role(acting, site.id)
+        site.api.container.get(TenantService).role(acting, site.id)
     file, read = site.values["file_id"], int(Permission.READ)
     limits = DelegatedLimits("", frozenset(Scope), site.id, file, read, required_permission=read)
     visitor = replace(acting, key=limits)

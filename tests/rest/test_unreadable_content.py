@@ -13,7 +13,11 @@ from tests.support.images import picture
 from tests.support.scanners import SCANNING, WordScanner, install_word_scanner
 
 import strongroom
+from strongroom.content.files.service import FileService
+from strongroom.content.scanning.rescans import Rescans
+from strongroom.content.scanning.worker import ScanWorker
 from strongroom.foundation.errors import NotScannedYet, Quarantined
+from strongroom.identity.sessions.service import AuthorizationService
 
 MARKER = b"the-bytes-that-nobody-may-read"
 CORE = Path(strongroom.__file__).parent
@@ -187,12 +191,12 @@ def send_business_file(api: Api, by: Person, path: str) -> str:
 
 
 def quarantine_all(api: Api) -> None:
-    keeping = api.container.keeping
-    keeping.scan_worker.run_due()
+    services = api.container
+    services.get(ScanWorker).run_due()
     WordScanner.words = {MARKER, b"\x89PNG"}
     WordScanner.database = "2"
-    assert keeping.rescans.plan_older("2") == 6
-    assert keeping.scan_worker.run_due() == 6
+    assert services.get(Rescans).plan_older("2") == 6
+    assert services.get(ScanWorker).run_due() == 6
 
 
 @pytest.mark.parametrize("config_changes", [SCANNING, NGINX], ids=["server", "nginx"])
@@ -226,8 +230,8 @@ def test_no_read_route_returns_it(api: Api, state: str) -> None:
 @pytest.mark.parametrize("state", ["pending", "infected"])
 def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
     site = make_site(api, state)
-    files = api.container.keeping.files
-    identity = api.container.identity.authorizations.verify(site.people[0].token or "")
+    files = api.container.get(FileService)
+    identity = api.container.get(AuthorizationService).verify(site.people[0].token or "")
     (tenant,) = site.values["tenant_id"]
     for file_id in site.values["file_id"][:2]:
         node = files.get(identity, tenant, file_id).node

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, error_code
 
 from strongroom.content.storage.models import blobs
+from strongroom.content.storage.service import BlobService
 
 BOUNDARY = "xYzZy"
 
@@ -21,12 +22,12 @@ def digest(content: bytes) -> str:
 
 def stored_objects(api: Api) -> int:
     """Return how many objects the storage holds."""
-    return len(list(api.container.keeping.blobs.storages["main"].scan()))
+    return len(list(api.container.get(BlobService).storages["main"].scan()))
 
 
 def known_blobs(api: Api) -> int:
     """Return how many blobs there are rows of, without those that are reserved for later uploads."""
-    api.container.keeping.blobs.close()
+    api.container.get(BlobService).close()
     with api.container.database.read() as connection:
         count: int = connection.execute(select(func.count()).select_from(blobs)).scalar_one()
         return count

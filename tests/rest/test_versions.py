@@ -8,6 +8,9 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.scene import Scene
 
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.scanning.worker import ScanWorker
+from strongroom.content.storage.service import BlobService
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR
@@ -15,7 +18,7 @@ BIG_VIRUS = bytes(1024 * 1024) + VIRUS
 
 
 def run_due(api: Api) -> None:
-    assert api.container.keeping.scan_worker.run_due() == 1
+    assert api.container.get(ScanWorker).run_due() == 1
 
 
 def time_of(text: str) -> int:
@@ -166,7 +169,7 @@ class TestThinning:
     """Which versions stay among many."""
 
     def test_thinning_keeps_all_of_a_day_then_one_a_day_then_one_a_week(self, scene: Scene) -> None:
-        service = scene.api.container.keeping.versions
+        service = scene.api.container.get(VersionService)
         history = History(scene, b"0")
         # Two a day, from the beginning of a week on.
         scene.api.clock.advance(7 * DAY - scene.api.clock.now() % (7 * DAY))
@@ -197,18 +200,18 @@ class TestKeeping:
             history.write(content)
         assert history.numbers() == [5, 4, 3, 1]
         assert history.usage()["version"] == 4
-        scene.api.container.keeping.blobs.collect()
+        scene.api.container.get(BlobService).collect()
         assert scene.api.stored_objects() == 5
 
     def test_old_ones_go_unless_marked(self, scene: Scene) -> None:
         history = History(scene, b"1", b"2", b"3")
         history.mark(1, keep=True)
         scene.api.clock.advance(180 * DAY)
-        assert scene.api.container.keeping.versions.purge() == 1
+        assert scene.api.container.get(VersionService).purge() == 1
         scene.token_of(scene.admin)
         assert history.numbers() == [1]
         assert history.mark(1, keep=False).json["keep"] is False
-        assert scene.api.container.keeping.versions.purge() == 1
+        assert scene.api.container.get(VersionService).purge() == 1
         assert history.usage()["version"] == 0
 
     def test_a_change_needs_a_member(self, scene: Scene) -> None:
@@ -294,5 +297,5 @@ class TestWithoutVersions:
     def test_replaced_content_is_gone(self, scene: Scene) -> None:
         history = History(scene, b"one", b"two!")
         assert (history.listed(), history.usage()["used"]) == ([], 4)
-        scene.api.container.keeping.blobs.collect()
+        scene.api.container.get(BlobService).collect()
         assert scene.api.stored_objects() == 1

@@ -11,6 +11,7 @@ from tests.support.config import Table
 from tests.support.outbox import messages_in
 from tests.support.receiver import Receiver, receiving, says
 
+from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.users.models import users
@@ -130,7 +131,7 @@ def test_a_purged_tenant_leaves_no_endpoint(scene: Scene) -> None:
     # It may still be restored.
     assert api.get(f"{ROOT}/{mine['id']}", by=scene.root).status_code == 200
     api.clock.advance(365 * 24 * HOUR)
-    assert api.container.keeping.tenant_deletion.purge(Origin()) == 1
+    assert api.container.get(TenantDeletion).purge(Origin()) == 1
     events.deliver_all()
     with scene.host.database.read() as tx:
         found = {row.id for row in tx.all(metadata.tables["webhooks_endpoints"].select())}

@@ -15,6 +15,7 @@ from tests.support.logs import own_records
 from tests.support.wechat import Browser, Logins, WeChat
 
 import strongroom
+from strongroom.activity.notifications.service import MessageService
 from strongroom.web.http.access import Access
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
@@ -211,7 +212,7 @@ class TestPhoneNumber:
         known = api.person(mobile="13800000001")
         logins.open_mini_program("lin", phone=True)
         logins.open_mini_program("lin", phone=True)
-        api.container.identity.messages.close()
+        api.container.get(MessageService).close()
         notified = [message["recipient"] for message in api.outbox()]
         assert sorted(notified) == ["+8613800000001", known.email]
         events = api.get("/audit-events?pageSize=50", by=api.person(admin=True)).json["data"]

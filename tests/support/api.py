@@ -17,10 +17,11 @@ from werkzeug.test import TestResponse
 from strongroom.assembly.app import container_of, create_app
 from strongroom.assembly.container import Container
 from strongroom.assembly.features import FEATURES
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import load
 from strongroom.foundation.database import postgresql
-from strongroom.identity.accounts.registration import Registration
+from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.users.models import UserType
 from strongroom.testing.clock import ManualClock
 from strongroom.web.feature import Feature
@@ -149,7 +150,7 @@ class Api:
 
     def stored_objects(self) -> int:
         """Return how many objects the storage contains."""
-        return len(list(self.container.keeping.blobs.storages["main"].scan()))
+        return len(list(self.container.get(BlobService).storages["main"].scan()))
 
     def person(self, *, admin: bool = False, name: str = "Somebody", **identifiers: str) -> Person:
         """Make a user and log in."""
@@ -157,7 +158,7 @@ class Api:
         email = identifiers.pop("email", f"person{self._people}@example.com")
         kind = UserType.ADMIN if admin else UserType.USER
         registration = Registration(name=name, password=PASSWORD, email=email, kind=kind, **identifiers)
-        user = self.container.identity.registration.create(registration, Origin())
+        user = self.container.get(RegistrationService).create(registration, Origin())
         response = self.log_in(email)
         assert response.status_code == 200, response.text
         return Person(user.id, email, response.headers["X-Access-Token"])

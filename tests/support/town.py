@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from strongroom.clock import DAY, iso_format
+from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_login_pages.plugin import register_tables as page_tables
 from strongroom_share_links.plugin import register_tables as share_tables
@@ -147,7 +148,7 @@ class Town:
         picture = {"file": (BytesIO(b"words"), "note.txt")}
         business_file = self._made(api.post("/api/v1/files", data=picture, by=root))
         bundle = api.post(f"{tenant}/multi-files-download", {"fileIds": [node["id"]]}, by=root)
-        api.container.keeping.downloads.close()
+        api.container.get(DownloadRecorder).close()
         self.parameters |= {
             "fileId": node["id"],
             "parentId": folder["id"],

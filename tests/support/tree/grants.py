@@ -3,8 +3,11 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
+from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
+from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.nodes.models import FOREVER, Permission
+from strongroom.content.tenants.groups import GroupService
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import Forbidden, NotAMember
 from strongroom.testing.clock import HOUR
@@ -30,7 +33,9 @@ class GrantRules(ReadingRules):
             errors.add(Forbidden)
         granted = self.expect(
             errors,
-            lambda: self.services.grants.put(self.identity(user), self.tenant, node_id, wish, Origin()),
+            lambda: self.services.get(GrantService).put(
+                self.identity(user), self.tenant, node_id, wish, Origin()
+            ),
         )
         if granted is not None:
             before = self.model.nodes[node_id].grants.get(other)
@@ -49,7 +54,7 @@ class GrantRules(ReadingRules):
             errors.add(Forbidden)
         self.expect(
             errors,
-            lambda: self.services.grants.remove(
+            lambda: self.services.get(GrantService).remove(
                 self.identity(user), self.tenant, node_id, other, Origin()
             ),
         )
@@ -66,7 +71,7 @@ class GrantRules(ReadingRules):
         type(self).steps += 1
         self.group_names += 1
         name = f"group {self.group_names}"
-        created = self.services.groups.create(self.identity(0), self.tenant, name, Origin())
+        created = self.services.get(GroupService).create(self.identity(0), self.tenant, name, Origin())
         self.model.groups[created.id] = set()
         return len(self.model.groups) - 1
 
@@ -74,7 +79,7 @@ class GrantRules(ReadingRules):
     def replace_group(self, number: int) -> None:
         """Delete a group and make another: few members need few groups."""
         group = self.group(number)
-        self.services.groups.delete(self.identity(0), self.tenant, group, Origin())
+        self.services.get(GroupService).delete(self.identity(0), self.tenant, group, Origin())
         self.model.remove_group(group)
         self.check_top(1 + number % 3, 1 + number % 3)
         self.make_group()
@@ -82,7 +87,7 @@ class GrantRules(ReadingRules):
     @rule(user=USERS, number=GROUPS, joins=st.booleans())
     def change_member(self, user: int, number: int, joins: bool) -> None:
         member, group = self.people[user], self.group(number)
-        groups = self.services.groups
+        groups = self.services.get(GroupService)
         if joins:
             errors: Errors = set() if member in self.model.members else {NotAMember}
             self.expect(
@@ -107,7 +112,7 @@ class GrantRules(ReadingRules):
         errors = self.model.refusals_of_grant(self.people[user], node_id, self.people[0], end)
         granted = self.expect(
             errors,
-            lambda: self.services.group_grants.put(
+            lambda: self.services.get(GroupGrantService).put(
                 self.identity(user), self.tenant, node_id, wish, Origin()
             ),
         )
@@ -122,7 +127,7 @@ class GrantRules(ReadingRules):
         errors = self.model.refusals(self.people[user], node_id, Permission.MANAGE)
         self.expect(
             errors,
-            lambda: self.services.group_grants.remove(
+            lambda: self.services.get(GroupGrantService).remove(
                 self.identity(user), self.tenant, node_id, group, Origin()
             ),
         )
@@ -133,7 +138,7 @@ class GrantRules(ReadingRules):
     def leave_and_join_again(self, user: int) -> None:
         type(self).steps += 1
         member = self.people[user]
-        self.services.tenants.remove_member(self.identity(0), self.tenant, member, Origin())
+        self.services.get(TenantService).remove_member(self.identity(0), self.tenant, member, Origin())
         self.model.leave(member)
         self.check_top(user, user)
         self.join(member)

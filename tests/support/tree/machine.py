@@ -12,6 +12,7 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from sqlalchemy import select
 
 from strongroom.clock import DAY
+from strongroom.content.files.grants import GrantService
 from strongroom.content.nodes import child_counts
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import (
@@ -23,8 +24,10 @@ from strongroom.content.nodes.models import (
     node_versions,
     nodes,
 )
+from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Origin
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api
@@ -43,20 +46,20 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
 
     @initialize(few=st.booleans(), seed=st.integers(0, 2**32))
     def begin(self, few: bool, seed: int) -> None:
-        self.services = self.api.container.keeping
+        self.services = self.api.container
         # With few, no subtree is small enough to be looked through.
-        self.services.grants._visibility._descend_at_most = 0 if few else 1000
-        guard = self.services.guard
+        self.services.get(GrantService)._visibility._descend_at_most = 0 if few else 1000
+        guard = self.services.get(RemovalGuard)
         guard.defaults = guard.defaults._replace(trash_days=KEPT // DAY, keep_versions=VERSIONS)
         child_counts.SPLIT_ABOVE = 2 if few else 4096
         admin = self.identity(0)
-        self.tenant = self.services.tenants.create(admin, "Acme", Origin()).id
+        self.tenant = self.services.get(TenantService).create(admin, "Acme", Origin()).id
         self.model = TreeModel({self.people[0]: True}, self.api.clock.now())
         self.deleted: list[str] = []
         for user in self.people[1:4]:
             self.join(user)
         records = self.people[RECORDS]
-        self.services.tenants.put_member(admin, self.tenant, records, Role.RECORDS, Origin())
+        self.services.get(TenantService).put_member(admin, self.tenant, records, Role.RECORDS, Origin())
         self.group_names = 0
         for members in ([1, 2], [2]):
             group = self.make_group()

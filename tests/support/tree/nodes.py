@@ -5,8 +5,11 @@ import json
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.copying import Copy
-from strongroom.content.files.moving import Move
+from strongroom.content.files.copying import Copy, CopyingService
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.replacing import ReplacingService
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.errors import MoveIntoItself, NameConflict
@@ -30,7 +33,7 @@ class NodeRules(ReadingRules):
         elif self.model.taken(parent, final):
             errors.add(NameConflict)
         choice = OnConflict.RENAME if numbered else OnConflict.FAIL
-        files = self.services.files
+        files = self.services.get(FileService)
         view = self.expect(
             errors,
             lambda: files.create_folder(self.identity(user), self.tenant, parent, name, choice),
@@ -51,7 +54,7 @@ class NodeRules(ReadingRules):
         incoming = IncomingBytes(name, content)
         view = self.expect(
             errors,
-            lambda: self.services.files.upload(
+            lambda: self.services.get(FileService).upload(
                 self.identity(user), self.tenant, parent, incoming, choice
             ),
         )
@@ -67,7 +70,7 @@ class NodeRules(ReadingRules):
         incoming = IncomingBytes("ignored", b"y" * size)
         view = self.expect(
             self.model.refusals_of_content(self.people[user], node_id),
-            lambda: self.services.replacing.replace_content(
+            lambda: self.services.get(ReplacingService).replace_content(
                 self.identity(user), self.tenant, node_id, incoming, None
             ),
         )
@@ -88,7 +91,7 @@ class NodeRules(ReadingRules):
             errors.add(NameConflict)
         view = self.expect(
             errors,
-            lambda: self.services.moving.rename(
+            lambda: self.services.get(MovingService).rename(
                 self.identity(user), self.tenant, node_id, name, revision
             ),
         )
@@ -122,7 +125,7 @@ class NodeRules(ReadingRules):
         wanted = Move(parent, name, OnConflict.REPLACE if taking else OnConflict.FAIL)
         view = self.expect(
             errors,
-            lambda: self.services.moving.move(
+            lambda: self.services.get(MovingService).move(
                 self.identity(user), self.tenant, node_id, wanted, revision
             ),
         )
@@ -152,7 +155,9 @@ class NodeRules(ReadingRules):
             return self.details(user, number)
         view = self.expect(
             errors,
-            lambda: self.services.copying.copy(self.identity(user), self.tenant, node_id, wanted),
+            lambda: self.services.get(CopyingService).copy(
+                self.identity(user), self.tenant, node_id, wanted
+            ),
         )
         if view is not None and node is not None:
             self.copied(view.node.id, node, parent, final, who)
@@ -165,7 +170,9 @@ class NodeRules(ReadingRules):
         self.model.add(ModelNode(new_id, parent, name, node.content, 0), owner)
         if node.content is not None:
             return
-        page = self.services.listing.inside(self.identity(0), self.tenant, self.people[0], new_id, ALL)
+        page = self.services.get(FileListing).inside(
+            self.identity(0), self.tenant, self.people[0], new_id, ALL
+        )
         records = [json.loads(record) for record in page.records]
         assert [record["name"] for record in records] == [child.name for child in inside]
         for child, record in zip(inside, records, strict=True):
@@ -182,7 +189,7 @@ class NodeRules(ReadingRules):
         errors |= self.model.refusals_of_hold(node_id)
         self.expect(
             errors,
-            lambda: self.services.files.delete(
+            lambda: self.services.get(FileService).delete(
                 self.identity(user), self.tenant, node_id, permanently=permanently
             ),
         )

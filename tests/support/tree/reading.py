@@ -5,9 +5,12 @@ import json
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.listing import FilePage
-from strongroom.content.files.search import NodeSearch
+from strongroom.content.files.grants import AccessExplainer
+from strongroom.content.files.listing import FileListing, FilePage
+from strongroom.content.files.search import FileSearch, NodeSearch
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Permission
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound, StrongroomError
 from tests.support.tree.model import ModelNode, content_size
@@ -22,7 +25,7 @@ class ReadingRules(TreeSetting):
         node_id = self.pick(number) or ""
         view = self.expect(
             self.model.refusals(self.people[user], node_id, Permission.READ),
-            lambda: self.services.files.get(self.identity(user), self.tenant, node_id),
+            lambda: self.services.get(FileService).get(self.identity(user), self.tenant, node_id),
         )
         self.check(view, user)
 
@@ -35,13 +38,15 @@ class ReadingRules(TreeSetting):
         members, caller, whose = self.model.members, self.people[user], self.people[owner]
         is_allowed = caller in members and (user == owner or members[caller])
         try:
-            page = self.services.listing.top_level(self.identity(user), self.tenant, whose, ALL)
+            page = self.services.get(FileListing).top_level(self.identity(user), self.tenant, whose, ALL)
         except Forbidden:
             assert not is_allowed
             return
         assert is_allowed
         self.check_page(page, self.model.top(whose), whose)
-        second = self.services.listing.top_level(self.identity(user), self.tenant, whose, Paging(2, 2))
+        second = self.services.get(FileListing).top_level(
+            self.identity(user), self.tenant, whose, Paging(2, 2)
+        )
         assert list(second.records) == list(page.records[2:4])
 
     @rule(user=USERS, owner=USERS, number=NODES)
@@ -59,11 +64,13 @@ class ReadingRules(TreeSetting):
             errors = {NotAFolder}
         found = self.expect(
             errors,
-            lambda: self.services.listing.inside(self.identity(user), self.tenant, whose, node_id, ALL),
+            lambda: self.services.get(FileListing).inside(
+                self.identity(user), self.tenant, whose, node_id, ALL
+            ),
         )
         if found is not None:
             self.check_page(found, self.model.children(node_id) if seen else [], whose)
-            second = self.services.listing.inside(
+            second = self.services.get(FileListing).inside(
                 self.identity(user), self.tenant, whose, node_id, Paging(2, 2)
             )
             assert list(second.records) == list(found.records[2:4])
@@ -76,7 +83,7 @@ class ReadingRules(TreeSetting):
             errors.add(NotAFolder)
         page = self.expect(
             errors,
-            lambda: self.services.search.search(
+            lambda: self.services.get(FileSearch).search(
                 self.identity(user), self.tenant, NodeSearch(text, folder), ALL
             ),
         )
@@ -93,7 +100,7 @@ class ReadingRules(TreeSetting):
     @rule(user=st.integers(0, 3))
     def usage(self, user: int) -> None:
         type(self).steps += 1
-        usage = self.services.tenants.usage(self.identity(user), self.tenant)
+        usage = self.services.get(TenantService).usage(self.identity(user), self.tenant)
         trashed = sum(content_size(entry.nodes) for entry in self.model.trash.values())
         kept = sum(len(content) for node in self.model.all_nodes() for content in node.versions.values())
         assert (usage.live_bytes, usage.trash_bytes, usage.version_bytes) == (
@@ -107,7 +114,9 @@ class ReadingRules(TreeSetting):
         node_id, subject = self.pick(number) or "", self.people[other]
         explanation = self.expect(
             self.model.refusals(self.people[user], node_id, Permission.MANAGE),
-            lambda: self.services.explainer.explain(self.identity(user), self.tenant, node_id, subject),
+            lambda: self.services.get(AccessExplainer).explain(
+                self.identity(user), self.tenant, node_id, subject
+            ),
         )
         if explanation is not None:
             assert explanation.permission == self.model.permission(subject, node_id)

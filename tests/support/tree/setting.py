@@ -7,11 +7,12 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 
-from strongroom.assembly.files import FileServices
+from strongroom.assembly.container import Container
 from strongroom.content.nodes.access import NodeView
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Paging
 from strongroom.testing.clock import HOUR
@@ -49,7 +50,7 @@ class TreeSetting(RuleBasedStateMachine):
     api: Api
     people: list[str]
     steps = 0
-    services: FileServices
+    services: Container
     model: TreeModel
     tenant: str
     deleted: list[str]
@@ -58,7 +59,9 @@ class TreeSetting(RuleBasedStateMachine):
         return Identity(self.people[user], "USER", "login")
 
     def join(self, user: str) -> None:
-        self.services.tenants.put_member(self.identity(0), self.tenant, user, Role.MEMBER, Origin())
+        self.services.get(TenantService).put_member(
+            self.identity(0), self.tenant, user, Role.MEMBER, Origin()
+        )
         self.model.members[user] = False
 
     def kept_of(self, node_id: str) -> int | None:

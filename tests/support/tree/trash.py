@@ -3,7 +3,8 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.trash.service import RestoreRequest
+from strongroom.content.files.retention.service import HoldService
+from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.caller import Origin
@@ -23,7 +24,7 @@ class TrashRules(TreeSetting):
             return
         errors: Errors = set() if user == RECORDS else {Forbidden}
         errors |= set() if node_id in self.model.nodes else {NotFound}
-        holds, origin = self.services.holds, Origin()
+        holds, origin = self.services.get(HoldService), Origin()
         placed = self.expect(
             errors,
             lambda: holds.place(self.identity(user), self.tenant, node_id, "case", None, origin),
@@ -36,7 +37,7 @@ class TrashRules(TreeSetting):
         held = [node.id for node in self.model.nodes.values() if node.is_held]
         node_id = held[number % len(held)] if held else self.pick(number) or ""
         errors: Errors = set() if held else {NotFound}
-        holds, who = self.services.holds, self.identity(RECORDS)
+        holds, who = self.services.get(HoldService), self.identity(RECORDS)
         self.expect(errors, lambda: holds.release(who, self.tenant, node_id, None, Origin()))
         if held:
             self.model.nodes[node_id].is_held = False
@@ -67,7 +68,9 @@ class TrashRules(TreeSetting):
         wanted = RestoreRequest(choice, to_former_parent=former, parent_id=None if former else parent)
         view = self.expect(
             errors,
-            lambda: self.services.trash.restore(self.identity(user), self.tenant, node_id, wanted),
+            lambda: self.services.get(TrashService).restore(
+                self.identity(user), self.tenant, node_id, wanted
+            ),
         )
         if view is not None:
             if other:
@@ -80,7 +83,8 @@ class TrashRules(TreeSetting):
         node_id = self.pick_trashed(number)
         errors = self.model.refusals_of_trash(self.people[user], node_id)
         self.expect(
-            errors, lambda: self.services.trash.delete(self.identity(user), self.tenant, node_id)
+            errors,
+            lambda: self.services.get(TrashService).delete(self.identity(user), self.tenant, node_id),
         )
         if not errors:
             del self.model.trash[node_id]
@@ -89,7 +93,7 @@ class TrashRules(TreeSetting):
     def list_trash(self, user: int) -> None:
         errors: Errors = set() if self.people[user] in self.model.members else {Forbidden}
         found = self.expect(
-            errors, lambda: self.services.trash.page(self.identity(user), self.tenant, ALL)
+            errors, lambda: self.services.get(TrashService).page(self.identity(user), self.tenant, ALL)
         )
         if found is not None:
             page, *_ = found
@@ -107,7 +111,7 @@ class TrashRules(TreeSetting):
     def purge(self) -> None:
         """Remove the due entries, of this tenant and of those of earlier runs."""
         type(self).steps += 1
-        self.services.trash.purge()
+        self.services.get(TrashService).purge()
         self.model.trash = {
             node_id: entry
             for node_id, entry in self.model.trash.items()

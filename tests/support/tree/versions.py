@@ -5,6 +5,7 @@ from hashlib import sha256
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.models import Permission
 from tests.support.tree.setting import ALL, NODES, USERS, TreeSetting
 
@@ -25,12 +26,16 @@ class VersionRules(TreeSetting):
         node_id, wanted = self.pick_version(number, which)
         found = self.expect(
             self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.READ),
-            lambda: self.services.versions.locate(self.identity(user), self.tenant, node_id, wanted),
+            lambda: self.services.get(VersionService).locate(
+                self.identity(user), self.tenant, node_id, wanted
+            ),
         )
         if found is not None:
             node = self.model.nodes[node_id]
             assert found[0].checksum == sha256(node.versions[wanted]).hexdigest()
-            page, _ = self.services.versions.page(self.identity(user), self.tenant, node_id, ALL)
+            page, _ = self.services.get(VersionService).page(
+                self.identity(user), self.tenant, node_id, ALL
+            )
             listed = [(version.number, version.size, version.is_kept) for version in page.items]
             assert listed == [
                 (number, len(node.versions[number]), number in node.marked)
@@ -42,7 +47,7 @@ class VersionRules(TreeSetting):
         node_id, wanted = self.pick_version(number, which)
         view = self.expect(
             self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.WRITE),
-            lambda: self.services.versions.restore(
+            lambda: self.services.get(VersionService).restore(
                 self.identity(user), self.tenant, node_id, wanted, None
             ),
         )
@@ -56,7 +61,7 @@ class VersionRules(TreeSetting):
         node_id, wanted = self.pick_version(number, which)
         marked = self.expect(
             self.model.refusals_of_version(self.people[user], node_id, wanted, Permission.WRITE),
-            lambda: self.services.versions.mark(
+            lambda: self.services.get(VersionService).mark(
                 self.identity(user), self.tenant, node_id, wanted, {"is_kept": kept}
             ),
         )
@@ -71,7 +76,9 @@ class VersionRules(TreeSetting):
         errors |= self.model.refusals_of_hold(node_id, within=False)
         self.expect(
             errors,
-            lambda: self.services.versions.delete(self.identity(user), self.tenant, node_id, wanted),
+            lambda: self.services.get(VersionService).delete(
+                self.identity(user), self.tenant, node_id, wanted
+            ),
         )
         if not errors:
             del self.model.nodes[node_id].versions[wanted]

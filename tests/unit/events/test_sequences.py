@@ -13,7 +13,7 @@ from tests.support.api import Api, Person
 from tests.support.campaign import campaign_size
 
 from strongroom.content.files.events.stream import changes_after
-from strongroom.content.nodes.events import FileAction
+from strongroom.content.nodes.events import FileAction, FileEvents
 from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.foundation.caller import Identity
@@ -49,7 +49,7 @@ class Writers:
 
     def _change(self, action: FileAction, node: Node, connection: Connection) -> None:
         self._memberships.lock_tenant(connection, self._tenant_id)
-        self._container.keeping.file_events.record(connection, action, self._caller, node)
+        self._container.get(FileEvents).record(connection, action, self._caller, node)
         if action is FileAction.CREATED and node.revision % _ROLLED_BACK == 0:
             raise LookupError
 

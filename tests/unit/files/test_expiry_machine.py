@@ -12,11 +12,16 @@ from tests.support.api import Api
 from tests.support.campaign import campaign_steps
 from tests.support.incoming import IncomingBytes
 
-from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
-from strongroom.content.files.moving import Move
+from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
+from strongroom.content.files.group_grants import GroupGrantService
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.replacing import ReplacingService
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission, nodes
+from strongroom.content.tenants.groups import GroupService
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.errors import StrongroomError
 from strongroom.testing.clock import HOUR
@@ -45,10 +50,10 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 2**32))
     def begin(self, seed: int) -> None:
-        self.services, self.random = self.api.container.keeping, Random(seed)
-        self.tenant = self.services.tenants.create(self.identity(ADMIN), "Acme", Origin()).id
+        self.services, self.random = self.api.container, Random(seed)
+        self.tenant = self.services.get(TenantService).create(self.identity(ADMIN), "Acme", Origin()).id
         for member in self.people[1:]:
-            self.services.tenants.put_member(
+            self.services.get(TenantService).put_member(
                 self.identity(ADMIN), self.tenant, member, Role.MEMBER, Origin()
             )
         self.granted_until: dict[str, int] = {}
@@ -65,7 +70,7 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     def make_group(self) -> str:
         """Make a group of the guest and the friend, which holds some of the loans."""
-        groups = self.services.groups
+        groups = self.services.get(GroupService)
         made = groups.create(self.identity(ADMIN), self.tenant, "group", Origin())
         for user in (GUEST, FRIEND):
             member = self.people[user]
@@ -75,7 +80,7 @@ class ExpiryMachine(RuleBasedStateMachine):
     def grant_group(self, user: int, node: str, level: Permission, hours: int | None) -> None:
         end = None if hours is None else self.api.clock.now() + hours * HOUR
         wish = GroupGrantRequest(self.group, level, end)
-        self.services.group_grants.put(self.identity(user), self.tenant, node, wish, Origin())
+        self.services.get(GroupGrantService).put(self.identity(user), self.tenant, node, wish, Origin())
 
     def make_tree(self, name: str) -> None:
         """Make a folder of the owner with two subfolders, and grant some of them."""
@@ -103,14 +108,14 @@ class ExpiryMachine(RuleBasedStateMachine):
         return Identity(self.people[user], "USER", "login")
 
     def make_folder(self, user: int, parent: str | None, name: str) -> str:
-        files = self.services.files
+        files = self.services.get(FileService)
         view = files.create_folder(self.identity(user), self.tenant, parent, name, OnConflict.RENAME)
         return view.node.id
 
     def grant(self, user: int, node: str, other: int, level: Permission, hours: int | None) -> None:
         end = None if hours is None else self.api.clock.now() + hours * HOUR
         wish = GrantRequest(self.people[other], level, end)
-        self.services.grants.put(self.identity(user), self.tenant, node, wish, Origin())
+        self.services.get(GrantService).put(self.identity(user), self.tenant, node, wish, Origin())
 
     def pick(self, number: int) -> str:
         # Often one of the first folders of the owner or the grantees: those are the critical ones.
@@ -134,7 +139,7 @@ class ExpiryMachine(RuleBasedStateMachine):
     @rule(user=CALLERS, number=NODES, is_file=st.booleans(), at_top=st.booleans())
     def create(self, user: int, number: int, is_file: bool, at_top: bool) -> None:
         parent = None if at_top else self.pick(number)
-        caller, files = self.identity(user), self.services.files
+        caller, files = self.identity(user), self.services.get(FileService)
         if is_file:
             upload, choice = IncomingBytes("f", b"x"), self.random.choice([*OnConflict])
             self.attempt(lambda: files.upload(caller, self.tenant, parent, upload, choice))
@@ -143,7 +148,7 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     @rule(user=CALLERS, number=NODES)
     def replace(self, user: int, number: int) -> None:
-        node, replacing = self.pick(number), self.services.replacing
+        node, replacing = self.pick(number), self.services.get(ReplacingService)
         if node in self.first:
             return self.move(user, number, number // 3)
         self.attempt(
@@ -157,7 +162,7 @@ class ExpiryMachine(RuleBasedStateMachine):
     def move(self, user: int, number: int, place: int | None) -> None:
         node, parent = self.pick(number), None if place is None else self.pick(place)
         wanted = Move(parent, None, self.random.choice([*OnConflict]))
-        moving = self.services.moving
+        moving = self.services.get(MovingService)
         self.attempt(lambda: moving.move(self.identity(user), self.tenant, node, wanted, None))
 
     @rule(
@@ -178,7 +183,7 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     @rule(user=CALLERS, joins=st.booleans())
     def change_member(self, user: int, joins: bool) -> None:
-        groups, admin, member = self.services.groups, self.identity(ADMIN), self.people[user]
+        groups, admin, member = self.services.get(GroupService), self.identity(ADMIN), self.people[user]
         if joins:
             self.attempt(lambda: groups.add_member(admin, self.tenant, self.group, member, Origin()))
         else:
@@ -186,7 +191,7 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     @rule(user=CALLERS, number=NODES, other=st.sampled_from([OWNER, GUEST, FRIEND]))
     def revoke(self, user: int, number: int, other: int) -> None:
-        node, grants = self.pick(number), self.services.grants
+        node, grants = self.pick(number), self.services.get(GrantService)
         self.attempt(
             lambda: grants.remove(self.identity(user), self.tenant, node, self.people[other], Origin())
         )
@@ -228,7 +233,9 @@ class ExpiryMachine(RuleBasedStateMachine):
 
     def permission(self, user: int, node_id: str) -> Permission:
         try:
-            return self.services.files.get(self.identity(user), self.tenant, node_id).permission
+            return (
+                self.services.get(FileService).get(self.identity(user), self.tenant, node_id).permission
+            )
         except StrongroomError:
             return Permission.NONE
 

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import Connection, insert, select
 from tests.support.api import Api
 
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Node, nodes
 from strongroom.content.nodes.names import numbered
 
@@ -24,7 +25,7 @@ def test_a_name_taken_many_times_is_numbered_after_few_queries(
             for number in range(1, TAKEN + 1)
         ]
         connection.execute(insert(nodes), copies)
-    tree, queries = api.container.keeping.files._tree, []
+    tree, queries = api.container.get(FileService)._tree, []
     find = tree.find_child
 
     def counted(connection: Connection, parent_id: str, name: str) -> Node | None:

@@ -14,10 +14,13 @@ from tests.support.databases import on_postgresql, on_sqlite
 from strongroom.assembly.container import Container
 from strongroom.content.files import search_scope
 from strongroom.content.files.grants import GroupGrantRequest
-from strongroom.content.files.search import NodeSearch
+from strongroom.content.files.group_grants import GroupGrantService
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
+from strongroom.content.tenants.groups import GroupService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import sqlite_engines
 from strongroom.foundation.database.paging import Paging
@@ -35,12 +38,12 @@ def archive_of(api: Api, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Arc
 
 def _planted(container: Container, count: int) -> Archive:
     """Plant a folder, which the member who saw nothing sees through a group."""
-    archive, services = plant(container, 0, in_one_folder=count), container.keeping
+    archive, services = plant(container, 0, in_one_folder=count), container
     tenant, admin = archive.tenant, archive.admin
-    group = services.groups.create(admin, tenant, "readers", Origin()).id
-    services.groups.add_member(admin, tenant, group, archive.nothing.user_id, Origin())
+    group = services.get(GroupService).create(admin, tenant, "readers", Origin()).id
+    services.get(GroupService).add_member(admin, tenant, group, archive.nothing.user_id, Origin())
     grant = GroupGrantRequest(group, Permission.READ, None)
-    services.group_grants.put(admin, tenant, archive.folder, grant, Origin())
+    services.get(GroupGrantService).put(admin, tenant, archive.folder, grant, Origin())
     return archive
 
 
@@ -48,7 +51,7 @@ def _read(container: Container, archive: Archive, sort: str, number: int) -> Non
     order = NodeSelection(order=NodeOrder.parse(sort))
     wanted = None if order.is_usual else order
     for user in (archive.admin, archive.everything, archive.nothing):
-        page = container.keeping.listing.inside(
+        page = container.get(FileListing).inside(
             user, archive.tenant, user.user_id, archive.folder, Paging(number, PAGE), wanted
         )
         assert len(page.records) == PAGE
@@ -115,7 +118,7 @@ def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
     search_scope._extent_of.cache_clear()
     archive = plant(api.container, LARGE)
     with _noted_statements(api.container, " around") as statements:
-        search = api.container.keeping.search.search
+        search = api.container.get(FileSearch).search
         assert search(archive.everything, archive.tenant, NodeSearch("report"), Paging(1, PAGE)).total
     search_scope._extent_of.cache_clear()
     assert len(statements) > 1
@@ -129,7 +132,7 @@ def test_a_search_of_a_member_who_sees_few_nodes_reads_matching_names_only(
     monkeypatch.setattr("strongroom.content.files.search._FEW_NODES", 0)
     archive = plant(api.container, LARGE)
     with _noted_statements(api.container, " folders") as statements:
-        search = api.container.keeping.search.search
+        search = api.container.get(FileSearch).search
         # A text of about one in 25 names, which is frequent for a caller who sees all of them.
         total = search(archive.tenth, archive.tenant, NodeSearch("report"), Paging(1, PAGE)).total
     kinds = _planned(api.container, statements)

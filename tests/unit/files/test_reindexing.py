@@ -9,7 +9,7 @@ from alembic import command
 from sqlalchemy import text
 from tests.support.scene import Scene
 
-from strongroom.content.files.reindexing import NameReindexing
+from strongroom.content.files.reindexing import NameReindexing, OrderRecount
 from strongroom.content.nodes import child_counts, name_index
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.upgrade import alembic_config, upgrade
@@ -33,7 +33,7 @@ class TestReindexing:
 
     def test_missing_and_wrong_names_are_corrected(self, scene: Scene) -> None:
         nodes = [scene.folder(f"folder 文件{number}") for number in range(9)]
-        database, reindexing = scene.api.container.database, scene.api.container.keeping.reindexing
+        database, reindexing = scene.api.container.database, scene.api.container.get(NameReindexing)
         assert reindexing.run() == 0
         with database.write() as connection:
             for node, change in (
@@ -54,7 +54,7 @@ class TestReindexing:
         assert len(found(scene, "文件")) == 10
 
     def test_the_grams_of_deleted_and_earlier_names_are_removed_on_sqlite(self, scene: Scene) -> None:
-        database, reindexing = scene.api.container.database, scene.api.container.keeping.reindexing
+        database, reindexing = scene.api.container.database, scene.api.container.get(NameReindexing)
         if database.engine.dialect.name != "sqlite":
             pytest.skip("PostgreSQL removes them at once")
         nodes = [scene.folder(f"报告{number}") for number in range(8)]
@@ -79,7 +79,7 @@ def test_wrong_counts_of_sorted_lists_still_find_each_page_and_are_corrected(
 ) -> None:
     monkeypatch.setattr(child_counts, "SPLIT_ABOVE", 4)
     nodes = [scene.folder(f"folder {number}") for number in range(12)]
-    database, recount = scene.api.container.database, scene.api.container.keeping.order_recount
+    database, recount = scene.api.container.database, scene.api.container.get(OrderRecount)
 
     def pages() -> list[str]:
         path = f"{scene.path}/owners/me/files?sort=updatedAt&pageSize=3&pageNumber="

@@ -12,13 +12,15 @@ from tests.support.campaign import campaign_size
 from tests.support.incoming import IncomingBytes
 
 from strongroom.content.files import search, search_scope
-from strongroom.content.files.grants import GrantRequest
-from strongroom.content.files.moving import Move
-from strongroom.content.files.search import NodeSearch
+from strongroom.content.files.grants import GrantRequest, GrantService
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.search import FileSearch, NodeSearch
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import NameConflict
@@ -54,13 +56,13 @@ class Corpus:
     """A tenant with an administrator, two members, and nodes with names of all scripts."""
 
     def __init__(self, api: Api, random: Random) -> None:
-        self.services = api.container.keeping
+        self.services = api.container
         self.random = random
         self.people = [Identity(api.person().id, "USER", "login") for _ in range(3)]
         self.admin = self.people[0]
-        self.tenant = self.services.tenants.create(self.admin, "Acme", Origin()).id
+        self.tenant = self.services.get(TenantService).create(self.admin, "Acme", Origin()).id
         for member in self.people[1:]:
-            self.services.tenants.put_member(
+            self.services.get(TenantService).put_member(
                 self.admin, self.tenant, member.user_id, Role.MEMBER, Origin()
             )
         self.items: dict[str, Item] = {}
@@ -85,12 +87,12 @@ class Corpus:
             size = self.random.randrange(4) if self.random.random() < 0.7 else -1
             try:
                 if size < 0:
-                    view = self.services.files.create_folder(
+                    view = self.services.get(FileService).create_folder(
                         self.admin, self.tenant, parent, name, OnConflict.FAIL
                     )
                 else:
                     incoming = IncomingBytes(name, b"x" * size)
-                    view = self.services.files.upload(
+                    view = self.services.get(FileService).upload(
                         self.admin, self.tenant, parent, incoming, OnConflict.FAIL
                     )
             except NameConflict:
@@ -106,21 +108,21 @@ class Corpus:
         files = [item for item in self.items.values() if item.size >= 0]
         self.move(self.random.sample(files, 8))
         for item in self.random.sample(files, 4):
-            self.services.files.delete(self.admin, self.tenant, item.id)
+            self.services.get(FileService).delete(self.admin, self.tenant, item.id)
             del self.items[item.id]
 
     def grant(self) -> None:
         for member in self.people[1:]:
             for item in self.random.sample([*self.items.values()], 5):
                 wish = GrantRequest(member.user_id, Permission.READ, None)
-                self.services.grants.put(self.admin, self.tenant, item.id, wish, Origin())
+                self.services.get(GrantService).put(self.admin, self.tenant, item.id, wish, Origin())
                 self.granted[member.user_id].add(item.id)
 
     def rename(self) -> None:
         for item in self.random.sample([*self.items.values()], 10):
             name = self.name()
             try:
-                self.services.moving.rename(self.admin, self.tenant, item.id, name, None)
+                self.services.get(MovingService).rename(self.admin, self.tenant, item.id, name, None)
             except NameConflict:
                 continue
             if name != item.name:
@@ -131,7 +133,9 @@ class Corpus:
         for item in files:
             parent = self.random.choice(self.folders())
             try:
-                self.services.moving.move(self.admin, self.tenant, item.id, Move(parent, None), None)
+                self.services.get(MovingService).move(
+                    self.admin, self.tenant, item.id, Move(parent, None), None
+                )
             except NameConflict:
                 continue
             item.parent = parent
@@ -179,7 +183,7 @@ class Corpus:
         records: list[dict[str, Any]] = []
         number, total = 1, 1
         while len(records) < total:
-            page = self.services.search.search(user, self.tenant, wanted, Paging(number, 7))
+            page = self.services.get(FileSearch).search(user, self.tenant, wanted, Paging(number, 7))
             total, number = page.total, number + 1
             assert page.records or not total
             records += map(json.loads, page.records)

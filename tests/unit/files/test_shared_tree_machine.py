@@ -14,6 +14,7 @@ from tests.support.shares import ALL_KINDS, PLUGINS
 from tests.support.tree.machine import TreeMachine, run_machine
 from tests.support.tree.setting import HOURS, NAMES, NODES, USERS
 
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.errors import Forbidden, InsufficientScope, NotFound
@@ -175,7 +176,7 @@ class SharedTreeMachine(TreeMachine):
         file = self.expect_code(codes, act)
         if file is not None:
             maker = self.people.index(link.maker_id)
-            view = self.services.files.get(self.identity(maker), self.tenant, file.id)
+            view = self.services.get(FileService).get(self.identity(maker), self.tenant, file.id)
             self.added(view, maker, view.node.name, b"x" * size)
 
 

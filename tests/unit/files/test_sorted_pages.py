@@ -7,10 +7,13 @@ import pytest
 from tests.support.api import Api
 from tests.support.incoming import IncomingBytes
 
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.node_filters import SORTS, NodeFilter, NodeOrder, SortKey
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Paging
 
@@ -29,26 +32,28 @@ def test_pages_of_all_sizes_follow_each_other(
 ) -> None:
     # The names are divided into several runs.
     monkeypatch.setattr("strongroom.content.nodes.child_counts.SPLIT_ABOVE", 4)
-    services = api.container.keeping
+    services = api.container
     admin, member = (Identity(api.person().id, "USER", "login") for _ in range(2))
-    tenant = services.tenants.create(admin, "Acme", Origin()).id
-    services.tenants.put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
+    tenant = services.get(TenantService).create(admin, "Acme", Origin()).id
+    services.get(TenantService).put_member(admin, tenant, member.user_id, Role.MEMBER, Origin())
     user = member if at_top else admin
-    folder = services.files.create_folder(admin, tenant, None, "folder", OnConflict.FAIL).node.id
+    folder = (
+        services.get(FileService).create_folder(admin, tenant, None, "folder", OnConflict.FAIL).node.id
+    )
     parent = None if at_top else folder
     for number in range(NODES):
         name = f"{number * 7 % NODES} {'é' * (number % 2)}"
         if number % 3:
             content = IncomingBytes(name, b"x" * (number % 4))
-            services.files.upload(user, tenant, parent, content, OnConflict.FAIL)
+            services.get(FileService).upload(user, tenant, parent, content, OnConflict.FAIL)
         else:
-            services.files.create_folder(user, tenant, parent, name, OnConflict.FAIL)
+            services.get(FileService).create_folder(user, tenant, parent, name, OnConflict.FAIL)
         api.clock.advance(number % 2)
 
     def page(wanted: NodeSelection | None, paging: Paging) -> Any:
         if at_top:
-            return services.listing.top_level(user, tenant, user.user_id, paging, wanted)
-        return services.listing.inside(user, tenant, user.user_id, folder, paging, wanted)
+            return services.get(FileListing).top_level(user, tenant, user.user_id, paging, wanted)
+        return services.get(FileListing).inside(user, tenant, user.user_id, folder, paging, wanted)
 
     everything = [json.loads(record) for record in page(None, Paging(1, 50)).records]
     for sort in SORTS:

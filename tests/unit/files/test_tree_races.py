@@ -9,12 +9,14 @@ from tests.support.api import Api, Person
 from tests.support.http import at_once
 from tests.support.incoming import IncomingBytes
 
-from strongroom.content.files.batches.service import BatchItem
-from strongroom.content.files.grants import GrantRequest
-from strongroom.content.files.moving import Move
+from strongroom.content.files.batches.service import BatchItem, BatchService
+from strongroom.content.files.grants import GrantRequest, GrantService
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission, grants, nodes
 from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.errors import (
     Forbidden,
@@ -33,9 +35,9 @@ class Site:
     """A tenant whose services are called directly, from many threads."""
 
     def __init__(self, api: Api) -> None:
-        self.services, self.database = api.container.keeping, api.container.database
+        self.services, self.database = api.container, api.container.database
         self.admin, self.member = (self.identity(api.person()) for _ in range(2))
-        self.tenant = self.services.tenants.create(self.admin, "Acme", Origin()).id
+        self.tenant = self.services.get(TenantService).create(self.admin, "Acme", Origin()).id
         self.join()
 
     @staticmethod
@@ -43,38 +45,42 @@ class Site:
         return Identity(person.id, "USER", "login")
 
     def join(self) -> None:
-        self.services.tenants.put_member(
+        self.services.get(TenantService).put_member(
             self.admin, self.tenant, self.member.user_id, Role.MEMBER, Origin()
         )
 
     def leave(self) -> None:
-        self.services.tenants.remove_member(self.admin, self.tenant, self.member.user_id, Origin())
+        self.services.get(TenantService).remove_member(
+            self.admin, self.tenant, self.member.user_id, Origin()
+        )
 
     def folder(self, name: str, parent: str | None = None) -> str:
-        view = self.services.files.create_folder(
+        view = self.services.get(FileService).create_folder(
             self.admin, self.tenant, parent, name, OnConflict.RENAME
         )
         return view.node.id
 
     def upload(self, name: str, parent: str | None = None, by: Identity | None = None) -> None:
         caller = by or self.admin
-        self.services.files.upload(caller, self.tenant, parent, IncomingBytes(name), OnConflict.FAIL)
+        self.services.get(FileService).upload(
+            caller, self.tenant, parent, IncomingBytes(name), OnConflict.FAIL
+        )
 
     def move(self, node: str, parent: str | None, name: str | None = None) -> None:
         move = Move(parent, name)
-        self.services.moving.move(self.admin, self.tenant, node, move, None)
+        self.services.get(MovingService).move(self.admin, self.tenant, node, move, None)
 
     def batch(self, *moves: tuple[str, str | None] | tuple[str, str | None, str]) -> None:
         """Move nodes by an atomic batch: each to a folder, optionally with a new name."""
         items = [BatchItem(node, Move(parent, *name or (None,))) for node, parent, *name in moves]
-        self.services.batches.apply_all(self.admin, self.tenant, items, Origin())
+        self.services.get(BatchService).apply_all(self.admin, self.tenant, items, Origin())
 
     def delete(self, node: str) -> None:
-        self.services.files.delete(self.admin, self.tenant, node)
+        self.services.get(FileService).delete(self.admin, self.tenant, node)
 
     def grant(self, node: str) -> None:
         wish = GrantRequest(self.member.user_id, Permission.WRITE, None)
-        self.services.grants.put(self.admin, self.tenant, node, wish, Origin())
+        self.services.get(GrantService).put(self.admin, self.tenant, node, wish, Origin())
 
     def parents(self) -> dict[str, str | None]:
         with self.database.read() as connection:

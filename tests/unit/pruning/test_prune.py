@@ -23,13 +23,14 @@ from strongroom.foundation.limits.backends import counters, rate_events
 from strongroom.foundation.limits.service import Counters
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.access_keys.models import access_keys
-from strongroom.identity.accounts.first_administrator import setup_links
+from strongroom.identity.accounts.first_administrator import Setup, setup_links
 from strongroom.identity.sessions.models import (
     authorizations,
     browser_states,
     factor_challenges,
     refresh_tokens,
 )
+from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.verification.captchas import captchas
 from strongroom.identity.verification.codes import verification_codes
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
@@ -68,8 +69,8 @@ def live(api: Api) -> None:
     api.log_in(person.email, "Wrong1Password")
     api.code(person.email, "reset-password")
     api.post("/captchas", {})
-    api.container.identity.states.issue("test", "browser", None, {}, Origin(address="192.0.2.1"))
-    api.container.identity.setup.issue(Origin())
+    api.container.get(OAuthStateStore).issue("test", "browser", None, {}, Origin(address="192.0.2.1"))
+    api.container.get(Setup).issue(Origin())
     assert api.post("/users/me/factors", {"kind": "totp"}, by=person).status_code == 201
     create_key(api, person)
     invited = {"email": "invited@example.com"}

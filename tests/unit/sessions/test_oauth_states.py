@@ -5,10 +5,11 @@ from tests.support.api import Api
 
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import StateInvalid
+from strongroom.identity.sessions.oauth_states import OAuthStateStore
 
 
 def test_a_state_is_spent_for_its_own_purpose_only(api: Api) -> None:
-    states, origin = api.container.identity.states, Origin()
+    states, origin = api.container.get(OAuthStateStore), Origin()
     state = states.issue("login", "browser", None, {"app": "site"}, origin).value
     with pytest.raises(StateInvalid):
         states.spend(state, "bind", "browser", None, origin)

@@ -9,6 +9,7 @@ from tests.support.commands import run_command
 
 from strongroom.assembly.container import build
 from strongroom.content.storage.models import new_key
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.testing.clock import ManualClock
 
@@ -23,9 +24,9 @@ def files(tmp_path: Path) -> Path:
 def keep_a_blob(config: Path) -> str:
     """Store a blob that nothing refers to, long ago."""
     container = build(load(config, {}), ManualClock(LONG_AGO))
-    received = container.keeping.blobs.receive(io.BytesIO(b"hello"), size=None, max_bytes=10)
+    received = container.get(BlobService).receive(io.BytesIO(b"hello"), size=None, max_bytes=10)
     with container.database.write() as connection:
-        container.keeping.blobs.commit(connection, received.blob)
+        container.get(BlobService).commit(connection, received.blob)
     container.close()
     return received.blob.key
 

@@ -31,7 +31,7 @@ def read(blobs: BlobService, key: str) -> bytes:
 
 @pytest.fixture
 def blobs(api: Api) -> BlobService:
-    return api.container.keeping.blobs
+    return api.container.get(BlobService)
 
 
 def test_bytes_that_are_released_under_a_hold_stay_until_it_ends(blobs: BlobService, api: Api) -> None:

@@ -9,6 +9,7 @@ from tests.support.config import Table, change_config
 from tests.support.stores import stored_files
 
 from strongroom.assembly.container import build
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load
 from strongroom.testing.storage import PatternSource
 
@@ -23,7 +24,7 @@ def config_changes(tmp_path: Path) -> Table:
 def store_files(config: Path, count: int) -> None:
     """Store bytes that something could refer to."""
     container = build(load(config, {}))
-    blobs = container.keeping.blobs
+    blobs = container.get(BlobService)
     for _ in range(count):
         received = blobs.receive(PatternSource(1000), size=None, max_bytes=1000)
         with container.database.write() as connection:

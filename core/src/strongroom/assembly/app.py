@@ -9,11 +9,15 @@ from strongroom.assembly.container import Container, build
 from strongroom.assembly.features import FEATURES, core_blueprints
 from strongroom.clock import Clock
 from strongroom.foundation.addresses import parse_network
-from strongroom.foundation.config import Configuration, Settings
+from strongroom.foundation.config import Configuration
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import add_plugin_error
 from strongroom.foundation.translations import Translations
+from strongroom.identity.access_keys.verification import AccessKeyAuthenticator
+from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.accounts.start_views import StartPages
+from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.identity.users.service import UserLocales
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugin_api.web import StartPage
@@ -106,13 +110,12 @@ def _register_services(app: Flask, container: Container) -> None:
         Container: container,
         PublicUrl: PublicUrl(settings.public_root),
         TrustedProxies: TrustedProxies(networks),
-        TokenAuthenticator: container.identity.authorizations,
-        KeyAuthenticator: container.identity.key_authenticator,
-        FactorGuard: container.identity.reauthentication,
-        Settings: settings,
+        TokenAuthenticator: container.get(AuthorizationService),
+        KeyAuthenticator: container.get(AccessKeyAuthenticator),
+        FactorGuard: container.get(Reauthentication),
         Translations: container.base.translations,
-        LocaleLookup: container.identity.user_locales,
-        **{type(service): service for service in container.services()},
+        LocaleLookup: container.get(UserLocales),
+        **container.known,
     }
     for kind, service in services.items():
         register_service(app, kind, service)

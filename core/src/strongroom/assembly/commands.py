@@ -6,6 +6,10 @@ from typing import Any
 from strongroom.activity.audit.export import AuditExport
 from strongroom.assembly.container import Container
 from strongroom.assembly.infrastructure import Infrastructure
+from strongroom.content.files.reindexing import NameReindexing
+from strongroom.content.scanning.rescans import Rescans
+from strongroom.content.scanning.scanners import Scanners
+from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
 from strongroom.identity.sessions.checkpoints import sign_checkpoint
 from strongroom.identity.sessions.keys import load_keys
@@ -23,34 +27,33 @@ from strongroom.plugin_api.storage import LocalPaths
 
 def assemble_doctor(container: Container) -> Doctor:
     """Return the service that examines an installation."""
-    base, keeping = container.base, container.keeping
+    base, blobs = container.base, container.get(BlobService)
     return Doctor(
         base.settings,
         base.database,
         base.limits_store,
-        {name: store.backend for name, store in keeping.blobs.storages.items()},
-        keeping.blobs.ownership,
+        {name: store.backend for name, store in blobs.storages.items()},
+        blobs.ownership,
         base.clock,
         base.keys,
         [
             EventsCheck(container.events.positions),
             PluginTablesCheck(base.database, base.selection.plugins.tables),
             JobsCheck(container.job_leases, container.jobs, base.clock),
-            ScannersCheck(keeping.scanners, keeping.rescans, base.clock),
-            NameIndexCheck(keeping.reindexing),
+            ScannersCheck(container.get(Scanners), container.get(Rescans), base.clock),
+            NameIndexCheck(container.get(NameReindexing)),
         ],
     )
 
 
 def assemble_backups(container: Container) -> BackupService:
     """Return the service that writes backup archives."""
-    base, keeping = container.base, container.keeping
+    base, blobs = container.base, container.get(BlobService)
     storages = {
-        name: (store.backend.name, _is_in_backups(base, store))
-        for name, store in keeping.blobs.storages.items()
+        name: (store.backend.name, _is_in_backups(base, store)) for name, store in blobs.storages.items()
     }
     tables = base.selection.plugins.tables
-    return BackupService(base.settings, base.database, base.clock, keeping.blobs, storages, tables)
+    return BackupService(base.settings, base.database, base.clock, blobs, storages, tables)
 
 
 def _is_in_backups(base: Infrastructure, store: Store) -> bool:

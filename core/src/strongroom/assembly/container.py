@@ -16,6 +16,7 @@ from strongroom.assembly.plugin_host.registrations import (
 )
 from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
+from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.runner import JobRunner
@@ -91,7 +92,7 @@ class Container(Services):
             PluginError: a plugin cannot start, or cannot register its jobs.
         """
         # Before requests: the retention that is configured applies from now on.
-        self.keeping.retention_clock.tick()
+        self.get(RetentionClock).tick()
         plugins, jobs = PluginLifeCycle(self.hosts), self.job_runner(self.jobs())
         plugins.start()
         self.base.resources.callback(plugins.stop)
@@ -158,14 +159,6 @@ def build(
         hosts = PluginHosts(
             base.settings, selection.plugins, selection.options, base.clock, lambda: services
         )
-        container = Container(
-            base,
-            services.identity,
-            services.keeping,
-            services.events,
-            services.readiness,
-            features,
-            hosts,
-        )
+        container = Container(base, features, services.group, services.events, services.known, hosts)
         base.resources = resources.pop_all()
         return container

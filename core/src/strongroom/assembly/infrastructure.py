@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from strongroom.activity.audit.service import AuditService
-from strongroom.activity.notifications.templates import Texts, TextsRefused, read_texts
 from strongroom.clock import Clock
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
@@ -25,7 +23,6 @@ from strongroom.foundation.plugins.hook_calls import named_if_stuck, owner_of
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.foundation.translations import Translations
-from strongroom.identity.users.service import UserService
 from strongroom.ops.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.folders import require_possible_folder
@@ -62,56 +59,6 @@ class PruneJob:
         """Run every step, and yield its name and how many rows it deleted."""
         for name, step in self._steps.items():
             yield name, step()
-
-
-class ServiceGroup:
-    """Services that depend on each other: each is a ``cached_property``, and private if routes use none.
-
-    A service creates those that it names, so the dependencies determine the order of creation. Resources
-    close in the reverse order, each after the services that use it.
-    """
-
-    def __init__(self, base: "Infrastructure") -> None:
-        self._base = base
-        self._database = base.database
-        self._clock = base.clock
-        self._settings = base.settings
-        self._users = base.users
-        self._audit = base.audit
-
-    def services(self) -> Iterator[object]:
-        """Iterate over the services that routes can use, in the order of the classes."""
-        for kind in reversed(type(self).__mro__):
-            for name, member in vars(kind).items():
-                if isinstance(member, cached_property) and not name.startswith("_"):
-                    yield getattr(self, name)
-
-    def create(self) -> None:
-        """Create all services now, so that a fault of the configuration prevents the start.
-
-        Raises:
-            ConfigurationError: a key has a value that cannot be used.
-        """
-        for _ in self.services():
-            pass
-
-
-def message_texts(configuration: Configuration) -> Texts:
-    """Return the built-in message texts, overridden by those in the configured folder.
-
-    Raises:
-        ConfigurationError: a file in the folder cannot be used.
-    """
-    folder = configuration.settings.messages.templates_dir
-    if folder is None:
-        return {}
-    try:
-        return read_texts(folder)
-    except TextsRefused as error:
-        for fault in error.faults:
-            configuration.add_error(("messages", "templates_dir"), fault)
-        configuration.raise_if_invalid()
-        raise
 
 
 logger = logging.getLogger(__name__)
@@ -159,8 +106,6 @@ class Infrastructure:
             selection.plugins.slow_hooks.count_by(self.metrics.slow_hook)
         self.database = self._open_database()
         self.clock = clock = self.database.transaction_clock(clock)
-        self.audit = AuditService(clock, self.metrics.audit_event if self.metrics else None)
-        self.users = UserService(clock)
         self.translations = Translations(selection.plugins.packages())
         self.counters = Counters(clock, self.keys)
         # Also of a process that serves no routes: a command of a plugin may count events, too.

@@ -15,6 +15,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from flask import Flask, Response
 
 from strongroom.assembly.container import Container, build
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.processes import is_ok
 from strongroom.foundation.translations import Translations
@@ -55,7 +56,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
     """Create the application of the management interface."""
     app = Application("strongroom.assembly.management")
     base = container.base
-    data_dir, storages = container.settings.server.data_dir, container.keeping.blobs.storages
+    data_dir, storages = container.settings.server.data_dir, container.get(BlobService).storages
     parts = probes(data_dir, base.database, base.limits_store, storages)
     own = {"workers": lambda: _workers(container.settings), **parts.own}
     readiness = Readiness(Probes(own, parts.shared), base.clock)
@@ -80,7 +81,7 @@ def _collectors(container: Container, readiness: Readiness) -> list[FamilyCollec
         report = readiness.report().parts
         yield PART_UP, [((name,), float(fault is None)) for name, fault in report.items()]
 
-    database, storages = container.database, container.keeping.blobs.storages
+    database, storages = container.database, container.get(BlobService).storages
     totals = Totals(database, container.job_leases, container.events.positions)
     folders = disk_folders(container.settings.server.data_dir, database.engine, storages)
     return [

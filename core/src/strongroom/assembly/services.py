@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongroom.assembly.events import EventServices, assemble_events
 from strongroom.assembly.features import FEATURES
-from strongroom.assembly.files import FileServices
-from strongroom.assembly.identity import IdentityServices
 from strongroom.assembly.infrastructure import Infrastructure, PruneJob
 from strongroom.clock import Clock
 from strongroom.content.scanning.feature import ScanningFeature
+from strongroom.content.storage.services import StorageServices
+from strongroom.content.storage.stores import Stores
+from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.selection import Selection
+from strongroom.identity.accounts.service import AccountDeletion
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
 from strongroom.web.feature import Feature, PruneStep
+from strongroom.web.services import Groups
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
@@ -32,11 +35,11 @@ class Services:
     """The services of one process, which routes, commands and the hosts of plugins use."""
 
     base: Infrastructure
-    identity: IdentityServices
-    keeping: FileServices
-    events: EventServices
-    readiness: Readiness
     features: tuple[Feature, ...]
+    group: Groups
+    events: EventServices
+    known: dict[type[Any], Any]
+    """The services that routes can use, by their types."""
 
     @property
     def settings(self) -> Settings:
@@ -53,19 +56,23 @@ class Services:
         """The database of all services."""
         return self.base.database
 
-    def services(self) -> Iterator[object]:
-        """Iterate over the services that routes can use."""
-        yield self.base.rates
-        yield from self.identity.services()
-        yield from self.keeping.services()
-        yield from (self.events.log, self.events.positions, self.events.delivery, self.readiness)
-
     def get(self, kind: type[T]) -> T:
         """Return the service of a type."""
-        known: dict[type[Any], Any] = {Settings: self.settings, Clock: self.base.clock}
-        known |= {type(service): service for service in self.services()}
-        service: T = known[kind]
+        service: T = self.known[kind]
         return service
+
+    def create(self) -> Iterator[object]:
+        """Create all services, so that a fault of the configuration prevents the start.
+
+        Raises:
+            ConfigurationError: a key has a value that cannot be used.
+        """
+        yield from self.group.services()
+        storages = self.group(StorageServices).blobs.storages
+        _observe_storages(self.base, storages)
+        events = self.events
+        yield from (self.base.rates, events.log, events.positions, events.delivery)
+        yield _readiness(self.base, storages)
 
     def prune_job(self) -> PruneJob:
         """Return the job that removes the expired rows of all features."""
@@ -82,9 +89,9 @@ class Services:
         """Register what removes the data of deleted users and tenants, of the upper features first."""
         for feature in reversed(self.features):
             for erase in feature.register_tenant_erasers(self.get):
-                self.keeping.tenant_deletion.on_purge(erase)
+                self.get(TenantDeletion).on_purge(erase)
             for remove in feature.register_user_erasers(self.get):
-                self.identity.deletion.on_deletion(remove)
+                self.get(AccountDeletion).on_deletion(remove)
 
 
 def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> Services:
@@ -94,14 +101,12 @@ def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> 
         ConfigurationError: a key has a value that cannot be used.
     """
     _require_scans(base, features)
-    identity = IdentityServices(base)
-    identity.create()
-    keeping = FileServices(base, identity)
-    keeping.create()
-    keeping.register()
-    events = assemble_events(base, features)
-    _observe_storages(base, keeping)
-    services = Services(base, identity, keeping, events, _readiness(base, keeping), features)
+    group = Groups(base, [kind for feature in features if (kind := feature.register_services())])
+    services = Services(base, features, group, assemble_events(base, features), {})
+    services.known.update({Settings: base.settings, Clock: base.clock})
+    services.known.update((type(service), service) for service in services.create())
+    for feature in features:
+        feature.connect(services.get)
     services.register_erasers()
     return services
 
@@ -113,16 +118,16 @@ def _require_scans(base: Infrastructure, features: tuple[Feature, ...]) -> None:
         base.refuse(("scanning", "scanners"), "must be empty, because this server has no scans")
 
 
-def _readiness(base: Infrastructure, keeping: FileServices) -> Readiness:
-    data_dir, storages = base.settings.server.data_dir, keeping.blobs.storages
+def _readiness(base: Infrastructure, storages: Stores) -> Readiness:
+    data_dir = base.settings.server.data_dir
     readiness = Readiness(probes(data_dir, base.database, base.limits_store, storages), base.clock)
     base.resources.callback(readiness.close)
     return readiness
 
 
-def _observe_storages(base: Infrastructure, keeping: FileServices) -> None:
+def _observe_storages(base: Infrastructure, storages: Stores) -> None:
     observer = StorageCallObserver(base.metrics)
-    for name, store in keeping.blobs.storages.items():
+    for name, store in storages.items():
         store.observe = observer if base.is_observed else None
         if base.metrics is None:
             continue

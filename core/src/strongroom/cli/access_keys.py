@@ -53,11 +53,13 @@ def create(
 
     --folder needs --tenant.
     """
+    from strongroom.identity.access_keys.service import AccessKeyService
+
     with context.container() as container:
         expires_at = None if days is None else container.base.clock.now() + days * DAY
         requested = KeyRequest(name, frozenset(map(Scope, scopes)), tenant_id, folder_id, expires_at)
         try:
-            created = container.identity.access_keys.create_for(user_id, requested, None, COMMAND_LINE)
+            created = container.get(AccessKeyService).create_for(user_id, requested, None, COMMAND_LINE)
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
     shown = {"id": created.key.id, "key": created.text, "expiresAt": iso_format(created.key.expires_at)}
@@ -72,9 +74,11 @@ def list_keys(context: CommandContext, user_id: str) -> None:
 
     Each line has the id of the key, its end, its last use, its scopes and its name.
     """
+    from strongroom.identity.access_keys.service import AccessKeyService
+
     with context.container() as container:
         try:
-            page = container.identity.access_keys.page_of(user_id, Paging(number=1, size=_PAGE))
+            page = container.get(AccessKeyService).page_of(user_id, Paging(number=1, size=_PAGE))
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
     for key in page.items:
@@ -86,8 +90,10 @@ def list_keys(context: CommandContext, user_id: str) -> None:
 @click.pass_obj
 def revoke(context: CommandContext, key_id: str) -> None:
     """Revoke an access key. Running servers refuse it from the next request on."""
+    from strongroom.identity.access_keys.service import AccessKeyService
+
     with context.container() as container:
-        service = container.identity.access_keys
+        service = container.get(AccessKeyService)
         try:
             service.revoke_for(service.owner_of(key_id), key_id, None, COMMAND_LINE)
         except StrongroomError as error:

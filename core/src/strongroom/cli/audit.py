@@ -39,8 +39,10 @@ def verify_command(context: CommandContext, expect: Link | None, *, as_json: boo
     Exits with 1 and names the first record that breaks the hash chain. Records that `audit prune` has
     removed are not reported as missing.
     """
+    from strongroom.activity.audit.verifier import AuditVerifier
+
     with context.container() as container:
-        verifier = container.identity.audit_verifier
+        verifier = container.get(AuditVerifier)
         try:
             with progress_bar("Verifying", verifier.count(), hidden=as_json) as progress:
                 verified = verifier.verify(expect, progress)
@@ -135,8 +137,10 @@ audit_group.add_command(
 @click.pass_obj
 def prune_command(context: CommandContext) -> None:
     """Remove records older than audit.retention_days; safe while servers run."""
+    from strongroom.activity.audit.verifier import AuditRetention
+
     with context.container() as container, progress_bar("Pruning"):
-        removed = container.identity.audit_retention.prune(Origin(user_agent="command line"))
+        removed = container.get(AuditRetention).prune(Origin(user_agent="command line"))
     click.echo(f"{removed} records removed")
 
 

@@ -25,8 +25,10 @@ def require_ownership(
     Raises:
         ConfigurationError: a store belongs to another database, or the operator must claim it.
     """
+    from strongroom.content.storage.service import BlobService
+
     errors: dict[str, StorageError] = {}
-    for name, store in container.keeping.blobs.storages.items():
+    for name, store in container.get(BlobService).storages.items():
         try:
             if fault := store.ownership_fault():
                 configuration.add_error(("storages", name), fault)

@@ -31,8 +31,10 @@ def scan_command(context: CommandContext, database_version: str | None) -> None:
     Files can be read as before until a scan refuses them; then they are in quarantine. Running servers
     scan, too. Exits with 1 if files are left because a scanner or a storage is unavailable.
     """
+    from strongroom.content.scanning.scanners import Scanners
+
     with context.owning_container() as container:
-        if not container.keeping.scanners.scanners:
+        if not container.get(Scanners).scanners:
             raise click.ClickException("no scanner is configured; see [scanning] scanners")
         planned = _plan(container, database_version)
         click.echo(f"{planned} scans planned")
@@ -51,22 +53,29 @@ def reindex_command(context: CommandContext) -> None:
     Run it after an upgrade that was rolled out server by server, and after the deletion of very many
     files. `strongroom doctor` reports missing names.
     """
+    from strongroom.content.files.reindexing import NameReindexing, OrderRecount
+
     with context.container() as container:
-        reindexing = container.keeping.reindexing
+        reindexing = container.get(NameReindexing)
         with progress_bar("Indexing", reindexing.count()[0]) as progress:
             repaired = reindexing.run(progress)
-        container.keeping.order_recount.run()
+        container.get(OrderRecount).run()
     click.echo(f"{repaired} names corrected")
 
 
 def _plan(container: "Container", database_version: str | None) -> int:
-    rescans = container.keeping.rescans
+    from strongroom.content.scanning.rescans import Rescans
+
+    rescans = container.get(Rescans)
     repeated = rescans.plan_older(database_version) if database_version is not None else 0
     return rescans.plan_unscanned() + repeated
 
 
 def _run(container: "Container") -> tuple[int, int]:
-    worker, rescans, scanned = container.keeping.scan_worker, container.keeping.rescans, 0
+    from strongroom.content.scanning.rescans import Rescans
+    from strongroom.content.scanning.worker import ScanWorker
+
+    worker, rescans, scanned = container.get(ScanWorker), container.get(Rescans), 0
     with progress_bar("Scanning", rescans.due()[0]) as progress:
         while worker.run_one():
             scanned += 1

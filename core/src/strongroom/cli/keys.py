@@ -67,11 +67,13 @@ def adopt_secret_command(context: CommandContext) -> None:
     secret key becomes invalid, so all users, including administrators, have to reset their passwords.
     If the old secret key still exists, configure it instead. Stop all servers first.
     """
+    from strongroom.activity.audit.service import AuditService
+
     with context.container(any_secret=True) as container:
         adopt_secret(container.database, container.base.keys.fingerprint)
         with container.database.write() as connection:
             event = AuditEvent("secret.adopt", origin=Origin(user_agent="command line"))
-            container.base.audit.record(connection, event)
+            container.get(AuditService).record(connection, event)
     click.echo("the configured secret key is the database's from now on")
 
 
@@ -115,11 +117,13 @@ def rotate_master_key_command(context: CommandContext, *, only_rewrap: bool) -> 
     Safe while servers run. After an interruption, continue with --only-rewrap. The former master key is
     needed until the command has succeeded, and to restore older backups of a store.
     """
+    from strongroom.content.storage.service import BlobService
+
     with context.owning_container() as container:
         try:
             if not only_rewrap:
                 click.echo(f"{container.base.key_provider.rotate()} is the current master key")
-            for name, store in container.keeping.blobs.storages.items():
+            for name, store in container.get(BlobService).storages.items():
                 if keyring := store.capability(WrappedKeys):
                     click.echo(f"{name}: {keyring.rewrap()} keys wrapped again")
         except (KeyProviderError, StorageError) as error:
@@ -146,10 +150,12 @@ def export_tenant_key_command(
     Without TENANT_ID, export the keys of files that belong to no tenant. The storage defines the format;
     the plugin storage_encrypted writes identities of age.
     """
+    from strongroom.content.storage.service import BlobService
+
     if output.exists():
         raise click.UsageError(f"{output} exists")
     with context.container() as container:
-        store = container.keeping.blobs.storages.get(storage)
+        store = container.get(BlobService).storages.get(storage)
         keyring = store.capability(WrappedKeys) if store else None
         if keyring is None:
             raise click.UsageError(f"[storages.{storage}] has no keys")

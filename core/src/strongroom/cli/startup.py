@@ -69,7 +69,7 @@ def require_offline(configuration: Configuration) -> None:
     Raises:
         ConfigurationError: a check failed.
     """
-    from strongroom.assembly.infrastructure import message_texts
+    from strongroom.activity.notifications.services import message_texts
     from strongroom.assembly.plugin_host.hosts import offline_hosts, registration_fault
     from strongroom.cli.plugin_commands import commands_of
     from strongroom.ops.production import refuse_unsafe
@@ -120,7 +120,9 @@ def require_known_storages(configuration: Configuration, container: "Container")
     Raises:
         ConfigurationError: a storage is missing.
     """
-    for name in container.keeping.inventory.lost():
+    from strongroom.content.storage.stores import Inventory
+
+    for name in container.get(Inventory).lost():
         message = "is missing, but files are in it; configure it again, and see: strongroom storage list"
         configuration.add_error(("storages", name), message)
     configuration.raise_if_invalid()
@@ -132,9 +134,10 @@ def _require_usable_storages(configuration: Configuration, container: "Container
     An unavailable or full storage does not prevent the start, because logins need no storage, and a
     full one is emptied through the API.
     """
+    from strongroom.content.storage.service import BlobService
     from strongroom.ops.production import refuse_misplaced, refuse_unusable
 
-    storages = container.keeping.blobs.storages.items()
+    storages = container.get(BlobService).storages.items()
     backends = {name: store.backend for name, store in storages}
     refuse_misplaced(configuration, backends)
     errors = dict(require_ownership(configuration, container))

@@ -39,7 +39,7 @@ def fsck_command(
     unavailable.
     """
     with context.owning_container() as container:
-        check = container.keeping.storage_check
+        check = container.get(StorageCheck)
         findings = _check(check, checksums=checksums, repair=repair, hidden=as_json)
     if as_json:
         click.echo(json.dumps(_summary(findings)))
@@ -87,10 +87,14 @@ def gc_command(context: CommandContext) -> None:
 
     A store that belongs to another database is refused.
     """
+    from strongroom.content.storage.service import BlobService
+    from strongroom.content.uploads.service import UploadService
+    from strongroom.content.uploads.services import DirectUploadServices
+
     with context.owning_container() as container:
-        container.keeping.uploads.collect()
-        container.keeping.direct_uploads.collect()
-        blobs = container.keeping.blobs
+        container.get(UploadService).collect()
+        container.group(DirectUploadServices).direct_uploads.collect()
+        blobs = container.get(BlobService)
         with progress_bar("Collecting", blobs.collectable()) as progress:
             removed = blobs.collect(progress)
     click.echo(f"{removed} blobs removed")
@@ -107,9 +111,12 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
 
     Exits with 1 if files are in a storage that is not configured.
     """
+    from strongroom.content.storage.service import BlobService
+    from strongroom.content.storage.stores import Inventory
+
     with context.container() as container:
-        holdings = container.keeping.inventory.holdings()
-        target = container.keeping.blobs.target
+        holdings = container.get(Inventory).holdings()
+        target = container.get(BlobService).target
     if as_json:
         click.echo(json.dumps([asdict(holding) for holding in holdings]))
     else:
@@ -139,8 +146,10 @@ def claim_command(context: CommandContext, name: str, previous: str | None) -> N
     database permanently replaces another, or for a copy of a store. Running servers of the previous
     owner stop writing within a minute.
     """
+    from strongroom.content.storage.service import BlobService
+
     with context.container() as container:
-        blobs = container.keeping.blobs
+        blobs = container.get(BlobService)
         if name not in blobs.storages:
             raise click.UsageError(f"there is no [storages.{name}] in the configuration")
         backend = blobs.storages[name].backend
@@ -202,23 +211,23 @@ def migrate_command(
     Exits with 1 if files are missing or damaged in SOURCE, which are reported and left there, or if a
     storage is unavailable.
     """
-    from strongroom.content.storage.migration import MigrationPlan
+    from strongroom.content.storage.migration import Migration, MigrationPlan
+    from strongroom.content.storage.service import BlobService
     from strongroom.content.storage.streams import BandwidthLimiter
 
     with context.owning_container() as container:
-        keeping = container.keeping
         for name in (source, target):
-            if name not in keeping.blobs.storages:
+            if name not in container.get(BlobService).storages:
                 raise click.UsageError(f"there is no [storages.{name}] in the configuration")
         if source == target:
             raise click.UsageError("SOURCE and TARGET are the same storage")
-        if keeping.blobs.target == source:
+        if container.get(BlobService).target == source:
             click.echo(f"note: new files still go to {source}; see [files] storage", err=True)
         move = MigrationPlan(source, target, grace * 1000, jobs, BandwidthLimiter(rate))
         try:
-            length = keeping.migration.remaining(source)
+            length = container.get(Migration).remaining(source)
             with progress_bar(f"{source} -> {target}", length) as progress:
-                report = keeping.migration.run(move, progress)
+                report = container.get(Migration).run(move, progress)
         except StorageUnavailable as error:
             raise click.ClickException(f"{error}; run the command again to continue") from error
     for key in report.damaged:

@@ -52,9 +52,10 @@ def _schema_before_start(configuration: Configuration, container: "Container") -
 def _away_storages(
     configuration: Configuration, container: "Container", schema: "Schema | None"
 ) -> Iterator[Problem]:
+    from strongroom.content.storage.service import BlobService
     from strongroom.ops.production import refuse_misplaced
 
-    storages = container.keeping.blobs.storages
+    storages = container.get(BlobService).storages
     refuse_misplaced(configuration, {name: store.backend for name, store in storages.items()})
     for name, store in storages.items():
         path = ("storages", name)

@@ -38,8 +38,10 @@ def make_setup_link(container: "Container") -> ShownLink:
     Raises:
         AdministratorExists: the server already has an administrator.
     """
+    from strongroom.identity.accounts.first_administrator import Setup
+
     settings = container.settings
-    link = container.identity.setup.issue(Origin(user_agent="command line"))
+    link = container.get(Setup).issue(Origin(user_agent="command line"))
     # Browsers do not send the fragment, so the token appears in no log of a server or proxy.
     url = f"{settings.public_root}{settings.server.base_path}/setup#{link.token}"
     return ShownLink(url, link.expires_at)
@@ -75,6 +77,8 @@ def create(
     as_json: bool,
 ) -> None:
     """Create a user; the given credentials count as verified."""
+    from strongroom.identity.accounts.registration import RegistrationService
+
     registration = Registration(
         name=name,
         password="",
@@ -84,7 +88,7 @@ def create(
         kind=UserType.ADMIN if admin else UserType.USER,
     )
     with context.container() as container:
-        registrations = container.identity.registration
+        registrations = container.get(RegistrationService)
         try:
             # Checked before the prompt, so that no password is typed in vain.
             registrations.require_available(registration)
@@ -122,11 +126,13 @@ def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -
 
     Running servers need no restart. Users have to log in again. The audit log records the operation.
     """
+    from strongroom.identity.sessions.service import AuthorizationService
+
     if every == (user_id is not None):
         raise click.UsageError("give either --all or --user ID")
     with context.container() as container:
         try:
-            count = container.identity.authorizations.end_sessions(user_id, COMMAND_LINE)
+            count = container.get(AuthorizationService).end_sessions(user_id, COMMAND_LINE)
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
     click.echo(f"{count} logins ended")
@@ -140,9 +146,11 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
 
     USER is the user's id. Verify who requests it: from now on the first proof alone logs in.
     """
+    from strongroom.identity.accounts.second_factors import FactorService
+
     with context.container() as container:
         try:
-            count = container.identity.second_factors.reset(None, user_id, COMMAND_LINE)
+            count = container.get(FactorService).reset(None, user_id, COMMAND_LINE)
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
     click.echo(f"{count} second factors removed")
@@ -164,7 +172,9 @@ def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> No
 
 
 def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[FactorState]:
-    number, service = 1, container.identity.second_factors
+    from strongroom.identity.accounts.second_factors import FactorService
+
+    number, service = 1, container.get(FactorService)
     while True:
         page = service.report(Paging(number, _AT_ONCE), only_missing=only_missing)
         yield from page.items
@@ -214,8 +224,10 @@ def deleted(context: CommandContext) -> None:
 
     Each line has the id of the tenant, the times of its deletion and its purge, and its name.
     """
+    from strongroom.content.tenants.deletion import TenantDeletion
+
     with context.container() as container:
-        for tenant in container.keeping.tenant_deletion.deleted():
+        for tenant in container.get(TenantDeletion).deleted():
             times = f"{iso_format(tenant.deleted_at)} {iso_format(tenant.purged_from)}"
             click.echo(f"{tenant.id} {times} {tenant.name}")
 
@@ -225,9 +237,11 @@ def deleted(context: CommandContext) -> None:
 @click.pass_obj
 def restore(context: CommandContext, tenant_id: str) -> None:
     """Restore a deleted tenant with its members, files and grants."""
+    from strongroom.content.tenants.deletion import TenantDeletion
+
     with context.container() as container:
         try:
-            container.keeping.tenant_deletion.restore(tenant_id, Origin(user_agent="command line"))
+            container.get(TenantDeletion).restore(tenant_id, Origin(user_agent="command line"))
         except NotFound as error:
             raise click.ClickException(f"No deleted tenant {tenant_id} can be restored.") from error
     click.echo(f"{tenant_id} restored")

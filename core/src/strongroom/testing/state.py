@@ -79,7 +79,8 @@ class OpenedPlugin:
     def create_user(self, name: str = "Alice") -> str:
         """Create a user, and return the id."""
         with self.services.database.write() as connection:
-            user = self.services.base.users.create(connection, name)
+            users = import_module("strongroom.identity.users.service").UserService
+            user = self.services.get(users).create(connection, name)
         return str(user.id)
 
     def life_cycle(self) -> Any:

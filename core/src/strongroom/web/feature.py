@@ -4,8 +4,9 @@ The hooks have the names of those of plugins. They import what they return, beca
 few of them: commands serve no routes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from strongroom.foundation.caller import Origin
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from strongroom.web.http.routing import Blueprint
+    from strongroom.web.services import ServiceGroup
 
 T = TypeVar("T")
 
@@ -82,12 +84,25 @@ class CoreEvent:
 class Feature:
     """A feature of the core. Each hook returns nothing unless a feature defines it."""
 
+    blueprints: ClassVar[Sequence[str]] = ()
+    """Its routes: each ``module:name``, where the module is in the package of the feature."""
+
+    services: ClassVar[str] = ""
+    """The class of its services, likewise."""
+
     silent_actions: ClassVar[Mapping[Outcome, str]] = {}
     """What it records but does not publish as events, with the reason."""
 
     def register_blueprints(self) -> Iterable["Blueprint"]:
         """Return its routes."""
-        return ()
+        return map(self._load, self.blueprints)
+
+    def register_services(self) -> type["ServiceGroup"] | None:
+        """Return its services."""
+        return self._load(self.services) if self.services else None
+
+    def connect(self, services: ServiceLookup) -> None:
+        """Register its rules with services of the features below, which do not know them."""
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         """Return the types of its events."""
@@ -111,3 +126,8 @@ class Feature:
 
     def start(self, services: ServiceLookup) -> None:
         """Start its threads, in serving processes only; its services stop them."""
+
+    def _load(self, reference: str) -> Any:
+        module, _, name = reference.partition(":")
+        package = type(self).__module__.rpartition(".")[0]
+        return getattr(import_module(f"{package}.{module}"), name)

@@ -11,6 +11,8 @@ from strongroom.web.feature import Feature, PruneStep, ServiceLookup
 class NotificationsFeature(Feature):
     """Messages to users."""
 
+    services = "services:NotificationServices"
+
     def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
         days = services(Settings).messages.retention_days
         return {"records of messages": partial(services(MessageService).prune, days)}

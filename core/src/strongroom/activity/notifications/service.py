@@ -86,7 +86,7 @@ class MessageService:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._senders = senders
+        self.senders = senders
         self._texts = texts
         self.default_locale = default_locale
         self._sleep = sleep
@@ -121,7 +121,7 @@ class MessageService:
         )
         # Recorded first: after a crash, the row stays "pending".
         self._record(message)
-        senders = self._senders.get(channel, ())
+        senders = self.senders.get(channel, ())
         work = self._suppress if suppressed else self._deliver
         # Also true without senders: the failure is then recorded immediately.
         if all(sender.development_only for sender in senders):
@@ -131,7 +131,7 @@ class MessageService:
 
     def can_send(self, template: str, recipient: Credential) -> bool:
         """Return whether any sender can send a template to a recipient."""
-        senders = self._senders.get(CHANNELS[recipient.kind], ())
+        senders = self.senders.get(CHANNELS[recipient.kind], ())
         return any(sender.can_send(template, recipient.value) for sender in senders)
 
     def prune(self, days: int) -> int:

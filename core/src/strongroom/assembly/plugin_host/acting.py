@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from strongroom.activity.audit.service import AuditEvent
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.caller import DelegatedLimits, Identity, Origin
 from strongroom.foundation.errors import NotFound, TokenRequired
 from strongroom.foundation.operations import OperationRule
 from strongroom.identity.access_keys.models import file_scopes
 from strongroom.identity.users.models import UserType
+from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.files import Delegation
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.parsing import is_unstorable
@@ -110,7 +111,7 @@ class ActingUser:
         """
         services = self.services()
         with services.database.write() as connection:
-            user = services.base.users.get(connection, user_id)
+            user = services.get(UserService).get(connection, user_id)
             user.require_active()
             event = AuditEvent(
                 "plugin.act-as",
@@ -120,7 +121,7 @@ class ActingUser:
                 origin=self.origin(),
                 details={"plugin": self._plugin},
             )
-            services.base.audit.record(connection, event)
+            services.get(AuditService).record(connection, event)
         token = _acting.set(Identity(user_id, user.type, ""))
         try:
             yield

@@ -1,7 +1,7 @@
 """Calls of services as the user that a plugin acts as."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.foundation.caller import Identity
@@ -10,9 +10,6 @@ from strongroom.foundation.errors import ValidationFailed
 from strongroom.foundation.operations import OperationRule
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
-
-if TYPE_CHECKING:
-    from strongroom.assembly.files import FileServices
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -24,9 +21,8 @@ class AsCaller:
     def __init__(self, user: ActingUser) -> None:
         self._user = user
 
-    @property
-    def _keeping(self) -> "FileServices":
-        return self._user.services().keeping
+    def _get(self, kind: type[A]) -> A:
+        return self._user.services().get(kind)
 
     def _caller(self, rule: OperationRule, *ids: str | None) -> Identity:
         return self._user.identity(rule, *ids)

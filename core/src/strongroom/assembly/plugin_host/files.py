@@ -10,15 +10,24 @@ from typing import Any, BinaryIO, Final, TypeVar
 
 from strongroom.assembly.plugin_host.acting import PERMISSIONS
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
+from strongroom.content.bundles.service import BundleService
 from strongroom.content.bundles.views import send_bundle
 from strongroom.content.business_files.pictures import OriginalPicture
-from strongroom.content.files.copying import Copy
-from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
-from strongroom.content.files.moving import Move
-from strongroom.content.files.trash.service import RestoreRequest
+from strongroom.content.business_files.services import BusinessFileServices
+from strongroom.content.files.copying import Copy, CopyingService
+from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
+from strongroom.content.files.group_grants import GroupGrantService
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.paths import PathLookup
+from strongroom.content.files.replacing import ReplacingService
+from strongroom.content.files.service import FileService
+from strongroom.content.files.trash.service import RestoreRequest, TrashService
+from strongroom.content.files.versions.service import VersionService
 from strongroom.content.files.views import send_download
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import NodeView
+from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Grant, GroupGrant, Node, Permission
 from strongroom.content.nodes.names import chosen_name, normalize_name, parse_path
@@ -104,7 +113,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.FileInfo]:
         caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
-        listing = self._keeping.listing
+        listing = self._get(FileListing)
         if parent_id is None:
             found = listing.top_level(caller, tenant_id, caller.user_id, paging)
         else:
@@ -113,11 +122,11 @@ class HostFiles(AsCaller, api.FilesAPI):
         return ResultPage(files, found.total, page, size)
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
-        files = self._keeping.files
+        files = self._get(FileService)
         return _file(files.get(self._caller(operations.GET, tenant_id, file_id), tenant_id, file_id))
 
     def resolve(self, tenant_id: str, path: Sequence[str]) -> api.FileInfo:
-        paths = self._keeping.paths
+        paths = self._get(PathLookup)
         return _file(paths.resolve(self._caller(operations.GET, tenant_id), tenant_id, path))
 
     @contextmanager
@@ -125,7 +134,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
         caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
-        node, location = self._keeping.files.locate(caller, tenant_id, file_id)
+        node, location = self._get(FileService).locate(caller, tenant_id, file_id)
         if location is None:
             raise NotAFile
         with self._reading(caller, node, location, start, length) as chunks:
@@ -136,10 +145,10 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, caller: Identity, node: Node, location: BlobLocation, start: int, length: int | None
     ) -> Iterator[Iterator[bytes]]:
         """Open a range of the content of a node that the caller may read, and record the download."""
-        keeping, size = self._keeping, max(0, node.size - start)
+        size = max(0, node.size - start)
         length = size if length is None else min(length, size)
-        with _storage_errors(), keeping.files.open(node, start, length, location) as chunks:
-            keeping.downloads.record(caller, node)
+        with _storage_errors(), self._get(FileService).open(node, start, length, location) as chunks:
+            self._get(DownloadRecorder).record(caller, node)
             yield chunks
 
     def send(self, tenant_id: str, file_id: str, *, before: api.BeforeSending | None = None) -> Any:
@@ -156,7 +165,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         before: api.BeforeSending | None = None,
     ) -> Any:
         caller = self._caller(operations.DOWNLOAD_BUNDLE, tenant_id, *file_ids)
-        bundle = self._keeping.bundles.make(caller, tenant_id, file_ids, name)
+        bundle = self._get(BundleService).make(caller, tenant_id, file_ids, name)
         return send_bundle(bundle, caller, location, before)
 
     def send_bundle_again(
@@ -168,12 +177,12 @@ class HostFiles(AsCaller, api.FilesAPI):
         before: api.BeforeSending | None = None,
     ) -> Any:
         caller = self._caller(operations.DOWNLOAD_BUNDLE, tenant_id, bundle_id)
-        bundle = self._keeping.bundles.get(caller, tenant_id, bundle_id)
+        bundle = self._get(BundleService).get(caller, tenant_id, bundle_id)
         return send_bundle(bundle, caller, location, before)
 
     def send_picture(self, tenant_id: str, file_id: str, width: int) -> Any:
         caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
-        node, location = self._keeping.files.locate(caller, tenant_id, file_id)
+        node, location = self._get(FileService).locate(caller, tenant_id, file_id)
         media_type = (node.content_type or "").partition(";")[0]
         if location is None:
             raise NotAFile
@@ -181,11 +190,15 @@ class HostFiles(AsCaller, api.FilesAPI):
             raise PictureUnreadable
 
         def write(file: BinaryIO) -> None:
-            with _storage_errors(), self._keeping.files.open(node, 0, node.size) as chunks:
+            with _storage_errors(), self._get(FileService).open(node, 0, node.size) as chunks:
                 file.writelines(chunks)
 
         original = OriginalPicture(location.object_key, media_type, _MAX_PICTURE_PIXELS, write)
-        picture = self._keeping.pictures.preview(original, width, caller.user_id)
+        picture = (
+            self._user.services()
+            .group(BusinessFileServices)
+            .pictures.preview(original, width, caller.user_id)
+        )
         # Shown inline, so it must be neither cached for others nor able to run anything.
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": "inline"}
         headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
@@ -204,7 +217,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         below, last = parse_path(relative_path) if relative_path else ((), None)
         path = (*map(normalize_name, folders), *below)
-        files, caller = self._keeping.files, self._caller(operations.CREATE, tenant_id, parent_id)
+        files, caller = self._get(FileService), self._caller(operations.CREATE, tenant_id, parent_id)
         # A plugin may lower the limit of the server, never raise it.
         most = files.max_file_bytes if max_bytes is None else min(max_bytes, files.max_file_bytes)
         incoming = receive_upload(most, default_name=last)
@@ -225,7 +238,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         checksum: str | None = None,
     ) -> api.FileInfo:
-        files = self._keeping.files
+        files = self._get(FileService)
         incoming, rule = _incoming(name, source, size, checksum), _on_conflict(on_conflict)
         with _storage_errors():
             return _file(
@@ -248,7 +261,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         checksum: str | None = None,
         revision: int | None = None,
     ) -> api.FileInfo:
-        replacing = self._keeping.replacing
+        replacing = self._get(ReplacingService)
         # The file keeps its name.
         incoming = _incoming("", source, size, checksum)
         caller = self._caller(operations.REPLACE, tenant_id, file_id)
@@ -258,7 +271,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     def create_folder(
         self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: api.OnConflict = "fail"
     ) -> api.FileInfo:
-        files, rule = self._keeping.files, _on_conflict(on_conflict)
+        files, rule = self._get(FileService), _on_conflict(on_conflict)
         return _file(
             files.create_folder(
                 self._caller(operations.CREATE, tenant_id, parent_id), tenant_id, parent_id, name, rule
@@ -274,7 +287,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
         revision: int | None = None,
     ) -> api.FileInfo:
-        moving, rule = self._keeping.moving, _on_conflict(on_conflict)
+        moving, rule = self._get(MovingService), _on_conflict(on_conflict)
         return _file(
             moving.rename(
                 self._caller(operations.RENAME, tenant_id, file_id),
@@ -298,7 +311,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         # As the route: the service requires more where the parent changes.
         wanted = Move(parent_id, name, _on_conflict(on_conflict))
-        moving = self._keeping.moving
+        moving = self._get(MovingService)
         return _file(
             moving.move(
                 self._caller(operations.RENAME, tenant_id, file_id, parent_id),
@@ -320,16 +333,16 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.FileInfo:
         wanted = Copy(parent_id, name, _on_conflict(on_conflict))
         caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
-        return _file(self._keeping.copying.copy(caller, tenant_id, file_id, wanted))
+        return _file(self._get(CopyingService).copy(caller, tenant_id, file_id, wanted))
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
-        files = self._keeping.files
+        files = self._get(FileService)
         files.delete(self._caller(operations.DELETE, tenant_id, file_id), tenant_id, file_id, revision)
 
     def trashed(
         self, tenant_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.TrashedFileInfo]:
-        trash, paging = self._keeping.trash, paging_of(page, size)
+        trash, paging = self._get(TrashService), paging_of(page, size)
         found, _, settings = trash.page(
             self._caller(operations.LIST_TRASH, tenant_id), tenant_id, paging
         )
@@ -347,12 +360,12 @@ class HostFiles(AsCaller, api.FilesAPI):
         is_former = parent_id is None and not to_top_level
         wanted = RestoreRequest(_on_conflict(on_conflict), is_former, parent_id)
         caller = self._caller(operations.RESTORE, tenant_id, file_id, parent_id)
-        return _file(self._keeping.trash.restore(caller, tenant_id, file_id, wanted))
+        return _file(self._get(TrashService).restore(caller, tenant_id, file_id, wanted))
 
     def versions(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.VersionInfo]:
-        service, paging = self._keeping.versions, paging_of(page, size)
+        service, paging = self._get(VersionService), paging_of(page, size)
         caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
         found, _ = service.page(caller, tenant_id, file_id, paging)
         return result_page(found, _version)
@@ -362,7 +375,7 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
     ) -> Iterator[Iterator[bytes]]:
         caller = self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id)
-        versions = self._keeping.versions
+        versions = self._get(VersionService)
         node, location = versions.locate(caller, tenant_id, file_id, _version_number(number))
         with self._reading(caller, node, location, start, length) as chunks:
             yield chunks
@@ -371,14 +384,14 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
     ) -> api.FileInfo:
         caller = self._caller(operations.RESTORE_VERSION, tenant_id, file_id)
-        versions = self._keeping.versions
+        versions = self._get(VersionService)
         number = _version_number(number)
         return _file(versions.restore(caller, tenant_id, file_id, number, revision))
 
     def grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.GrantInfo]:
-        service, paging = self._keeping.grants, paging_of(page, size)
+        service, paging = self._get(GrantService), paging_of(page, size)
         found, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
@@ -394,21 +407,21 @@ class HostFiles(AsCaller, api.FilesAPI):
         expires_at: int | None = None,
     ) -> api.GrantInfo:
         requested = GrantRequest(user_id, _level(permission), expires_at)
-        service = self._keeping.grants
+        service = self._get(GrantService)
         caller, origin = self._caller(operations.GRANT, tenant_id, file_id, user_id), self._user.origin()
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _grant(grant)
 
     def tenure(self, tenant_id: str, file_id: str) -> api.Tenure:
         caller = self._caller(operations.GRANT, tenant_id, file_id)
-        return self._keeping.grants.tenure(caller, tenant_id, file_id)
+        return self._get(GrantService).tenure(caller, tenant_id, file_id)
 
     def restored_since(self, tenant_id: str, file_id: str, after: int) -> bool:
         caller = self._caller(operations.GET, tenant_id, file_id)
-        return self._keeping.trash.restored_since(caller, tenant_id, file_id, after)
+        return self._get(TrashService).restored_since(caller, tenant_id, file_id, after)
 
     def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
-        service = self._keeping.grants
+        service = self._get(GrantService)
         service.remove(
             self._caller(operations.REVOKE, tenant_id, file_id, user_id),
             tenant_id,
@@ -420,7 +433,7 @@ class HostFiles(AsCaller, api.FilesAPI):
     def group_grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.GroupGrantInfo]:
-        service, paging = self._keeping.group_grants, paging_of(page, size)
+        service, paging = self._get(GroupGrantService), paging_of(page, size)
         found, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
@@ -437,13 +450,13 @@ class HostFiles(AsCaller, api.FilesAPI):
     ) -> api.GroupGrantInfo:
         requested = GroupGrantRequest(group_id, _level(permission), expires_at)
         caller = self._caller(operations.GRANT, tenant_id, file_id, group_id)
-        service, origin = self._keeping.group_grants, self._user.origin()
+        service, origin = self._get(GroupGrantService), self._user.origin()
         grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
         return _group_grant(grant)
 
     def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
         caller = self._caller(operations.REVOKE, tenant_id, file_id, group_id)
-        service = self._keeping.group_grants
+        service = self._get(GroupGrantService)
         service.remove(caller, tenant_id, file_id, group_id, self._user.origin())
 
 

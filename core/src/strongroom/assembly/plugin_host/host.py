@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from flask import Response, after_this_request, request
 
-from strongroom.activity.audit.service import AuditEvent
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.factors import HostFactors
 from strongroom.assembly.plugin_host.files import HostFiles
@@ -18,6 +18,8 @@ from strongroom.assembly.plugin_host.state import HostDatabase, HostStore
 from strongroom.assembly.plugin_host.tenants import HostTenants, HostUsers
 from strongroom.assembly.plugin_host.uploads import HostUploads
 from strongroom.clock import Clock
+from strongroom.content.scanning.scanners import Scanners
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation import errors
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.caller import ANY_TENANT
@@ -29,10 +31,15 @@ from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentia
 from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
 from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
+from strongroom.identity.sessions.second_factors import SecondFactors
 from strongroom.identity.sessions.views import token_headers
-from strongroom.identity.verification.captchas import CaptchaAnswer
+from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.plugin_values import PluginValues
+from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
@@ -137,7 +144,7 @@ class PluginHost(HostAPI):
         return HostUsers(self._user)
 
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
-        return self._services().keeping.tenants.administers(user_id, tenant_id)
+        return self._services().get(TenantService).administers(user_id, tenant_id)
 
     @cached_property
     def factors(self) -> HostFactors:
@@ -164,9 +171,9 @@ class PluginHost(HostAPI):
             origin=self._user.origin(),
             details={name: value for name, value in (details or {}).items() if value is not None},
         )
-        base = self._services().base
-        with base.database.write() as connection:
-            base.audit.record(connection, event)
+        services = self._services()
+        with services.database.write() as connection:
+            services.get(AuditService).record(connection, event)
 
     @property
     def is_anonymous(self) -> bool:
@@ -208,13 +215,13 @@ class PluginHost(HostAPI):
         if captcha is None:
             raise errors.CaptchaRequired
         answer = CaptchaAnswer(captcha["id"], captcha["answer"])
-        self._services().identity.captchas.spend(answer, client().address)
+        self._services().get(CaptchaService).spend(answer, client().address)
 
     def hash_password(self, password: str) -> str:
-        return self._services().identity.hasher.hash(password)
+        return self._services().get(PasswordHasher).hash(password)
 
     def verify_password(self, password: str, stored: str) -> bool:
-        return self._services().identity.hasher.verify(password, stored)
+        return self._services().get(PasswordHasher).verify(password, stored)
 
     @cached_property
     def events(self) -> EventLog:
@@ -222,7 +229,7 @@ class PluginHost(HostAPI):
 
     @cached_property
     def store(self) -> UserStore:
-        return HostStore(self._plugin, lambda: self._services().identity.plugin_values)
+        return HostStore(self._plugin, lambda: self._services().get(PluginValues))
 
     @property
     def public_url(self) -> str:
@@ -236,7 +243,7 @@ class PluginHost(HostAPI):
 
     def notify(self, user_id: str, subject: str, text: str) -> None:
         services = self._services()
-        notices = services.identity.notices
+        notices = services.get(Notices)
         with services.base.database.read() as connection:
             contacts = notices.contacts(connection, user_id)
         translate, locale = services.base.translations.translate, notices.locale_of(contacts)
@@ -250,16 +257,16 @@ class PluginHost(HostAPI):
         return envelope(Page(list(items), total, paging(query)))
 
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        methods = self._services().identity.login_methods.methods
+        methods = self._services().get(LoginMethods).methods
         found = (method for method in methods if isinstance(method, kind))
         return next(found, None)
 
     def second_factor(self, kind: type[FactorT]) -> FactorT | None:
-        factors = self._services().identity.factors.methods.values()
+        factors = self._services().get(SecondFactors).methods.values()
         return next((factor for factor in factors if isinstance(factor, kind)), None)
 
     def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
-        scanners = self._services().keeping.scanners.scanners
+        scanners = self._services().get(Scanners).scanners
         return next((scanner for scanner in scanners if isinstance(scanner, kind)), None)
 
     def blueprint(self, name: str, *, description: str) -> Blueprint:

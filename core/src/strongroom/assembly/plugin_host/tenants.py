@@ -4,9 +4,12 @@ from dataclasses import fields
 
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
 from strongroom.content.tenants import operations as tenant_operations
+from strongroom.content.tenants.groups import GroupService
 from strongroom.content.tenants.models import Group, Member, Tenant
+from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.errors import Forbidden
 from strongroom.identity import operations as user_operations
+from strongroom.identity.accounts.service import AccountService
 from strongroom.identity.users.models import User
 from strongroom.plugin_api import tenants as api
 from strongroom.plugin_api.paging import ResultPage
@@ -16,27 +19,27 @@ class HostTenants(AsCaller, api.TenantsAPI):
     """Implements ``host.tenants``."""
 
     def list(self, *, page: int = 1, size: int = 100) -> ResultPage[api.TenantInfo]:
-        tenants = self._keeping.tenants
+        tenants = self._get(TenantService)
         return result_page(
             tenants.of_caller(self._caller(tenant_operations.LIST), paging_of(page, size)), _tenant
         )
 
     def get(self, tenant_id: str) -> api.TenantInfo:
         return _tenant(
-            self._keeping.tenants.get(self._caller(tenant_operations.GET, tenant_id), tenant_id)
+            self._get(TenantService).get(self._caller(tenant_operations.GET, tenant_id), tenant_id)
         )
 
     def usage(self, tenant_id: str) -> api.UsageInfo:
-        found = self._keeping.tenants.usage(
+        found = self._get(TenantService).usage(
             self._caller(tenant_operations.GET_USAGE, tenant_id), tenant_id
         )
         return api.UsageInfo(*(getattr(found, field.name) for field in fields(api.UsageInfo)))
 
     def role(self, tenant_id: str) -> str | None:
-        return self._keeping.tenants.role(self._caller(tenant_operations.GET, tenant_id), tenant_id)
+        return self._get(TenantService).role(self._caller(tenant_operations.GET, tenant_id), tenant_id)
 
     def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[api.MemberInfo]:
-        tenants, paging = self._keeping.tenants, paging_of(page, size)
+        tenants, paging = self._get(TenantService), paging_of(page, size)
         return result_page(
             tenants.members(self._caller(tenant_operations.LIST_MEMBERS, tenant_id), tenant_id, paging)[
                 0
@@ -47,7 +50,7 @@ class HostTenants(AsCaller, api.TenantsAPI):
     def groups(
         self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
     ) -> ResultPage[api.GroupInfo]:
-        groups, paging = self._keeping.groups, paging_of(page, size)
+        groups, paging = self._get(GroupService), paging_of(page, size)
         caller = self._caller(tenant_operations.LIST_GROUPS, tenant_id, user_id)
         return result_page(groups.page(caller, tenant_id, user_id, paging), _group)
 
@@ -62,7 +65,7 @@ class HostUsers(AsCaller, api.UsersAPI):
         caller = self._caller(user_operations.GET_USER, user_id)
         if caller.key is not None and caller.key.tenant_id is not None:
             raise Forbidden("The access key is limited to a tenant.")
-        return _user(self._user.services().identity.accounts.get(caller, user_id))
+        return _user(self._get(AccountService).get(caller, user_id))
 
 
 def _tenant(tenant: Tenant) -> api.TenantInfo:

@@ -29,7 +29,7 @@ class HostUploads(AsCaller, UploadsAPI):
 
     @property
     def _uploads(self) -> UploadService:
-        return self._keeping.uploads
+        return self._get(UploadService)
 
     def finish(self, response: Any) -> Any:
         return add_version(response)

@@ -1,21 +1,20 @@
 """Business files: pictures and documents of products, which belong to no tenant."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from strongroom.activity.audit.models import SUCCESS
-from strongroom.web.feature import Feature
-
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
+from strongroom.content.business_files.scan_states import BusinessFileContent
+from strongroom.content.scanning.owners import ContentOwners
+from strongroom.web.feature import Feature, ServiceLookup
 
 
 class BusinessFilesFeature(Feature):
     """Business files."""
 
+    blueprints = ("views:blueprint",)
+    services = "services:BusinessFileServices"
+
+    def connect(self, services: ServiceLookup) -> None:
+        services(ContentOwners).add(services(BusinessFileContent))
+
     silent_actions: ClassVar = {("business-file.delete", SUCCESS): "business files belong to no tenant"}
-
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.business_files.views import blueprint
-
-        return [blueprint]

@@ -1,22 +1,21 @@
 """Files and folders: lists, uploads and downloads."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from strongroom.content.files.scan_states import NodeContent
 from strongroom.content.files.service import FilePurge
+from strongroom.content.scanning.owners import ContentOwners
 from strongroom.web.feature import Feature, ServiceLookup, TenantEraser
-
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
 
 
 class FilesFeature(Feature):
     """Files and folders."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.files.views import blueprint
+    blueprints = ("views:blueprint",)
+    services = "services:FileServices"
 
-        return [blueprint]
+    def connect(self, services: ServiceLookup) -> None:
+        services(ContentOwners).add(services(NodeContent))
 
     def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
         return [services(FilePurge).remove_all]

@@ -1,7 +1,7 @@
 """Permissions of users and groups on files and folders."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from strongroom.activity.events.declarations import (
     NODE,
@@ -16,9 +16,6 @@ from strongroom.content.tenants.events import GROUP
 from strongroom.plugin_api.events import ACTOR, EventField
 from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 _PERMISSION: Final = text("permission", "`read`, `write` or `manage`")
 _END: Final = EventField(
     "expiresAt",
@@ -31,10 +28,7 @@ _END: Final = EventField(
 class GrantsFeature(Feature):
     """Permissions on files and folders."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.files.grant_views import blueprint
-
-        return [blueprint]
+    blueprints = ("grant_views:blueprint",)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

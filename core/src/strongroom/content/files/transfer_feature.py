@@ -1,15 +1,12 @@
 """Transfers: a successor takes over the files of a leaver, or a tenant."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from strongroom.activity.events.declarations import TENANT, USER, on, server_event, text
 from strongroom.content.tenants.events import member_data
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import CoreEvent, Data, Feature, Record
-
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
 
 _FIELDS: Final = (TENANT, USER, text("toUserId", "The user who takes over"), ACTOR)
 
@@ -17,10 +14,7 @@ _FIELDS: Final = (TENANT, USER, text("toUserId", "The user who takes over"), ACT
 class TransfersFeature(Feature):
     """Transfers of files and tenants."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.files.transfer_views import blueprint
-
-        return [blueprint]
+    blueprints = ("transfer_views:blueprint",)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

@@ -5,8 +5,16 @@ from datetime import timedelta
 from typing import Final
 
 from strongroom.activity.events.declarations import NODE, nullable, text
+from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.events import FileEvents
+from strongroom.content.nodes.removal_guard import held_bytes
 from strongroom.content.nodes.retention_clock import RetentionClock
+from strongroom.content.nodes.trash import trash_bytes
+from strongroom.content.nodes.versions import version_bytes
+from strongroom.content.nodes.visibility import Visibility
+from strongroom.content.tenants.groups import GroupMemberships
+from strongroom.content.tenants.service import TenantService
+from strongroom.identity.access_keys.service import AccessKeyService
 from strongroom.plugin_api.events import ACTOR, EventField, EventType
 from strongroom.plugin_api.jobs import Job
 from strongroom.web.feature import CoreEvent, Feature, PruneStep, ServiceLookup, TenantEraser
@@ -27,6 +35,15 @@ _PREVIOUS: Final = nullable(
 
 class NodesFeature(Feature):
     """What a change of a file or folder does."""
+
+    services = "services:NodeServices"
+
+    def connect(self, services: ServiceLookup) -> None:
+        services(AccessKeyService).check_targets(services(AccessControl).require_key_target)
+        services(GroupMemberships).observe(services(Visibility))
+        services(TenantService).measure(
+            trash_bytes=trash_bytes, version_bytes=version_bytes, held_bytes=held_bytes
+        )
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         return [

@@ -1,7 +1,7 @@
 """Scans of content, and the quarantine."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from strongroom.activity.audit.models import SUCCESS
 from strongroom.activity.events.declarations import actor_data, details, nullable, on, server_event, text
@@ -9,23 +9,18 @@ from strongroom.content.scanning.worker import ScanWorker
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import CoreEvent, Data, Feature, Record, ServiceLookup
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 _TENANT: Final = nullable("tenantId", "The tenant of the file, or null without one")
 
 
 class ScanningFeature(Feature):
     """Scans and the quarantine."""
 
+    blueprints = ("views:blueprint",)
+    services = "services:ScanningServices"
+
     silent_actions: ClassVar = {
         ("quarantine.delete", SUCCESS): "the deletion of the file is an event of its own"
     }
-
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.scanning.views import blueprint
-
-        return [blueprint]
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

@@ -73,11 +73,6 @@ class ContentInspection:
         """Whether a scanner is configured."""
         return bool(self._scanners.scanners)
 
-    @property
-    def kept_bytes(self) -> int:
-        """The maximum size of content that uploads keep in memory for the inspection."""
-        return self._policy.inline_max_bytes if self.is_enabled else 0
-
     def inspect(
         self, caller: AnyCaller, received: ReceivedBlob, name: str, media_type: str
     ) -> ReceivedBlob:

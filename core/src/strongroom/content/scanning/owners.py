@@ -66,8 +66,12 @@ class ContentOwner(Protocol):
 class ContentOwners:
     """The features whose files have scanned content."""
 
-    def __init__(self, owners: Sequence[ContentOwner]) -> None:
-        self._owners = {owner.kind: owner for owner in owners}
+    def __init__(self) -> None:
+        self._owners: dict[str, ContentOwner] = {}
+
+    def add(self, owner: ContentOwner) -> None:
+        """Add a feature."""
+        self._owners[owner.kind] = owner
 
     def __iter__(self) -> Iterator[ContentOwner]:
         return iter(self._owners.values())

@@ -9,5 +9,7 @@ from strongroom.web.feature import Feature, ServiceLookup, TenantEraser
 class StorageFeature(Feature):
     """Stored bytes."""
 
+    services = "services:StorageServices"
+
     def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
         return [services(BlobService).drop_scope]

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from strongroom.activity.audit.models import FAILURE
 from strongroom.activity.events.declarations import TENANT, USER, on, server_event, tenant_data
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.events import ROLE, member_data
+from strongroom.content.tenants.memberships import Memberships, administers_a_tenant
+from strongroom.identity.accounts.service import AccountDeletion
+from strongroom.identity.users.factor_policy import TENANT_ADMIN, FactorPolicy
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import PRUNING, CoreEvent, Feature, PruneStep, ServiceLookup
-
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
 
 _OF_TENANT: Final = (TENANT, ACTOR)
 
@@ -20,10 +20,12 @@ _OF_TENANT: Final = (TENANT, ACTOR)
 class TenantsFeature(Feature):
     """Tenants and their members."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.tenants.views import blueprint
+    blueprints = ("views:blueprint",)
+    services = "services:TenantServices"
 
-        return [blueprint]
+    def connect(self, services: ServiceLookup) -> None:
+        services(FactorPolicy).define(TENANT_ADMIN, administers_a_tenant)
+        services(AccountDeletion).guard(services(Memberships).require_dispensable)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         return [

@@ -1,7 +1,7 @@
 """Groups of a tenant's members."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from strongroom.activity.events.declarations import (
     TENANT,
@@ -16,9 +16,6 @@ from strongroom.content.tenants.events import GROUP
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 _NAMED: Final = (TENANT, GROUP, text("name", "Its name after the event"), ACTOR)
 _MEMBER: Final = (TENANT, GROUP, USER, ACTOR)
 
@@ -26,10 +23,7 @@ _MEMBER: Final = (TENANT, GROUP, USER, ACTOR)
 class GroupsFeature(Feature):
     """Groups of members."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.tenants.group_views import blueprint
-
-        return [blueprint]
+    blueprints = ("group_views:blueprint",)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event("group.created", "A group was created.", _NAMED, on("group.create", _group))

@@ -86,13 +86,15 @@ class GroupMemberships:
         max_per_user: maximum number of groups of a user in a tenant.
     """
 
-    def __init__(
-        self, clock: Clock, memberships: Memberships, observer: GroupObserver, *, max_per_user: int
-    ) -> None:
+    def __init__(self, clock: Clock, memberships: Memberships, *, max_per_user: int) -> None:
         self._clock = clock
         self._memberships = memberships
-        self._observer = observer
         self._max_per_user = max_per_user
+        self._observers: list[GroupObserver] = []
+
+    def observe(self, observer: GroupObserver) -> None:
+        """Register what updates data that depends on the members of groups."""
+        self._observers.append(observer)
 
     def find(self, connection: Connection, tenant_id: str, group_id: str) -> Group | None:
         """Return a group of a tenant."""
@@ -134,7 +136,8 @@ class GroupMemberships:
             raise TooManyGroups("The user is in as many groups as allowed.")
         member = GroupMember(group.id, user_id, group.tenant_id, added_by, self._clock.now())
         _ADD_MEMBER.execute(connection, GROUP_MEMBER.values(member))
-        self._observer.joined(connection, group.tenant_id, group.id, [user_id])
+        for observer in self._observers:
+            observer.joined(connection, group.tenant_id, group.id, [user_id])
         return member, True
 
     def remove(self, connection: Connection, group: Group, user_id: str) -> bool:
@@ -142,7 +145,7 @@ class GroupMemberships:
         self._memberships.lock_tenant(connection, group.tenant_id)
         removed = _REMOVE_MEMBER.execute(connection, {"group_id": group.id, "user_id": user_id}) == 1
         if removed:
-            self._observer.left(connection, group.tenant_id, group.id, [user_id])
+            self._report_left(connection, group, [user_id])
         return removed
 
     def remove_all(self, connection: Connection, group: Group) -> None:
@@ -152,7 +155,11 @@ class GroupMemberships:
         # Read before the rows are gone, because the observer updates the lists of these users.
         user_ids = list(_MEMBERS.scalars(connection, of_group))
         _REMOVE_MEMBERS.execute(connection, of_group)
-        self._observer.left(connection, group.tenant_id, group.id, user_ids)
+        self._report_left(connection, group, user_ids)
+
+    def _report_left(self, connection: Connection, group: Group, user_ids: list[str]) -> None:
+        for observer in self._observers:
+            observer.left(connection, group.tenant_id, group.id, user_ids)
 
 
 class GroupService:

@@ -1,17 +1,18 @@
 """Invitations: become a member by an e-mail address or a mobile number."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from strongroom.activity.audit.models import SUCCESS
 from strongroom.activity.events.declarations import TENANT, USER, actor_data, on, server_event, text
 from strongroom.content.tenants.events import ROLE
+from strongroom.content.tenants.invitation_acceptance import InvitationAcceptance
 from strongroom.content.tenants.invitations import InvitationService
+from strongroom.identity.accounts.registration import RegistrationService
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.verification.service import CodeSending
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
-
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
 
 _INVITATION: Final = text("invitationId", "The invitation")
 _FIELDS: Final = (TENANT, _INVITATION, ROLE, ACTOR)
@@ -20,12 +21,15 @@ _FIELDS: Final = (TENANT, _INVITATION, ROLE, ACTOR)
 class InvitationsFeature(Feature):
     """Invitations to tenants."""
 
+    blueprints = ("invitation_views:blueprint",)
+
     silent_actions: ClassVar = {("invitation.resend", SUCCESS): "the invitation was there before"}
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.tenants.invitation_views import blueprint
-
-        return [blueprint]
+    def connect(self, services: ServiceLookup) -> None:
+        is_invited = services(InvitationService).is_invited
+        services(CredentialService).on_bound(services(InvitationAcceptance).bound)
+        services(RegistrationService).admit_invited(is_invited)
+        services(CodeSending).admit_invited(is_invited)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

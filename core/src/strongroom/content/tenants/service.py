@@ -47,6 +47,10 @@ _LOCK_REVISION: Final = Statement(
 )
 
 
+Measure = Callable[[Connection, str], int]
+"""Returns the bytes of a kind that a tenant has."""
+
+
 class TenantService:
     """Creates and changes tenants and their members.
 
@@ -54,9 +58,6 @@ class TenantService:
         users: checks that users exist, and returns their summaries.
         any_user_creates: whether any user may create a tenant, or only server administrators.
         adds_uninvited: whether administrators of a tenant add users by their ids.
-        trash_bytes: returns the size of a tenant's trash.
-        version_bytes: returns the size of the versions of a tenant's files.
-        held_bytes: returns the size of a tenant's files under a hold, with their versions.
     """
 
     def __init__(
@@ -70,13 +71,8 @@ class TenantService:
         *,
         any_user_creates: bool,
         adds_uninvited: bool,
-        trash_bytes: Callable[[Connection, str], int],
-        version_bytes: Callable[[Connection, str], int],
-        held_bytes: Callable[[Connection, str], int],
     ) -> None:
-        self._trash_bytes = trash_bytes
-        self._version_bytes = version_bytes
-        self._held_bytes = held_bytes
+        self._measures: dict[str, Measure] = {}
         self._database = database
         self._clock = clock
         self._memberships = memberships
@@ -85,6 +81,10 @@ class TenantService:
         self._audit = audit
         self._any_user_creates = any_user_creates
         self._adds_uninvited = adds_uninvited
+
+    def measure(self, **measures: Measure) -> None:
+        """Register what returns a part of :class:`Usage`, by the name of its field."""
+        self._measures |= measures
 
     def create(self, identity: Identity, name: str, origin: Origin) -> Tenant:
         """Create a tenant; its creator becomes its administrator.
@@ -136,16 +136,11 @@ class TenantService:
             if not identity.is_admin:
                 self._memberships.require_member(connection, tenant_id, identity)
             tenant = self.space.find(connection, tenant_id)
-            trashed = self._trash_bytes(connection, tenant_id)
-            versions = self._version_bytes(connection, tenant_id)
-            held = self._held_bytes(connection, tenant_id)
             return Usage(
-                tenant.used_bytes,
-                trashed,
-                versions,
-                held,
-                tenant.reserved_bytes,
-                tenant.quota_bytes,
+                used_bytes=tenant.used_bytes,
+                reserved_bytes=tenant.reserved_bytes,
+                quota_bytes=tenant.quota_bytes,
+                **{name: sum_of(connection, tenant_id) for name, sum_of in self._measures.items()},
             )
 
     def update(

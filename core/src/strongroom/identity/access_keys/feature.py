@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from strongroom.activity.audit.models import SUCCESS
 from strongroom.activity.events.declarations import USER, actor_data, on, server_event, text
@@ -11,21 +11,16 @@ from strongroom.plugin_api.events import ACTOR
 from strongroom.plugin_api.jobs import Job
 from strongroom.web.feature import CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup, UserEraser
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 _FIELDS: Final = (text("keyId", "The access key"), USER, ACTOR)
 
 
 class AccessKeysFeature(Feature):
     """Access keys and their routes."""
 
+    blueprints = ("views:blueprint",)
+    services = "services:AccessKeyServices"
+
     silent_actions: ClassVar = {("access-key.rename", SUCCESS): "the name of a key is for its user only"}
-
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.identity.access_keys.views import blueprint
-
-        return [blueprint]
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from strongroom.activity.audit.models import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import (
@@ -17,9 +17,6 @@ from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.service import AccountDeletion
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import PRUNING, CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
-
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
 
 _KIND: Final = text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = text("factor", "The factor, such as `totp`, or `all`")
@@ -55,6 +52,15 @@ DELETED: Final = server_event(
 class AccountsFeature(Feature):
     """Accounts of users, and the setup of the first administrator."""
 
+    blueprints = (
+        "start_views:blueprint",
+        "views:setup_blueprint",
+        "views:blueprint",
+        "credential_views:blueprint",
+        "factor_views:blueprint",
+    )
+    services = "services:AccountServices"
+
     silent_actions: ClassVar = {
         ("credential.bind", FAILURE): "nothing changed",
         ("factor.rename", SUCCESS): "the name is for its user only",
@@ -63,15 +69,6 @@ class AccountsFeature(Feature):
         ("setup-link.redeem", FAILURE): "likewise",
         ("user.erase", SUCCESS): "names no user",
     }
-
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.identity.accounts.credential_views import blueprint as credentials
-        from strongroom.identity.accounts.factor_views import blueprint as factors
-        from strongroom.identity.accounts.start_views import blueprint as start
-        from strongroom.identity.accounts.views import blueprint as users
-        from strongroom.identity.accounts.views import setup_blueprint
-
-        return [start, setup_blueprint, users, credentials, factors]
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         of_user = (USER, ACTOR)

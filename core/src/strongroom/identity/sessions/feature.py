@@ -1,7 +1,7 @@
 """Logins, tokens and their revocation."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from strongroom.activity.audit.models import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import USER, actor_data, nullable, on, server_event, text
@@ -11,12 +11,12 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import Convert, CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 
 class SessionsFeature(Feature):
     """Logins and their tokens."""
+
+    blueprints = ("views:blueprint",)
+    services = "services:SessionServices"
 
     silent_actions: ClassVar = {
         ("authorization.refresh", SUCCESS): "each client does it every few minutes",
@@ -26,11 +26,6 @@ class SessionsFeature(Feature):
         ("secret.adopt", SUCCESS): "maintenance",
         ("state.spend", FAILURE): "nothing changed",
     }
-
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.identity.sessions.views import blueprint
-
-        return [blueprint]
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

@@ -9,5 +9,7 @@ from strongroom.web.feature import Feature, ServiceLookup, UserEraser
 class UsersFeature(Feature):
     """Users."""
 
+    services = "services:UserServices"
+
     def register_user_erasers(self, services: ServiceLookup) -> Iterable[UserEraser]:
         return [services(PluginValues).remove_all]

@@ -1,23 +1,17 @@
 """Captchas, and codes by e-mail and SMS."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import CodeService
 from strongroom.web.feature import Feature, PruneStep, ServiceLookup
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 
 class VerificationFeature(Feature):
     """Captchas and codes."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.identity.verification.views import blueprint
-
-        return [blueprint]
+    blueprints = ("views:blueprint",)
+    services = "services:VerificationServices"
 
     def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
         return {

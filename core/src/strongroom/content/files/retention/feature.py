@@ -1,7 +1,7 @@
 """Holds on files, and how long tenants retain content."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from strongroom.activity.events.declarations import (
     NODE,
@@ -17,19 +17,14 @@ from strongroom.activity.events.declarations import (
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
-if TYPE_CHECKING:
-    from strongroom.web.http.routing import Blueprint
-
 _END: Final = text("until", "When the hold ends, if it has an end", required=False)
 
 
 class RetentionFeature(Feature):
     """Holds and retention."""
 
-    def register_blueprints(self) -> Iterable["Blueprint"]:
-        from strongroom.content.files.retention.views import blueprint
-
-        return [blueprint]
+    blueprints = ("views:blueprint",)
+    services = "services:RetentionServices"
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

@@ -1,14 +1,10 @@
-"""Assembles the services of tenants, their members and groups."""
+"""The services of tenants, their members and groups."""
 
 from functools import cached_property
 
-from strongroom.assembly.identity import IdentityServices
-from strongroom.assembly.infrastructure import Infrastructure, ServiceGroup
+from strongroom.activity.audit.services import AuditServices
+from strongroom.activity.notifications.services import NotificationServices
 from strongroom.clock import DAY
-from strongroom.content.nodes.removal_guard import held_bytes
-from strongroom.content.nodes.trash import trash_bytes
-from strongroom.content.nodes.versions import version_bytes
-from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.tenants.groups import GroupMemberships, GroupService
 from strongroom.content.tenants.invitation_acceptance import InvitationAcceptance
 from strongroom.content.tenants.invitations import InvitationPolicy, InvitationService
@@ -18,29 +14,33 @@ from strongroom.content.tenants.quota_alerts import QuotaAlerts
 from strongroom.content.tenants.service import TenantService
 from strongroom.content.tenants.service_accounts import ServiceAccountService
 from strongroom.foundation.config.files import AT_ONCE
+from strongroom.identity.access_keys.services import AccessKeyServices
+from strongroom.identity.accounts.services import AccountServices
+from strongroom.identity.users.services import UserServices
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
 
 
 class TenantServices(ServiceGroup):
-    """The services of tenants."""
+    """Tenants, their members and groups."""
 
-    def __init__(self, base: Infrastructure, identity: IdentityServices) -> None:
-        super().__init__(base)
-        self._identity = identity
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._audit = group(AuditServices).audit
+        self._users = group(UserServices).users
+        self._access_keys = group(AccessKeyServices)
+        self._user_services = group(UserServices)
+        self._notifications = group(NotificationServices)
+        self._accounts = group(AccountServices)
 
     @cached_property
-    def _memberships(self) -> Memberships:
+    def memberships(self) -> Memberships:
         return Memberships(self._clock, self._base.on_wait("tenant"))
 
     @cached_property
-    def _visibility(self) -> Visibility:
-        return Visibility()
-
-    @cached_property
-    def _group_members(self) -> GroupMemberships:
+    def group_members(self) -> GroupMemberships:
         return GroupMemberships(
             self._clock,
-            self._memberships,
-            self._visibility,
+            self.memberships,
             max_per_user=self._settings.advanced.max_groups_per_user,
         )
 
@@ -51,15 +51,12 @@ class TenantServices(ServiceGroup):
         return TenantService(
             self._database,
             self._clock,
-            self._memberships,
+            self.memberships,
             Quota(self._settings.files.default_quota_bytes or None, alerts.note),
             self._users,
             self._audit,
             any_user_creates=self._settings.tenants.allow_user_creation,
             adds_uninvited=self._settings.tenants.add_members == AT_ONCE,
-            trash_bytes=trash_bytes,
-            version_bytes=version_bytes,
-            held_bytes=held_bytes,
         )
 
     @cached_property
@@ -67,9 +64,9 @@ class TenantServices(ServiceGroup):
         return ServiceAccountService(
             self._database,
             self._clock,
-            self._memberships,
+            self.memberships,
             self._users,
-            self._identity.access_keys,
+            self._access_keys.access_keys,
             self._audit,
         )
 
@@ -78,18 +75,18 @@ class TenantServices(ServiceGroup):
         return GroupService(
             self._database,
             self._clock,
-            self._memberships,
-            self._group_members,
+            self.memberships,
+            self.group_members,
             self._users,
             self._audit,
             max_groups=self._settings.advanced.max_groups,
         )
 
     @cached_property
-    def _invitation_acceptance(self) -> InvitationAcceptance:
+    def invitation_acceptance(self) -> InvitationAcceptance:
         base = self._base
         return InvitationAcceptance(
-            base.clock, base.keys, self._memberships, self._group_members, base.audit
+            base.clock, base.keys, self.memberships, self.group_members, self._audit
         )
 
     @cached_property
@@ -98,15 +95,15 @@ class TenantServices(ServiceGroup):
         return InvitationService(
             base.database,
             base.clock,
-            self._memberships,
-            self._group_members,
-            self._invitation_acceptance,
-            self._identity.credentials,
-            base.users,
-            self._identity.messages,
+            self.memberships,
+            self.group_members,
+            self.invitation_acceptance,
+            self._user_services.credentials,
+            self._users,
+            self._notifications.messages,
             base.rates,
-            base.audit,
-            self._identity.reauthentication,
+            self._audit,
+            self._accounts.reauthentication,
             InvitationPolicy(
                 lifetime=tenants.invitation_days * DAY,
                 max_open=self._settings.advanced.max_invitations,

@@ -1,0 +1,25 @@
+"""The services of the audit log."""
+
+from functools import cached_property
+
+from strongroom.activity.audit.service import AuditService
+from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier
+from strongroom.web.services import ServiceGroup
+
+
+class AuditServices(ServiceGroup):
+    """The audit log."""
+
+    @cached_property
+    def audit(self) -> AuditService:
+        metrics = self._base.metrics
+        return AuditService(self._clock, metrics.audit_event if metrics else None)
+
+    @cached_property
+    def audit_retention(self) -> AuditRetention:
+        days = self._settings.audit.retention_days
+        return AuditRetention(self._database, self._clock, self.audit, days)
+
+    @cached_property
+    def audit_verifier(self) -> AuditVerifier:
+        return AuditVerifier(self._database)

@@ -1,0 +1,48 @@
+"""The services of business files."""
+
+from functools import cached_property
+
+from strongroom.activity.audit.services import AuditServices
+from strongroom.content.business_files.pictures import PictureProcessor, PictureSlots
+from strongroom.content.business_files.scan_states import BusinessFileContent
+from strongroom.content.business_files.service import BusinessFileService
+from strongroom.content.business_files.variants import VariantService, profiles_of
+from strongroom.content.scanning.services import ScanningServices
+from strongroom.content.storage.services import StorageServices
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class BusinessFileServices(ServiceGroup):
+    """Business files."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._storage = group(StorageServices)
+        self._audit = group(AuditServices).audit
+        self._scanning = group(ScanningServices)
+
+    @cached_property
+    def pictures(self) -> PictureProcessor:
+        settings = self._settings.advanced
+        return PictureProcessor(
+            PictureSlots(settings.max_concurrent_images, self._base.on_wait("images")),
+            memory_bytes=settings.picture_memory_bytes,
+            seconds=settings.picture_seconds,
+        )
+
+    @cached_property
+    def business_files(self) -> BusinessFileService:
+        return BusinessFileService(
+            self._database,
+            self._clock,
+            self._storage.blobs,
+            self.pictures,
+            VariantService(self._database, self._clock, self._storage.blobs, self.pictures),
+            self._audit,
+            self._scanning.inspection,
+            profiles_of(self._settings.business_files),
+        )
+
+    @cached_property
+    def scanned_content(self) -> BusinessFileContent:
+        return BusinessFileContent(self.business_files)

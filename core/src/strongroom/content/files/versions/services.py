@@ -1,0 +1,31 @@
+"""The services of versions of files."""
+
+from functools import cached_property
+
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.nodes.services import NodeServices
+from strongroom.content.storage.services import StorageServices
+from strongroom.identity.users.services import UserServices
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class VersionServices(ServiceGroup):
+    """Versions of files."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._nodes = group(NodeServices)
+        self._storage = group(StorageServices)
+        self._users = group(UserServices).users
+
+    @cached_property
+    def versions(self) -> VersionService:
+        return VersionService(
+            self._database,
+            self._nodes.access,
+            self._nodes.version_repository,
+            self._nodes.file_writer,
+            self._storage.blobs,
+            self._users,
+            self._nodes.guard,
+        )

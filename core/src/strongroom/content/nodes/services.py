@@ -1,0 +1,126 @@
+"""The services of what a change of a node does."""
+
+from functools import cached_property
+
+from strongroom.activity.audit.services import AuditServices
+from strongroom.clock import Clock
+from strongroom.content.nodes.access import AccessControl
+from strongroom.content.nodes.events import DownloadRecorder, FileEvents
+from strongroom.content.nodes.expiry import ExpiryRules
+from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.retention_clock import RetentionClock
+from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
+from strongroom.content.nodes.trash import Trash
+from strongroom.content.nodes.tree import Tree
+from strongroom.content.nodes.versions import VersionRepository
+from strongroom.content.nodes.visibility import Visibility
+from strongroom.content.scanning.services import ScanningServices
+from strongroom.content.storage.services import StorageServices
+from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.services import TenantServices
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class NodeServices(ServiceGroup):
+    """What a change of a node does."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._tenants = group(TenantServices)
+        self._audit = group(AuditServices).audit
+        self._storage = group(StorageServices)
+        self._scanning = group(ScanningServices)
+
+    @cached_property
+    def visibility(self) -> Visibility:
+        return Visibility()
+
+    @cached_property
+    def access(self) -> AccessControl:
+        return AccessControl(self._clock, self._tenants.memberships)
+
+    @cached_property
+    def expiry(self) -> ExpiryRules:
+        return ExpiryRules(self.access)
+
+    @cached_property
+    def _retention_defaults(self) -> RetentionSettings:
+        files = self._settings.files
+        return RetentionSettings(
+            files.trash.days,
+            files.versions.keep,
+            files.versions.days,
+            files.retention.minimum_days,
+            RetentionMode(files.retention.mode),
+        )
+
+    @cached_property
+    def guard(self) -> RemovalGuard:
+        return RemovalGuard(self._retention_defaults, self._tenants.memberships, self._audit)
+
+    @cached_property
+    def retention_clock(self) -> RetentionClock:
+        return RetentionClock(self._database, self._clock, self._retention_defaults)
+
+    @cached_property
+    def _node_clock(self) -> Clock:
+        """The time of changes of nodes: one in a transaction, so that nodes equal their events."""
+        return self._database.transaction_clock(self.retention_clock)
+
+    @cached_property
+    def tree(self) -> Tree:
+        return Tree(self._node_clock, self.visibility)
+
+    @cached_property
+    def file_events(self) -> FileEvents:
+        return FileEvents(
+            self._database,
+            self._node_clock,
+            self._settings.files.events_kept_days,
+            change_days=self._settings.events.retention_days,
+        )
+
+    @cached_property
+    def downloads(self) -> DownloadRecorder:
+        downloads = DownloadRecorder(self.file_events)
+        self._base.resources.callback(downloads.close)
+        return downloads
+
+    @cached_property
+    def trash_entries(self) -> Trash:
+        return Trash(self._clock, self.tree, self.guard)
+
+    @cached_property
+    def version_repository(self) -> VersionRepository:
+        return VersionRepository(self._node_clock, thin=self._settings.files.versions.thin)
+
+    @cached_property
+    def file_writer(self) -> FileWriter:
+        settings = self._settings.files
+        return FileWriter(
+            self.access,
+            self.tree,
+            self._storage.blobs,
+            self._tenants.tenants.space,
+            self.file_events,
+            self._scanning.inspection,
+            self.trash_entries,
+            self.version_repository,
+            self.guard,
+            keeps_deleted=settings.trash.enabled,
+            max_file_bytes=settings.max_file_bytes,
+            allowed_types=settings.allowed_types,
+        )
+
+    @cached_property
+    def tenant_deletion(self) -> TenantDeletion:
+        """The deletion of tenants, which is here because files may be held."""
+        return TenantDeletion(
+            self._database,
+            self._clock,
+            self._tenants.memberships,
+            self._audit,
+            grace_days=self._settings.tenants.purge_after_days,
+            guard=self.guard,
+        )

@@ -1,0 +1,70 @@
+"""The services of resumable uploads."""
+
+from functools import cached_property
+
+from strongroom.content.files.services import FileServices
+from strongroom.content.nodes.services import NodeServices
+from strongroom.content.storage.services import StorageServices
+from strongroom.content.tenants.services import TenantServices
+from strongroom.content.uploads.chunk_writer import ChunkWriter
+from strongroom.content.uploads.direct import DirectUploads, Reservations
+from strongroom.content.uploads.repository import UploadRepository
+from strongroom.content.uploads.service import UploadService
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class UploadServices(ServiceGroup):
+    """Resumable uploads."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._nodes = group(NodeServices)
+        self._storage = group(StorageServices)
+        self._tenants = group(TenantServices)
+
+    @cached_property
+    def uploads(self) -> UploadService:
+        database, clock, writer, blobs = (
+            self._database,
+            self._clock,
+            self._nodes.file_writer,
+            self._storage.blobs,
+        )
+        repository = UploadRepository(clock, self._settings.advanced.upload_lifetime_seconds * 1000)
+        chunks = ChunkWriter(database, clock, repository, writer, blobs)
+        return UploadService(
+            database, clock, repository, writer, blobs, self._tenants.tenants.space, chunks
+        )
+
+
+class DirectUploadServices(ServiceGroup):
+    """Direct uploads."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._tenants = group(TenantServices)
+        self._file_services = group(FileServices)
+        self._nodes = group(NodeServices)
+        self._storage = group(StorageServices)
+
+    @cached_property
+    def direct_uploads(self) -> DirectUploads:
+        reservations = Reservations(
+            self._clock,
+            self._tenants.tenants.space,
+            self._settings.advanced.open_direct_uploads_per_user,
+        )
+        return DirectUploads(
+            self._database,
+            self._clock,
+            self._base.keys,
+            self._file_services.files,
+            self._nodes.file_writer,
+            self._storage.blobs,
+            reservations,
+            lifetimes={
+                name: storage.signed_url_seconds
+                for name, storage in self._settings.storages.items()
+                if storage.direct_uploads
+            },
+        )

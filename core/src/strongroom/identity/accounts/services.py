@@ -1,0 +1,169 @@
+"""The services of accounts of users."""
+
+from functools import cached_property
+
+from strongroom.activity.audit.services import AuditServices
+from strongroom.clock import DAY
+from strongroom.identity.accounts.bindings import BindingService, ExternalCredentials
+from strongroom.identity.accounts.due_enrolments import DueEnrolments
+from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.passwords import CurrentPassword, PasswordService
+from strongroom.identity.accounts.reauthentication import Reauthentication, StepUp
+from strongroom.identity.accounts.registration import RegistrationService
+from strongroom.identity.accounts.second_factors import FactorService
+from strongroom.identity.accounts.service import AccountDeletion, AccountService
+from strongroom.identity.sessions.services import SessionServices
+from strongroom.identity.users.services import UserServices
+from strongroom.identity.verification.services import VerificationServices
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class AccountServices(ServiceGroup):
+    """Accounts of users."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._user_services = group(UserServices)
+        self._verification = group(VerificationServices)
+        self._sessions = group(SessionServices)
+        self._audit = group(AuditServices).audit
+        self._users = group(UserServices).users
+
+    @cached_property
+    def current_password(self) -> CurrentPassword:
+        return CurrentPassword(self._database, self._user_services.credentials, self._base.counters)
+
+    @cached_property
+    def reauthentication(self) -> Reauthentication:
+        return Reauthentication(
+            self._database,
+            self._clock,
+            self._user_services.credentials,
+            self._verification.codes,
+            self._user_services.notices,
+            self.current_password,
+            self._sessions.authorizations,
+            self._user_services.enrolled_factors,
+        )
+
+    @cached_property
+    def passwords(self) -> PasswordService:
+        return PasswordService(
+            self._database,
+            self._user_services.credentials,
+            self.current_password,
+            self._verification.codes,
+            self._sessions.authorizations,
+            self._sessions.throttle,
+            self._user_services.notices,
+            self._audit,
+        )
+
+    @cached_property
+    def registration(self) -> RegistrationService:
+        return RegistrationService(
+            self._database,
+            self._users,
+            self._user_services.credentials,
+            self._verification.codes,
+            self._verification.captchas,
+            self._audit,
+            self._settings.users.registration,
+        )
+
+    @cached_property
+    def setup(self) -> Setup:
+        return Setup(
+            self._database,
+            self._clock,
+            self._base.keys,
+            self._users,
+            self.registration,
+            self._audit,
+        )
+
+    @cached_property
+    def accounts(self) -> AccountService:
+        return AccountService(
+            self._database,
+            self._users,
+            self._user_services.credentials,
+            self._sessions.authorizations,
+            self._user_services.notices,
+            self._audit,
+        )
+
+    @cached_property
+    def deletion(self) -> AccountDeletion:
+        return AccountDeletion(
+            self._database,
+            self._clock,
+            self._users,
+            self._user_services.credentials,
+            self._verification.codes,
+            self._sessions.authorizations,
+            self.reauthentication,
+            self._user_services.notices,
+            self._audit,
+            erase_after=self._settings.users.erase_after_days * DAY,
+        )
+
+    @cached_property
+    def bindings(self) -> BindingService:
+        return BindingService(
+            self._database,
+            self._users,
+            self._user_services.credentials,
+            self._verification.codes,
+            self.reauthentication,
+            self._user_services.notices,
+            self._audit,
+        )
+
+    @cached_property
+    def external_credentials(self) -> ExternalCredentials:
+        return ExternalCredentials(
+            self._database,
+            self._user_services.credentials,
+            self._user_services.resolver,
+            self._verification.codes,
+            self._user_services.notices,
+            self._audit,
+        )
+
+    @cached_property
+    def second_factors(self) -> FactorService:
+        return FactorService(
+            self._database,
+            self._users,
+            self._user_services.credentials,
+            self._sessions.enrolments,
+            self._user_services.enrolled_factors,
+            self._sessions.authorizations,
+            self.reauthentication,
+            self._user_services.notices,
+            self._audit,
+            self._base.keys,
+            self._user_services.factor_policy,
+        )
+
+    @cached_property
+    def step_up(self) -> StepUp:
+        return StepUp(
+            self._database,
+            self._sessions.factors,
+            self._user_services.enrolled_factors,
+            self._sessions.authorizations,
+            self.reauthentication,
+            self._audit,
+        )
+
+    @cached_property
+    def due_enrolments(self) -> DueEnrolments:
+        return DueEnrolments(
+            self._database,
+            self._sessions.enrolments,
+            self.second_factors,
+            self._sessions.logins,
+            self._user_services.notices,
+        )

@@ -1,0 +1,167 @@
+"""The services of logins and their tokens."""
+
+from functools import cached_property
+
+from strongroom.activity.audit.services import AuditServices
+from strongroom.clock import DAY
+from strongroom.foundation.limits.attempts import Attempts
+from strongroom.foundation.limits.turns import Turns
+from strongroom.identity.sessions.factor_challenges import FactorChallenges
+from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
+from strongroom.identity.sessions.keys import KeyFile, KeyRingError, create_key_file
+from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_methods import CoreProofs, LoginMethods
+from strongroom.identity.sessions.oauth_states import OAuthStateStore
+from strongroom.identity.sessions.second_factors import SecondFactors
+from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
+from strongroom.identity.sessions.tokens import TokenIssuer, TokenSigner
+from strongroom.identity.users.services import UserServices
+from strongroom.identity.verification.services import VerificationServices
+from strongroom.plugin_api.factors import PasswordlessFactor, Site
+from strongroom.web.gateway.exchange import step_aside
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class SessionServices(ServiceGroup):
+    """Logins and their tokens."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._user_services = group(UserServices)
+        self._users = group(UserServices).users
+        self._audit = group(AuditServices).audit
+        self._verification = group(VerificationServices)
+
+    @cached_property
+    def _signer(self) -> TokenSigner:
+        return TokenSigner(
+            _key_file(self._base),
+            issuer=self._settings.public_root + self._settings.server.base_path,
+            lifetime=self._settings.tokens.lifetime_seconds * 1000,
+            clock=self._clock,
+        )
+
+    @cached_property
+    def _refresh_tokens(self) -> RefreshTokens:
+        lifetime = self._settings.tokens.refresh_lifetime_seconds * 1000
+        return RefreshTokens(self._clock, self._base.keys, lifetime=lifetime)
+
+    @cached_property
+    def _authorization_store(self) -> AuthorizationStore:
+        tokens = self._settings.tokens
+        # An authorization must not expire before its access tokens do, even if the lifetime of refresh
+        # tokens is configured to be shorter.
+        lifetime = max(tokens.refresh_lifetime_seconds * 1000, self._signer.lifetime)
+        # 0 days means no maximum age.
+        max_age = tokens.session_lifetime_days * DAY or None
+        return AuthorizationStore(self._clock, lifetime=lifetime, max_age=max_age)
+
+    @cached_property
+    def _token_issuer(self) -> TokenIssuer:
+        return TokenIssuer(
+            self._authorization_store,
+            self._signer,
+            self._refresh_tokens,
+            self._clock,
+            self._user_services.credentials,
+            self._user_services.factor_policy,
+        )
+
+    @cached_property
+    def authorizations(self) -> AuthorizationService:
+        return AuthorizationService(
+            self._database,
+            self._authorization_store,
+            self._signer,
+            self._refresh_tokens,
+            self._token_issuer,
+            self._users,
+            self._audit,
+        )
+
+    @cached_property
+    def factor_challenges(self) -> FactorChallenges:
+        return FactorChallenges(self._database, self._clock, self._base.keys)
+
+    @cached_property
+    def factors(self) -> SecondFactors:
+        base, site, methods = self._base, Site(self._settings.public_root), {}
+        for choice in base.selection.second_factors:
+            services = (site,) if issubclass(choice.extension, PasswordlessFactor) else ()
+            name = choice.extension.name
+            methods[name] = base.construct(choice, ("second_factors", name), *services)
+        return SecondFactors(
+            base.database,
+            base.clock,
+            base.counters,
+            methods,
+            self.factor_challenges,
+            self._user_services.enrolled_factors,
+            self._user_services.notices,
+            self._audit,
+        )
+
+    @cached_property
+    def enrolments(self) -> FactorEnrolments:
+        return FactorEnrolments(
+            self.factors.methods, self.factor_challenges, self._user_services.enrolled_factors
+        )
+
+    @cached_property
+    def throttle(self) -> LoginThrottle:
+        base, limits = self._base, self._settings.limits
+        lifetime = limits.login_failures_seconds * 1000
+        return LoginThrottle(
+            self._database,
+            Attempts(base.clock, base.keys, window=WINDOW, lifetime=lifetime),
+            Turns(self._settings.advanced.hash_queue, WAIT_SECONDS, step_aside),
+            free_failures=limits.login_failures_before_captcha,
+            free_failures_per_address=limits.login_failures_per_address_before_captcha,
+        )
+
+    @cached_property
+    def login_methods(self) -> LoginMethods:
+        base, proofs = self._base, CoreProofs(self._user_services.credentials, self._verification.codes)
+        methods = [
+            base.construct(choice, ("login", choice.extension.name), proofs)
+            for choice in base.selection.login_methods
+        ]
+        return LoginMethods(methods, base.selection.plugins.errors)
+
+    @cached_property
+    def logins(self) -> LoginService:
+        return LoginService(
+            self._database,
+            self._clock,
+            self._token_issuer,
+            self.login_methods,
+            self._user_services.credentials,
+            self._user_services.resolver,
+            self._verification.captchas,
+            self.throttle,
+            self.factors,
+            self.enrolments,
+            self._user_services.factor_policy,
+            self._user_services.notices,
+            self._audit,
+            self._base.keys,
+        )
+
+    @cached_property
+    def states(self) -> OAuthStateStore:
+        base, limit = self._base, self._settings.limits.login_per_address
+        return OAuthStateStore(base.database, base.clock, base.keys, base.rates, limit, self._audit)
+
+
+def _key_file(base: Infrastructure) -> KeyFile:
+    tokens, path = base.settings.tokens, base.settings.keys_path
+    try:
+        # A configured file is never created, because several servers may have to share it.
+        if tokens.keys_file is None:
+            path = base.generated(path)
+            create_key_file(path, tokens.algorithm, base.clock.now())
+        return KeyFile(path, tokens.algorithm)
+    except KeyRingError as error:
+        base.refuse(("tokens", "keys_file"), str(error))

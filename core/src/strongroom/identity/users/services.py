@@ -1,0 +1,78 @@
+"""The services of users and their credentials."""
+
+from contextlib import nullcontext
+from functools import cached_property
+
+from strongroom.activity.audit.service import AuditListing
+from strongroom.activity.notifications.services import NotificationServices
+from strongroom.clock import DAY
+from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.factor_policy import FactorPolicy
+from strongroom.identity.users.factors import EnrolledFactors
+from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.plugin_values import PluginValues
+from strongroom.identity.users.resolver import IdentityResolver
+from strongroom.identity.users.service import UserLocales, UserService
+from strongroom.web.gateway.exchange import step_aside
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+
+class UserServices(ServiceGroup):
+    """Users and their credentials."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._notifications = group(NotificationServices)
+
+    @cached_property
+    def users(self) -> UserService:
+        return UserService(self._clock)
+
+    @cached_property
+    def hasher(self) -> PasswordHasher:
+        advanced, metrics = self._settings.advanced, self._base.metrics
+        return PasswordHasher(
+            self._base.keys.derive("passwords"),
+            cost=self._settings.passwords.bcrypt_cost,
+            max_concurrent=advanced.max_concurrent_hashes,
+            queue_length=advanced.hash_queue,
+            watch=metrics.hashing if metrics else nullcontext,
+            on_wait=self._base.on_wait("hashes"),
+            on_block=step_aside,
+        )
+
+    @cached_property
+    def credentials(self) -> CredentialService:
+        region = self._settings.login.default_region
+        return CredentialService(self._database, self._clock, self.hasher, region)
+
+    @cached_property
+    def resolver(self) -> IdentityResolver:
+        return IdentityResolver(self.users, self.credentials, self._settings.users.registration)
+
+    @cached_property
+    def user_locales(self) -> UserLocales:
+        return UserLocales(self._database, self.users)
+
+    @cached_property
+    def notices(self) -> Notices:
+        return Notices(self.credentials, self.users, self._notifications.messages)
+
+    @cached_property
+    def factor_policy(self) -> FactorPolicy:
+        settings = self._settings.second_factors
+        return FactorPolicy(self._clock, settings.required_for, settings.grace_days * DAY)
+
+    @cached_property
+    def enrolled_factors(self) -> EnrolledFactors:
+        return EnrolledFactors(self._clock, self._base.keys)
+
+    @cached_property
+    def plugin_values(self) -> PluginValues:
+        return PluginValues(self._database, self._base.keys, self.users)
+
+    @cached_property
+    def audit_listing(self) -> AuditListing:
+        """The list of audit records, which is here because it has the names of users."""
+        return AuditListing(self._database, self.users)

@@ -1,0 +1,79 @@
+"""The services of captchas and codes."""
+
+import logging
+from functools import cached_property
+
+from strongroom.activity.notifications.service import CHANNELS, Senders
+from strongroom.activity.notifications.services import NotificationServices
+from strongroom.identity.users.services import UserServices
+from strongroom.identity.verification.captchas import CaptchaService
+from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
+from strongroom.identity.verification.service import CodeSending, OfferedCodes
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+
+logger = logging.getLogger(__name__)
+
+
+class VerificationServices(ServiceGroup):
+    """Captchas and codes."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._user_services = group(UserServices)
+        self._users = group(UserServices).users
+        self._notifications = group(NotificationServices)
+
+    @cached_property
+    def captchas(self) -> CaptchaService:
+        provider = self._base.construct(self._base.selection.captcha, ("captcha",))
+        lifetime = self._settings.advanced.captcha_lifetime_seconds * 1000
+        return CaptchaService(self._database, self._clock, self._base.keys, provider, lifetime)
+
+    @cached_property
+    def codes(self) -> CodeService:
+        base, limits = self._base, self._settings.limits
+        guesses = GuessLimits(limits.wrong_codes_per_recipient_daily, limits.unknown_codes_per_address)
+        return CodeService(base.database, base.clock, base.keys, base.counters, base.rates, guesses)
+
+    @cached_property
+    def _offered_codes(self) -> OfferedCodes:
+        kinds = [choice.extension.code_recipients for choice in self._base.selection.login_methods]
+        declared = [kind for kind in kinds if kind is not None]
+        # A login method that declares no kinds may accept codes of any recipient, so none is excluded.
+        login_kinds = frozenset[str]().union(*declared) if len(declared) == len(kinds) else None
+        return OfferedCodes(login_kinds, self._settings.users.registration)
+
+    @cached_property
+    def code_sending(self) -> CodeSending:
+        _require_codes(self._base, self._notifications.messages.senders, self._offered_codes)
+        return CodeSending(
+            self._database,
+            self.captchas,
+            self._base.rates,
+            self._settings.limits,
+            self._offered_codes,
+            self.codes,
+            self._user_services.credentials,
+            self._users,
+            self._notifications.messages,
+        )
+
+
+def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes) -> None:
+    """Refuse a channel whose senders cannot send a required purpose; warn about optional ones."""
+    for kind, channel in CHANNELS.items():
+        missing = {
+            purpose
+            for purpose in Purpose
+            if senders[channel] and not any(sender.can_send(purpose) for sender in senders[channel])
+        }
+        if needed := sorted(missing & offered.required(kind)):
+            base.refuse(
+                ("messages", channel),
+                f"no sender can send codes for {', '.join(needed)}; add templates with these names",
+            )
+        if missing:
+            names = ", ".join(sorted(missing))
+            logger.warning(
+                "No sender of %s can send codes for %s; requests for them get 501", channel, names
+            )
