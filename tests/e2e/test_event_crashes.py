@@ -22,7 +22,7 @@ from strongroom.activity.events import positions
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import EventSink
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 class Journal(EventSink):
     name = "journal"

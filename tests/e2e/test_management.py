@@ -46,7 +46,7 @@ from flask import request
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 SEEN = Counter("requests", "Requests.", labels={"kind": ("all", "none")})
 TIME = Histogram("time", "A time.", unit="seconds", buckets=(1, 10))
 

@@ -89,7 +89,7 @@ SERVICE = """
 import os, threading
 from pathlib import Path
 from strongroom.plugin_api import hookimpl
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 RECORD = Path({record!r})
 
 def note(what):

@@ -190,8 +190,8 @@ def test_a_plugin_that_raises_in_a_hook(deployment: Deployment) -> None:
             '"1.2"',
             'plugin "riddles" was written for plugin API 1.2; this server has 1.1; upgrade strongroom',
         ),
-        ("1", 'plugin "riddles" must state API_VERSION = "1.1"'),
-        ("None", 'plugin "riddles" must state API_VERSION = "1.1"'),
+        ("1", 'plugin "riddles" must state API_VERSION = "1.2"'),
+        ("None", 'plugin "riddles" must state API_VERSION = "1.2"'),
     ],
 )
 def test_a_plugin_for_another_api(deployment: Deployment, version: str, fault: str) -> None:

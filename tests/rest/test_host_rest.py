@@ -9,6 +9,7 @@ from tests.support.api import PASSWORD, Api
 from tests.support.databases import on_sqlite
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom.web.http import internal_requests
 
 pytestmark = [on_sqlite, pytest.mark.config({"limits": {"captchas_per_address": ["2/hour"]}})]
 
@@ -92,6 +93,30 @@ def test_limits_count_the_address_of_the_browser(api: Api, host: HostAPI) -> Non
         assert replies[-1].retry_after
     with api.app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.8"}):
         assert host.rest("POST", "/captchas", {}).status == 201
+
+
+def test_an_answer_has_headers_and_bytes(api: Api, host: HostAPI) -> None:
+    alice = api.person()
+    path = api.tenant(alice)
+    node = api.upload(path, alice, "a.bin", b"\x00\xff")
+    with browser(api):
+        answer = host.rest("GET", f"{path}/files/{node['id']}/download", token=alice.token)
+        assert (answer.json, answer.error, answer.content) == (None, None, b"\x00\xff")
+        assert answer.headers["content-length"] == "2"
+        named = "attachment; filename=b.txt"
+        headers = {"Content-Type": "text/plain", "Content-Disposition": named}
+        kept = host.rest("POST", f"{path}/files", b"raw", token=alice.token, headers=headers)
+        assert (kept.status, kept.json["size"]) == (201, 3)
+        assert kept.headers["location"].endswith(kept.json["id"])
+
+
+def test_a_large_answer_is_refused(api: Api, host: HostAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(internal_requests, "MAX_CONTENT", 100)
+    alice = api.person()
+    path = api.tenant(alice)
+    node = api.upload(path, alice, "a.bin", bytes(101))
+    with browser(api), pytest.raises(ValueError, match="more than 100 bytes"):
+        host.rest("GET", f"{path}/files/{node['id']}/download", token=alice.token)
 
 
 def test_the_request_of_the_browser_goes_on(api: Api, host: HostAPI) -> None:

@@ -120,7 +120,7 @@ def test_the_check_of_a_one_file_plugin_finds_a_table_without_a_migration(tmp_pa
         "from sqlalchemy import Column, Integer, MetaData, Table\n"
         "from strongroom.plugin_api import hookimpl\n"
         "from strongroom.plugin_api.state import PluginTables\n"
-        'API_VERSION = "1.1"\n'
+        'API_VERSION = "1.2"\n'
         "metadata = MetaData()\n"
         'Table("acme_notes", metadata, Column("id", Integer, primary_key=True))\n'
         "@hookimpl\n"

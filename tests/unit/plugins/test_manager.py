@@ -87,7 +87,7 @@ def test_a_hook_that_wants_unknown_arguments_is_refused() -> None:
 
 @pytest.mark.parametrize("stated", [None, 1.0, "1", "one", "1.0.0"])
 def test_a_plugin_must_state_its_api_version(stated: object) -> None:
-    assert refusal(plugin(stated)) == 'plugin "plugin" must state API_VERSION = "1.1"'
+    assert refusal(plugin(stated)) == 'plugin "plugin" must state API_VERSION = "1.2"'
 
 
 @pytest.mark.parametrize(

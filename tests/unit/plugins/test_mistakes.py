@@ -26,7 +26,7 @@ from strongroom.ops.observability.metrics import Metrics
 HEADER = """\
 from typing import Any
 from strongroom.plugin_api import hookimpl, option
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 """
 
 ROUTES = """
@@ -185,7 +185,7 @@ def test_a_mistake_is_refused_at_the_start_in_one_line(site: Site, mistake: str)
 @pytest.mark.parametrize(
     ("stated", "line"),
     [
-        ("", f'{ACME} must state API_VERSION = "1.1"'),
+        ("", f'{ACME} must state API_VERSION = "1.2"'),
         (
             'API_VERSION = "9.0"\n',
             f"{ACME} was written for plugin API 9.0; this server has 1.1; upgrade strongroom",
@@ -193,7 +193,7 @@ def test_a_mistake_is_refused_at_the_start_in_one_line(site: Site, mistake: str)
     ],
 )
 def test_a_missing_or_wrong_api_version_is_refused(site: Site, stated: str, line: str) -> None:
-    header = HEADER.replace('API_VERSION = "1.1"\n', stated)
+    header = HEADER.replace('API_VERSION = "1.2"\n', stated)
     site.write("@hookimpl\ndef register_jobs(host):\n    return []\n", header=header)
     assert site.refusal() == line
 

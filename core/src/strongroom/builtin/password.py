@@ -11,7 +11,7 @@ from strongroom.plugin_api.login import (
     VerifiedCredential,
 )
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 class PasswordLogin(LoginMethod[NoOptions]):

@@ -16,7 +16,7 @@ from strongroom.plugin_api.factors import (
 )
 from strongroom.plugin_api.login import Assurance
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 COUNT: Final = 10
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

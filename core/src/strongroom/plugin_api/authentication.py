@@ -74,6 +74,28 @@ _EFFECTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class CallerInfo:
+    """The user that a plugin acts as, and the limits of the user's rights.
+
+    Args:
+        user_id: the id of the user.
+        user_type: ``USER``, ``ADMIN`` or ``SERVICE``.
+        scopes: the scopes of the access key, with those that they include; ``None`` without a key, when
+            the user's rights have no such limit.
+        tenant_id: the only tenant that is reachable; ``None``: all tenants of the user.
+        file_id: the only folder that is reachable, with its subtree, or the only file; ``None``: all.
+        key_id: the access key; ``None`` without one.
+    """
+
+    user_id: str
+    user_type: str
+    scopes: frozenset[str] | None = None
+    tenant_id: str | None = None
+    file_id: str | None = None
+    key_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RequestHead:
     """The request line and the headers of a request.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from strongroom.plugin_api.authentication import CallerInfo
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.factors import FactorsAPI, SecondFactor
 from strongroom.plugin_api.files import Delegation, FilesAPI
@@ -286,7 +287,9 @@ class HostAPI(ABC):
         """Return an empty set of routes. Its name is the OpenAPI tag."""
 
     @abstractmethod
-    def authenticate(self, *, scope: str | None = None, admits: Sequence[str] = ()) -> str:
+    def authenticate(
+        self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None
+    ) -> str:
         """Authenticate the request of a mounted WSGI application, and return the user's id.
 
         Afterwards the user is the caller of :attr:`files`, :attr:`tenants` and :attr:`users`, within
@@ -298,6 +301,8 @@ class HostAPI(ABC):
                 :class:`~strongroom.plugin_api.authentication.Scope`; without one, only access tokens
                 are admitted. Each method of :attr:`files` and the others requires its own scope, too.
             admits: the names of the authenticators that are admitted, such as ``basic``.
+            token: an access token or access key that the plugin has from elsewhere, such as a cookie
+                of its own; ``None``: the one in the headers of the request. Since API 1.2.
 
         Raises:
             ApiError: with status 401, whose response names the admitted challenges, or 403.
@@ -350,9 +355,13 @@ class HostAPI(ABC):
         Args:
             method: the HTTP method.
             path: the path and the query, without the base path of the server.
-            body: the JSON body; ``None`` sends none.
+            body: the JSON body, or, since API 1.2, ``bytes`` of the type in the header ``Content-Type``;
+                ``None`` sends none.
             token: an access token.
             headers: further headers, such as ``Accept-Language``.
+
+        Raises:
+            ValueError: the response has more than 16 MiB. Read files by :attr:`files`.
         """
 
     @abstractmethod
@@ -360,6 +369,14 @@ class HostAPI(ABC):
         """Return the Flask response to an error, with the JSON body that all errors have.
 
         A mounted WSGI application may also let an ``ApiError`` propagate, with the same result.
+        """
+
+    @property
+    @abstractmethod
+    def caller(self) -> CallerInfo | None:
+        """The user that :attr:`files`, :attr:`tenants` and :attr:`users` act as (API 1.2).
+
+        ``None`` without a user: the request has no token, or its route is public.
         """
 
     @abstractmethod

@@ -122,13 +122,18 @@ class RestResponse:
 
     Args:
         status: the HTTP status.
-        json: the body.
+        json: the body, if it is JSON; otherwise ``None``.
         retry_after: the seconds of ``Retry-After``, if the response has it.
+        headers: the headers by their names in lowercase; several of one name are joined by a comma
+            (RFC 9110, section 5.3). Since API 1.2.
+        content: the body. Since API 1.2.
     """
 
     status: int
     json: Any = field(repr=False)
     retry_after: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    content: bytes = field(default=b"", repr=False)
 
     @property
     def error(self) -> str | None:

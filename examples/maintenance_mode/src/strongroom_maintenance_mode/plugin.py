@@ -9,7 +9,7 @@ from flask import request
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind, HostAPI
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 VARIABLE: Final = "STRONGROOM_MAINTENANCE_FILE"
 MAINTENANCE: Final = ErrorKind(503, "error.maintenance", "The server is in maintenance.")

@@ -9,7 +9,7 @@ from flask import Response
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import Blueprint, HostAPI
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 HEADER: Final = "X-Served-By"
 VARIABLE: Final = "STRONGROOM_NODE_NAME"

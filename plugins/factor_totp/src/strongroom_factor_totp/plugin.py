@@ -21,7 +21,7 @@ from strongroom.plugin_api.login import Assurance
 from strongroom.plugin_api.web import Blueprint, HostAPI
 from strongroom_factor_totp.routes import make_routes
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 STEP_SECONDS: Final = 30
 DIGITS: Final = 6

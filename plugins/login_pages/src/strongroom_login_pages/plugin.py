@@ -14,7 +14,7 @@ from strongroom_login_pages.models import metadata
 from strongroom_login_pages.options import LoginPagesOptions
 from strongroom_login_pages.routes import CODE_INVALID, make_routes
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

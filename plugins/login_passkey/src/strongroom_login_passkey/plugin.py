@@ -8,7 +8,7 @@ from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_passkey.factor import PasskeyFactor
 from strongroom_login_passkey.routes import NOT_CONFIGURED, make_routes
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

@@ -11,7 +11,7 @@ from strongroom_login_sms.aliyun import AliyunSms
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.method import SmsLogin
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

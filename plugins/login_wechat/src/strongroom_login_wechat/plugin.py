@@ -13,7 +13,7 @@ from strongroom_login_wechat.errors import kinds
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.routes import make_routes
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

@@ -18,7 +18,7 @@ from strongroom_share_links.pages import make_pages
 from strongroom_share_links.service import PURGED, RESTORED, shares_of
 from strongroom_share_links.visitor_routes import make_visitor_routes
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from strongroom.plugin_api.storage import StorageBackend
 from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.commands import oss
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

@@ -21,7 +21,7 @@ from strongroom_webhooks.routes import make_routes
 from strongroom_webhooks.service import start_sending, stop_sending, webhooks_of
 from strongroom_webhooks.sink import WebhookSink
 
-API_VERSION = "1.1"
+API_VERSION = "1.2"
 
 
 @hookimpl

@@ -13,6 +13,7 @@ from strongroom.foundation.operations import OperationRule
 from strongroom.identity.access_keys.models import file_scopes
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.authentication import CallerInfo
 from strongroom.plugin_api.files import Delegation
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.parsing import is_unstorable
@@ -66,6 +67,23 @@ class ActingUser:
         """The id of the user that the plugin acts as; ``None`` without one."""
         found = self._found()
         return found.user_id if found else None
+
+    def info(self) -> CallerInfo | None:
+        """Return the user that the plugin acts as, with the limits; ``None`` without one."""
+        identity = self._found()
+        if identity is None:
+            return None
+        key = identity.key
+        if key is None:
+            return CallerInfo(identity.user_id, identity.user_type)
+        return CallerInfo(
+            identity.user_id,
+            identity.user_type,
+            key.scopes,
+            key.tenant_id,
+            key.folder_id,
+            key.key_id or None,
+        )
 
     def _found(self) -> Identity | None:
         found = _acting.get()

@@ -40,7 +40,7 @@ from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.passwords import PasswordHasher
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
-from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.authentication import CallerInfo, Scope
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
@@ -272,10 +272,12 @@ class PluginHost(HostAPI):
     def blueprint(self, name: str, *, description: str) -> Blueprint:
         return Blueprint(name, __name__, description=description)
 
-    def authenticate(self, *, scope: str | None = None, admits: Sequence[str] = ()) -> str:
+    def authenticate(
+        self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None
+    ) -> str:
         needed = None if scope is None else Scope(scope)
         # The services limit the caller to the tenant of an access key.
-        authenticate(Access.USER, scope=needed, admits=admits, tenant_id=ANY_TENANT)
+        authenticate(Access.USER, scope=needed, admits=admits, tenant_id=ANY_TENANT, token=token)
         return current_identity().user_id
 
     def page(
@@ -309,6 +311,10 @@ class PluginHost(HostAPI):
 
     def error_response(self, error: ApiError) -> Response:
         return error_response(error)
+
+    @property
+    def caller(self) -> CallerInfo | None:
+        return self._user.info()
 
     def user_id(self) -> str | None:
         if current_request_id() is None:

@@ -96,6 +96,7 @@ def authenticate(
     scope: Scope | None = None,
     admits: Sequence[str] = (),
     tenant_id: str | None = None,
+    token: str | None = None,
 ) -> Caller | None:
     """Verify the token or the access key of the request as far as the route requires it.
 
@@ -107,6 +108,7 @@ def authenticate(
         admits: the names of the authenticators that the route admits.
         tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
             without one all keys that are limited to a tenant.
+        token: the token or access key to verify; ``None``: the one that the request presents.
 
     Returns:
         The user of the token or key, or ``None`` without any.
@@ -119,7 +121,8 @@ def authenticate(
         Forbidden: the route requires a server administrator, and the caller is none.
     """
     # A public route ignores tokens, so that an expired one does not prevent a new login.
-    token = None if access is Access.PUBLIC else presented_token()
+    if token is None and access is not Access.PUBLIC:
+        token = presented_token()
     authenticator: TokenAuthenticator | KeyAuthenticator
     if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
         authenticator = get_service(TokenAuthenticator)

@@ -1,12 +1,12 @@
 """The authenticators of plugins: ways to present an access key other than as a bearer token."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from flask import g
+from typing import Any, Final
 
 from strongroom.plugin_api.authentication import Authenticator, RequestHead
 from strongroom.web.http.request import client_address, current_environ
+
+_CHALLENGES: Final = "strongroom.challenges"
 
 
 class RequestHeaders(Mapping[str, str]):
@@ -49,7 +49,7 @@ class Authenticators:
         A 401 in response to the request names the challenges of all of them.
         """
         head = _head()
-        g.challenges = [self._authenticators[name].challenge for name in admits]
+        current_environ()[_CHALLENGES] = [self._authenticators[name].challenge for name in admits]
         for name in admits:
             found = self._authenticators[name].credential(head)
             if found is not None:
@@ -59,7 +59,7 @@ class Authenticators:
 
 def current_challenges() -> Sequence[str]:
     """Return the challenges of the authenticators that the route of the current request admits."""
-    challenges: Sequence[str] = g.get("challenges", ())
+    challenges: Sequence[str] = current_environ().get(_CHALLENGES, ())
     return challenges
 
 

@@ -2,16 +2,21 @@
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
 
+from werkzeug.datastructures import Headers
 from werkzeug.test import run_wsgi_app
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom.web.http.app import Application
+from strongroom.web.http.mounts import close_body
 from strongroom.web.http.request import current_environ, get_service, request_id
+
+MAX_CONTENT: Final = 16 * 1024**2
+"""The maximum size of a response in bytes, because it is kept in memory."""
 
 _CLIENT: Final = (
     "HTTP_ACCEPT_LANGUAGE",
@@ -44,19 +49,36 @@ def send_request(
     # request, and CORS does not apply. A copy of the context, because the browser's request continues.
     serve = partial(Application.wsgi_app, get_service(Application))
     pieces, status, received = copy_context().run(run_wsgi_app, serve, environ)
-    content = b"".join(pieces)
-    retry_after = received.get("Retry-After", "")
+    content, retry_after = _content(pieces), received.get("Retry-After", "")
     return RestResponse(
         int(status.partition(" ")[0]),
-        json.loads(content) if content else None,
+        json.loads(content) if content and _is_json(received) else None,
         int(retry_after) if retry_after.isdecimal() else None,
+        {name.lower(): ", ".join(received.getlist(name)) for name, _ in received},
+        content,
     )
+
+
+def _content(pieces: Iterable[bytes]) -> bytes:
+    content = bytearray()
+    try:
+        for piece in pieces:
+            content += piece
+            if len(content) > MAX_CONTENT:
+                raise ValueError(f"the response has more than {MAX_CONTENT} bytes")
+    finally:
+        close_body(pieces)
+    return bytes(content)
+
+
+def _is_json(headers: Headers) -> bool:
+    media_type = headers.get("Content-Type", "").partition(";")[0]
+    return media_type == "application/json" or media_type.endswith("+json")
 
 
 def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any]:
     path, _, query = path.partition("?")
-    # In ASCII, because input of the browser may contain lone surrogates, which the route then refuses.
-    content = b"" if body is None else json.dumps(body).encode()
+    content = _encoded(body)
     current = current_environ()
     environ = {name: value for name, value in current.items() if name.startswith("wsgi.")}
     environ.update({name: current[name] for name in _CLIENT if name in current})
@@ -70,13 +92,21 @@ def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any
             "wsgi.input": io.BytesIO(content),
         }
     )
-    if body is not None:
+    if not isinstance(body, bytes | None):
         environ["CONTENT_TYPE"] = "application/json"
     return environ
 
 
+def _encoded(body: Any) -> bytes:
+    if isinstance(body, bytes | None):
+        return body or b""
+    # In ASCII, because input of the browser may contain lone surrogates, which the route then refuses.
+    return json.dumps(body).encode()
+
+
 def _variable(header: str) -> str:
-    return f"HTTP_{header.upper().replace('-', '_')}"
+    name = header.upper().replace("-", "_")
+    return name if name == "CONTENT_TYPE" else f"HTTP_{name}"
 
 
 def _as_sent(text: str) -> str:

@@ -18,7 +18,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import run_wsgi_app
 
 from strongroom.foundation.errors import PayloadTooLarge
-from strongroom.web.http.request import current_environ
+from strongroom.web.http.request import mounted_environ
 from strongroom.web.http.response import Response
 
 _PREFIX: Final = re.compile(r"(/[a-z0-9][a-z0-9._-]*)+")
@@ -91,11 +91,11 @@ class Mount:
         Raises:
             PayloadTooLarge: the request body is too large.
         """
-        environ = self._environ(current_environ())
+        environ = self._environ(mounted_environ())
         body, status, headers = run_wsgi_app(self.application, environ)
         code = int(status.partition(" ")[0])
         if environ["REQUEST_METHOD"] == "HEAD" or code in _WITHOUT_BODY:
-            _close(body)
+            close_body(body)
             body = iter(())
         return Response(body, code, headers.to_wsgi_list())
 
@@ -131,10 +131,11 @@ class ContextIterator:
 
     def close(self) -> None:
         """Close the body."""
-        self._context.run(_close, self._body)
+        self._context.run(close_body, self._body)
 
 
-def _close(body: Iterable[bytes]) -> None:
+def close_body(body: Iterable[bytes]) -> None:
+    """Close the body of a response, if it has to be closed (PEP 3333)."""
     close = getattr(body, "close", None)
     if close is not None:
         close()

@@ -35,12 +35,16 @@ def register_service(app: Flask, kind: type[Any], service: object) -> None:
 def get_service(kind: type[T]) -> T:
     """Return the current application's service of a type."""
     # The variable behind ``current_app``, whose proxy takes longer than the look-up.
-    service: T = _cv_app.get().app.extensions[_KEY][kind]
+    services = _cv_app.get().app.extensions.get(_KEY)
+    if services is None:
+        services = _current_context().app.extensions[_KEY]
+    service: T = services[kind]
     return service
 
 
 _NO_SESSION: Final = NullSession()
 _ID_KEY: Final = "strongroom.request-id"
+_MOUNT_KEY: Final = "strongroom.mount"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -127,9 +131,27 @@ class OperationContext(RequestContext):
         return _client_of(self.environ, self.client_address)
 
 
+def mounted_environ() -> dict[str, Any]:
+    """Return a copy of the environ of the current request, for an application mounted in the server.
+
+    While an application of Flask's serves the request, the variables of Flask refer to it. The functions
+    of this module then find the server's own context in the environ.
+    """
+    return {**current_environ(), _MOUNT_KEY: _current_context()}
+
+
+def _current_context() -> RequestContext:
+    """Return the context of the current request to the server, also within a mounted application."""
+    context = _cv_request.get()
+    if isinstance(context, OperationContext):
+        return context
+    mount: OperationContext | None = context.request.environ.get(_MOUNT_KEY)
+    return context if mount is None else mount
+
+
 def current_environ() -> dict[str, Any]:
     """Return the WSGI environ of the current request."""
-    context = _cv_request.get()
+    context = _current_context()
     if isinstance(context, OperationContext):
         return context.environ
     return context.request.environ
@@ -149,7 +171,7 @@ def method() -> str:
 
 def client() -> Client:
     """Return the client of the request."""
-    context = _cv_request.get()
+    context = _current_context()
     if isinstance(context, OperationContext):
         return context.client
     environ = context.request.environ
@@ -158,7 +180,7 @@ def client() -> Client:
 
 def client_address() -> str:
     """Return the address of the client. No other code may read it from the request."""
-    context = _cv_request.get()
+    context = _current_context()
     # Hot: most requests need no more of their client, see ADR 0076.
     return context.client_address if isinstance(context, OperationContext) else client().address
 
