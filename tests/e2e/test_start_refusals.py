@@ -184,11 +184,11 @@ def test_a_plugin_that_raises_in_a_hook(deployment: Deployment) -> None:
     [
         (
             '"2.0"',
-            'plugin "riddles" was written for plugin API 2.0; this server has 1.1; upgrade strongroom',
+            'plugin "riddles" was written for plugin API 2.0; this server has 1.2; upgrade strongroom',
         ),
         (
-            '"1.2"',
-            'plugin "riddles" was written for plugin API 1.2; this server has 1.1; upgrade strongroom',
+            '"1.3"',
+            'plugin "riddles" was written for plugin API 1.3; this server has 1.2; upgrade strongroom',
         ),
         ("1", 'plugin "riddles" must state API_VERSION = "1.2"'),
         ("None", 'plugin "riddles" must state API_VERSION = "1.2"'),

@@ -24,7 +24,7 @@ from flask import Response
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import ApiError
 
-API_VERSION = "1.2"
+API_VERSION = "1.1"
 CLOSED = []
 
 class Body:
@@ -96,7 +96,7 @@ def register_blueprints(host):
 """
 OTHER = """
 from strongroom.plugin_api import hookimpl
-API_VERSION = "1.2"
+API_VERSION = "1.1"
 
 @hookimpl
 def register_wsgi_applications(host):

@@ -136,7 +136,7 @@ def test_info_shows_where_a_plugin_comes_from_and_its_options() -> None:
     shown = plugins("info", "storage_local").output
     assert "entry point  storage_local = strongroom_storage_local.plugin" in shown
     assert "distribution strongroom-storage-local" in shown
-    assert "plugin API   1.1, on a server that has 1.1" in shown
+    assert "plugin API   1.2, on a server that has 1.2" in shown
     assert "can also: LocalPaths, ServerSideCopy" in shown
     assert '[storages.NAME]\n  #backend = "local"' in shown
     assert '#root = "" # required' in shown

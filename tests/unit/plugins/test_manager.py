@@ -94,12 +94,12 @@ def test_a_plugin_must_state_its_api_version(stated: object) -> None:
     ("stated", "remedy"),
     [
         ("0.9", "install a newer version of the plugin"),
-        ("1.2", "upgrade strongroom"),
+        ("1.3", "upgrade strongroom"),
         ("2.0", "upgrade strongroom"),
     ],
 )
 def test_an_api_version_that_the_server_does_not_know_is_refused(stated: str, remedy: str) -> None:
-    expected = f'plugin "plugin" was written for plugin API {stated}; this server has 1.1; {remedy}'
+    expected = f'plugin "plugin" was written for plugin API {stated}; this server has 1.2; {remedy}'
     assert refusal(plugin(stated)) == expected
 
 

@@ -188,7 +188,7 @@ def test_a_mistake_is_refused_at_the_start_in_one_line(site: Site, mistake: str)
         ("", f'{ACME} must state API_VERSION = "1.2"'),
         (
             'API_VERSION = "9.0"\n',
-            f"{ACME} was written for plugin API 9.0; this server has 1.1; upgrade strongroom",
+            f"{ACME} was written for plugin API 9.0; this server has 1.2; upgrade strongroom",
         ),
     ],
 )
