@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import delete, text
 
-from strongroom.foundation.database import Database, sqlite_engines
+from strongroom.foundation.database import Database, sqlite_engines, sqlite_writer
 from strongroom.foundation.database.installation import installation
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import upgrade
@@ -211,7 +211,7 @@ def leave_out_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sqlite_engines, "_prepare", prepare_without)
     for name in ("_SYNC", "_NO_SYNC"):
-        monkeypatch.setattr(sqlite_engines, name, Statement(text(NEVER_SYNC)))
+        monkeypatch.setattr(sqlite_writer, name, Statement(text(NEVER_SYNC)))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""WriterLock of those who write to one SQLite database."""
+"""The lock of all writers of an SQLite database."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ def test_there_is_one_writer_at_a_time_among_all_processes(path: str) -> None:
 
     def write(lock: WriterLock) -> None:
         for number in range(TURNS):
-            with lock.acquire():
+            with lock:
                 writing.append(number)
                 most.append(len(writing))
                 writing.pop()
@@ -35,7 +35,8 @@ def test_there_is_one_writer_at_a_time_among_all_processes(path: str) -> None:
     assert set(most) == {1}
     assert len(most) == WRITERS * TURNS
     for lock in processes:
-        lock.close()
+        with lock:
+            lock.close()
 
 
 def test_a_thread_that_waits_too_long_for_its_own_process_fails(path: str) -> None:
@@ -43,38 +44,36 @@ def test_a_thread_that_waits_too_long_for_its_own_process_fails(path: str) -> No
     taken, over = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with lock.acquire():
+        with lock:
             taken.set()
             over.wait(timeout=30)
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(hold)
         assert taken.wait(timeout=30)
-        with pytest.raises(Unavailable), lock.acquire():
+        with pytest.raises(Unavailable), lock:
             pass
         over.set()
-    with lock.acquire():
+    with lock:
         pass
 
 
 def test_an_error_releases_the_lock(path: str) -> None:
     lock, other = WriterLock(path, 0.01), WriterLock(path, 0.01)
-    with pytest.raises(LookupError), lock.acquire():
+    with pytest.raises(LookupError), lock:
         raise LookupError
-    with other.acquire():
+    with other:
         pass
 
 
 def test_without_a_lock_file_threads_still_exclude_each_other(tmp_path: Path) -> None:
     lock = WriterLock(str(tmp_path / "missing" / "database"), 30)
-    with lock.acquire():
-        pass
-    lock.close()
+    with lock:
+        lock.close()
 
 
 def test_it_goes_on_after_it_was_closed(path: str) -> None:
     lock = WriterLock(path, 30)
     for _ in range(2):
-        with lock.acquire():
-            pass
-        lock.close()
+        with lock:
+            lock.close()

@@ -225,8 +225,8 @@ class Infrastructure:
         metrics, slow = self.metrics, self.settings.database.slow_query_ms
         database.observe_queues(self.on_wait("tenant"))
         if metrics is not None:
-            for engine in database.engines:
-                metrics.watch(engine)
+            # Not the connection that writes on SQLite, which stays open.
+            metrics.watch(database.engine)
         # Commands have long statements, and print nothing about them.
         if self.is_observed or (slow and not self._patient):
             system = database.engine.dialect.name

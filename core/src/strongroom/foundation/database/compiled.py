@@ -27,9 +27,10 @@ Parameters = Mapping[str, Any]
 Converter = Callable[[Any], Any]
 
 UNOBSERVED: Final = "strongroom_unobserved"
-"""Execution option of a connection on whose engine no listener observes statements; :func:`is_observed`.
+"""Execution option of a connection: whether no listener of its engine observes its statements.
 
-A transaction has many statements, and each of them would search for listeners.
+A transaction has many statements, and each of them would search for listeners. See
+:func:`note_observed`.
 """
 
 REPEATABLE: Final = "strongroom_repeatable"
@@ -128,14 +129,14 @@ class Compiled:
         if type(parameters) is not dict and not isinstance(parameters, Mapping):
             return self._execute_each(connection, parameters, result)
         text, values = (self._text, parameters) if self._is_final else self.render(parameters)
-        if UNOBSERVED not in connection.get_execution_options() and is_observed(connection.engine):
+        if not connection.get_execution_options().get(UNOBSERVED) and is_observed(connection.engine):
             return result(connection.exec_driver_sql(text, values))
         try:
             # The drivers in use have no connection below the one of DBAPI, whose search takes time.
             driver: Any = connection.connection.dbapi_connection
             return result(driver.execute(text, values))
         except connection.dialect.loaded_dbapi.Error as error:
-            prepare_repetition(connection, _translated(connection, text, error))
+            prepare_repetition(connection, translated(connection, text, error))
         return result(connection.exec_driver_sql(text, values))
 
     def _execute_each(
@@ -154,7 +155,7 @@ class Compiled:
             cursor.executemany(text, values)
             return result(cursor)
         except connection.dialect.loaded_dbapi.Error as error:
-            raise _translated(connection, text, error) from error
+            raise translated(connection, text, error) from error
 
     def render(self, parameters: Parameters) -> tuple[str, Parameters]:
         """Return the text with named parameters in the driver's style, and their values."""
@@ -215,6 +216,13 @@ def is_observed(engine: Engine) -> bool:
     )
 
 
+def note_observed(connection: Connection) -> None:
+    """Search for the listeners of an engine once, for all statements of the transaction that begins."""
+    is_unobserved = not is_observed(connection.engine)
+    if connection.get_execution_options().get(UNOBSERVED, False) != is_unobserved:
+        connection.execution_options(**{UNOBSERVED: is_unobserved})
+
+
 @cache
 def _compiler_of(base: Any) -> Any:
     """Return a compiler that writes constant numbers and strings into the text.
@@ -265,12 +273,12 @@ def prepare_repetition(connection: Connection, failure: DBAPIError) -> None:
     connection.rollback()
 
 
-def _translated(connection: Connection, text: str, error: Exception) -> DBAPIError:
+def translated(connection: Connection, text: str, error: Exception) -> DBAPIError:
     """Return a driver's error as SQLAlchemy raises it; invalidates the connection if it is lost."""
     dialect = connection.dialect
     driver: Any = connection.connection.driver_connection
     is_lost = dialect.is_disconnect(error, driver, None)  # type: ignore[arg-type]  # the driver's own
-    if is_lost:
+    if is_lost and _may_reconnect(connection):
         connection.invalidate(error)
     # SQLAlchemy's own factory chooses the class, so that callers catch the same errors on both ways.
     failure: Any = DBAPIError.instance(
@@ -283,3 +291,12 @@ def _translated(connection: Connection, text: str, error: Exception) -> DBAPIErr
         dialect=dialect,
     )
     return failure  # type: ignore[no-any-return]  # its overloads know no driver's errors
+
+
+def _may_reconnect(connection: Connection) -> bool:
+    """Return whether SQLAlchemy opens no other connection amid a transaction.
+
+    It does in the one of an SQLite writer, of which it does not know.
+    """
+    is_repeatable = REPEATABLE in connection.get_execution_options()
+    return is_repeatable or connection.get_transaction() is not None

@@ -6,39 +6,27 @@ transaction that upgraded to writing could fail halfway, because another writer 
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from math import ceil
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, Engine, text
 
 from strongroom.clock import Clock
 from strongroom.foundation.database.commit_signal import CommitSignal
-from strongroom.foundation.database.compiled import REPEATABLE, UNOBSERVED, is_observed
+from strongroom.foundation.database.engines import open_engines
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
 from strongroom.foundation.database.observers import Observer, forget, observe
 from strongroom.foundation.database.read_pool import Read, ReadPool
-from strongroom.foundation.database.sqlite_engines import (
-    BUSY_SECONDS,
-    LAZY,
-    POOL_SECONDS,
-    WRITING,
-    read_only_sqlite_engine,
-    read_only_sqlite_reading_engine,
-    sqlite_engine,
-    sqlite_reading_engine,
-)
-from strongroom.foundation.database.sqlite_writer import WriterLock
+from strongroom.foundation.database.sqlite_engines import BUSY_SECONDS, POOL_SECONDS
+from strongroom.foundation.database.sqlite_writer import SqliteWriter, WriterLock
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.transaction_clock import OneTransaction, TransactionClock
+from strongroom.foundation.database.write_transaction import PooledWriter, Write, Writer
 from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
-
-if TYPE_CHECKING:
-    from strongroom.foundation.database.postgresql import Connector
 
 T = TypeVar("T")
 
@@ -48,7 +36,6 @@ _QUEUED_AT_ONCE = 16
 
 _LIFT_LIMIT = Statement(text(f"SET LOCAL statement_timeout = '{_LONG_SECONDS}s'"))
 _RESTORE_LIMIT = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
-_ASYNC_COMMIT = Statement(text("SET LOCAL synchronous_commit = off"))
 
 
 class Database:
@@ -77,31 +64,18 @@ class Database:
         self._guard = OneTransaction()
         self._on_wait: Callable[[float], None] | None = None
         self.commits = CommitSignal()
-        is_sqlite = url.startswith("sqlite")
-        if read_only and not is_sqlite:
-            url = _read_only_url(url)
-        engine_of = read_only_sqlite_engine if read_only else sqlite_engine
-        self.engine = (
-            engine_of(url, pool_size)
-            if is_sqlite
-            else _engine(url, pool_size, timeout_seconds or POOL_SECONDS)
-        )
-        self._connector = None if is_sqlite else _bound(self.engine, timeout_seconds)
-        reading_engine = _reading_engine(url, self._connector, read_only=read_only)
-        self._readers = ReadPool(reading_engine, readers)
-        # SQLite has one writer at a time, and a commit invalidates the page caches of all other
-        # connections. So all writes use one connection, whose cache stays valid.
-        self._writing_engine = engine_of(url, 1) if is_sqlite else self.engine
-        self._writer = self._writing_engine.execution_options(**{WRITING: True})
-        self._lazy_writer = self._writing_engine.execution_options(**{WRITING: True, LAZY: True})
-        self._group_commit = GroupCommit(self._writing) if is_sqlite else None
+        opened = open_engines(url, pool_size, timeout_seconds, read_only=read_only)
+        self.engine = opened.ordinary
+        self._connector = opened.connector
+        self._readers = ReadPool(opened.reading, readers)
+        self._writing_engine = opened.writing
+        self._sqlite_writer = None if opened.connector else _sqlite_writer(opened.writing)
+        self._writer: Writer = self._sqlite_writer or PooledWriter(opened.writing)
+        self._group_commit = GroupCommit(self._writing) if self._sqlite_writer else None
         self._on_queue_wait: Callable[[float], None] | None = None
         self._queues = KeyedGroupCommit(self._queue)
         # Half of the time that a change may wait, so that those before it may take the other half.
         self._crowded_seconds = (timeout_seconds or POOL_SECONDS) / 2
-        self._writer_lock = (
-            WriterLock(self.engine.url.database or "", BUSY_SECONDS) if is_sqlite else None
-        )
 
     def read(self) -> AbstractContextManager[Connection]:
         """Check out a connection for reading only.
@@ -228,8 +202,8 @@ class Database:
 
     def close(self) -> None:
         """Close every connection."""
-        if self._writer_lock:
-            self._writer_lock.close()
+        if self._sqlite_writer:
+            self._sqlite_writer.close()
         if self._connector:
             self._connector.circuit.close()
         self._readers.close()
@@ -238,20 +212,10 @@ class Database:
             forget(engine)
             engine.dispose()
 
-    @contextmanager
-    def _writing(self, durable: bool) -> Iterator[Connection]:
-        writer = self._writer if durable else self._lazy_writer
-        lock = self._writer_lock.acquire() if self._writer_lock else nullcontext()
-        began = perf_counter()
-        # The lock comes first, so that a waiting thread does not occupy a connection of the pool.
-        with lock, self._translating_errors(), writer.begin() as connection:
-            self._note_wait(began)
-            if not is_observed(writer):
-                connection.execution_options(**{UNOBSERVED: True})
-            topics = self.commits.collect(connection)
-            yield connection
-        # After the release of the lock; skipped if the transaction was rolled back.
-        self.commits.notify(topics)
+    def _writing(self, durable: bool) -> Write:
+        if self._connector is not None:
+            self._require_response()
+        return Write(self._writer, durable, self.commits, self._on_wait)
 
     def _queue(self) -> GroupCommit:
         return GroupCommit(self._writing, self._on_queue_wait or _ignore, _QUEUED_AT_ONCE)
@@ -260,9 +224,12 @@ class Database:
         def translated(connection: Connection) -> T:
             # The thread may run the work of several requests in one transaction.
             self._guard.restart()
-            # Among other work, an error does not reach the end of the transaction.
-            with self._translating_errors():
+            try:
                 return work(connection)
+            except DATABASE_ERRORS as error:
+                # Among other work, an error does not reach the end of the transaction.
+                raise_translated(error)
+                raise
 
         return translated
 
@@ -312,61 +279,5 @@ def long_statements(connection: Connection, *, wanted: bool = True) -> Iterator[
         driver.seconds = seconds
 
 
-def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
-    """Make an engine open connections whose statements have a time limit."""
-    # Imported here because psycopg is installed only for PostgreSQL.
-    from strongroom.foundation.database.postgresql import Connector
-
-    _, parameters = engine.dialect.create_connect_args(engine.url)
-    connector = Connector(parameters, timeout_seconds)
-    event.listen(engine, "do_connect", lambda *_: connector.connect())
-    return connector
-
-
-def _engine(url: str, pool_size: int, pool_seconds: float) -> Engine:
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=pool_size,
-        pool_timeout=pool_seconds,
-        # A ping per checkout detects connections that a restarted server has closed.
-        pool_pre_ping=True,
-        hide_parameters=True,
-    )
-    event.listen(engine, "begin", _begin_postgresql)
-    return engine
-
-
-def _reading_engine(url: str, connector: "Connector | None", *, read_only: bool) -> Engine:
-    """Return an engine without a pool whose connections refuse to write and have no transactions."""
-    if connector is None:
-        return read_only_sqlite_reading_engine(url) if read_only else sqlite_reading_engine(url)
-    engine = create_engine(
-        url,
-        poolclass=NullPool,
-        isolation_level="AUTOCOMMIT",
-        # Database.read passes no statements to this engine while there are listeners.
-        execution_options={REPEATABLE: True, UNOBSERVED: True},
-        hide_parameters=True,
-    )
-    event.listen(engine, "do_connect", lambda *_: _connect_reader(connector))
-    return engine
-
-
-def _connect_reader(connector: "Connector") -> Any:
-    connection = connector.connect(autocommit=True)
-    connection.execute("SET default_transaction_read_only = on")
-    return connection
-
-
-def _read_only_url(url: str) -> str:
-    """Return the URL of a PostgreSQL database with the option that transactions cannot write."""
-    parsed = make_url(url)
-    stated = parsed.query.get("options", "")
-    options = f"{stated} -c default_transaction_read_only=on".strip()
-    return parsed.update_query_dict({"options": options}).render_as_string(hide_password=False)
-
-
-def _begin_postgresql(connection: Connection) -> None:
-    if connection.get_execution_options().get(LAZY):
-        _ASYNC_COMMIT.execute(connection, {})
+def _sqlite_writer(engine: Engine) -> SqliteWriter:
+    return SqliteWriter(engine, WriterLock(engine.url.database or "", BUSY_SECONDS))

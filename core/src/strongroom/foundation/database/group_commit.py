@@ -98,8 +98,6 @@ class GroupCommit:
     def run(self, work: Callable[[Connection], T], *, durable: bool) -> T:
         """Run ``work`` in a transaction, in this thread or another one, and return its result."""
         job = _Job(work, durable)
-        # Appending and deciding who leads are one step: a job that is appended after the leader has
-        # looked at the queue finds no leader, and leads itself.
         with self._lock:
             self._waiting.append(job)
             # Queueing and becoming the leader are one step, so no job is queued without a leader.

@@ -18,9 +18,6 @@ from strongroom.foundation.database.statements import Statement
 WRITING: Final = "strongroom_writing"
 """The option of a connection that takes the write lock when its transaction begins."""
 
-LAZY: Final = "strongroom_lazy"
-"""The option of a connection whose commits need not survive a power failure."""
-
 BUSY_SECONDS: Final = 30
 """How long a connection waits for a lock."""
 
@@ -32,9 +29,6 @@ _READING: Final = {REPEATABLE: True, UNOBSERVED: True}
 
 _BEGIN = Statement(text("BEGIN"))
 _BEGIN_WRITING = Statement(text("BEGIN IMMEDIATE"))
-# In WAL mode, FULL syncs the log at each commit and NORMAL at checkpoints only.
-_SYNC = Statement(text("PRAGMA synchronous = FULL"))
-_NO_SYNC = Statement(text("PRAGMA synchronous = NORMAL"))
 
 
 def sqlite_engine(url: str, pool_size: int) -> Engine:
@@ -43,18 +37,21 @@ def sqlite_engine(url: str, pool_size: int) -> Engine:
     Raises:
         ValueError: the database is not a file.
     """
+    engine = _engine(url, pool_size=pool_size, max_overflow=pool_size, pool_timeout=POOL_SECONDS)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def sqlite_writing_engine(url: str) -> Engine:
+    """Return an engine without a pool that begins no transactions, for :class:`SqliteWriter`."""
+    return _engine(url, poolclass=NullPool)
+
+
+def _engine(url: str, **options: Any) -> Engine:
     path = _path_of(url)
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=pool_size,
-        pool_timeout=POOL_SECONDS,
-        hide_parameters=True,
-        connect_args=_ARGUMENTS,
-    )
+    engine = create_engine(url, hide_parameters=True, connect_args=_ARGUMENTS, **options)
     event.listen(engine, "do_connect", lambda *_: _make_private(path))
     event.listen(engine, "connect", lambda connection, _: _prepare(connection))
-    event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -73,14 +70,19 @@ def sqlite_reading_engine(url: str) -> Engine:
     return engine
 
 
-def read_only_sqlite_engine(url: str, _pool_size: int) -> Engine:
+def read_only_sqlite_engine(url: str) -> Engine:
     """Return an engine that creates and changes no file, except the ``-shm`` of a used database."""
-    path = _path_of(url)
-    engine = create_engine(
-        url, creator=lambda: _open_read_only(path), poolclass=NullPool, hide_parameters=True
-    )
+    engine = read_only_sqlite_writing_engine(url)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def read_only_sqlite_writing_engine(url: str) -> Engine:
+    """Return an engine as :func:`sqlite_writing_engine` whose connections refuse to write."""
+    path = _path_of(url)
+    return create_engine(
+        url, creator=lambda: _open_read_only(path), poolclass=NullPool, hide_parameters=True
+    )
 
 
 def read_only_sqlite_reading_engine(url: str) -> Engine:
@@ -147,7 +149,7 @@ def _create_private(path: Path) -> None:
 
 def _prepare(connection: Any) -> None:
     # By default, sqlite3 begins a transaction only before the first write, so the reads before it
-    # would be outside. Autocommit mode leaves BEGIN to _begin.
+    # would be outside. Autocommit mode leaves BEGIN to the engines.
     connection.isolation_level = None
     for pragma in (
         "journal_mode = WAL",
@@ -168,14 +170,5 @@ def _sha256(*parts: str | bytes | int) -> str:
 
 
 def _begin(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    if not options.get(WRITING):
-        _BEGIN.execute(connection, {})
-        return
-    # synchronous is a setting of the connection and cannot change within a transaction, so switch it
-    # before BEGIN when the durability differs from the previous transaction's.
-    is_lazy = options.get(LAZY, False)
-    if connection.info.get(LAZY, False) != is_lazy:
-        (_NO_SYNC if is_lazy else _SYNC).execute(connection, {})
-        connection.info[LAZY] = is_lazy
-    _BEGIN_WRITING.execute(connection, {})
+    is_writing = connection.get_execution_options().get(WRITING)
+    (_BEGIN_WRITING if is_writing else _BEGIN).execute(connection, {})

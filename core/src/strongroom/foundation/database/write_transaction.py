@@ -1,0 +1,109 @@
+"""Writing transactions, on both databases."""
+
+from collections.abc import Callable, Collection
+from time import perf_counter
+from types import TracebackType
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine
+
+from strongroom.foundation.database.commit_signal import CommitSignal
+from strongroom.foundation.database.engines import LAZY
+from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
+
+
+class Writer(Protocol):
+    """Begins and ends writing transactions."""
+
+    def begin(self, durable: bool) -> Connection:
+        """Begin a transaction.
+
+        Args:
+            durable: whether its commit must survive a power failure.
+        """
+
+    def end(self, connection: Connection, error: BaseException | None) -> None:
+        """Commit or, after an error, roll back."""
+
+
+class PooledWriter:
+    """Writes by the connections of a pool, on PostgreSQL."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lazy_engine = engine.execution_options(**{LAZY: True})
+
+    def begin(self, durable: bool) -> Connection:
+        """Check out a connection, and begin a transaction."""
+        connection = (self._engine if durable else self._lazy_engine).connect()
+        try:
+            connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def end(self, connection: Connection, error: BaseException | None) -> None:
+        """Commit or, after an error, roll back, and return the connection."""
+        with connection:
+            if error is None:
+                connection.commit()
+            else:
+                connection.rollback()
+
+
+class Write:
+    """The context manager of a writing transaction.
+
+    Its errors are those that clients get, and its topics are notified.
+
+    Args:
+        on_wait: receives the seconds until the transaction has begun.
+    """
+
+    # A class, because nested generators take a tenth of the time of a small change (ADR 0088).
+    __slots__ = ("_commits", "_connection", "_durable", "_on_wait", "_topics", "_writer")
+
+    _connection: Connection
+    _topics: Collection[str]
+
+    def __init__(
+        self,
+        writer: Writer,
+        durable: bool,
+        commits: CommitSignal,
+        on_wait: Callable[[float], None] | None,
+    ) -> None:
+        self._writer = writer
+        self._durable = durable
+        self._commits = commits
+        self._on_wait = on_wait
+
+    def __enter__(self) -> Connection:
+        began = perf_counter()
+        try:
+            self._connection = connection = self._writer.begin(self._durable)
+        except DATABASE_ERRORS as error:
+            raise_translated(error)
+            raise
+        if self._on_wait is not None:
+            self._on_wait(perf_counter() - began)
+        self._topics = self._commits.collect(connection)
+        return connection
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._writer.end(self._connection, error)
+        except DATABASE_ERRORS as failure:
+            raise_translated(failure)
+            raise
+        if error is None:
+            # After the release of the lock.
+            self._commits.notify(self._topics)
+        else:
+            raise_translated(error)
