@@ -5,6 +5,7 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from PIL import Image, PngImagePlugin
@@ -105,7 +106,9 @@ def bombs() -> Iterator[tuple[str, bytes]]:
     yield "empty.jpg", b"\xff\xd8\xff\xd9"
 
 
-NASTY = [*documents(), *polyglots(), *bombs()]
+@cache  # not when the module is imported, because each process that collects tests imports it
+def nasty_files() -> list[tuple[str, bytes]]:
+    return [*documents(), *polyglots(), *bombs()]
 
 
 def send(api: Api, path: str, name: str, content: bytes, by: Person) -> Answer:
@@ -117,14 +120,14 @@ def send(api: Api, path: str, name: str, content: bytes, by: Person) -> Answer:
 
 
 def test_there_are_sixty() -> None:
-    assert len({name for name, _ in NASTY}) == len(NASTY) >= 60
+    assert len({name for name, _ in nasty_files()}) == len(nasty_files()) >= 60
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_profiles_of_pictures_refuse_them_or_keep_only_the_image(api: Api) -> None:
     person = api.person()
     pictures = {name for name, _ in polyglots()} - {"gif.js"}
-    for name, content in NASTY:
+    for name, content in nasty_files():
         profile = PROFILES[len(name) % len(PROFILES)]
         response = send(api, f"/{profile}", name, content, person)
         if response.status_code == 201:
@@ -142,7 +145,7 @@ def test_profiles_of_pictures_refuse_them_or_keep_only_the_image(api: Api) -> No
 
 def test_as_files_of_any_kind_they_are_kept_and_never_run_in_our_origin(api: Api) -> None:
     person = api.person()
-    for name, content in NASTY:
+    for name, content in nasty_files():
         response = send(api, "", name, content, person)
         assert response.status_code == 201, (name, response.text)
         served = api.get(f"/api/v1/files/{response.json['fileName']}", by=person)

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.support.api import Api, error_code
 from tests.support.config import Table, merged
 from tests.support.http import at_once
@@ -374,6 +373,9 @@ class TestRoutes:
         assert all(isinstance(access, Access) for access in stated)
 
     def test_are_in_a_document_that_is_valid(self, api: Api) -> None:
+        # Imported here: it compiles grammars for seconds.
+        from openapi_spec_validator import OpenAPIV31SpecValidator
+
         document = api.get("/openapi.json").json
         names = [path for path in document["paths"] if "wechat" in path or "miniProgram" in path]
         document["paths"] = {path: document["paths"][path] for path in names}
