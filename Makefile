@@ -71,9 +71,10 @@ $(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml $(SIMULA
 serve: $(SERVING) ## Run a development server on http://127.0.0.1:8000
 	$(BIN)/strongroom serve
 
-# The tests start hundreds of processes. Many tests wait for servers, hence one worker more than cores.
+# The tests start hundreds of processes. Many tests wait for servers, hence twice as many workers as cores.
 # A module runs in one worker, whose classes share its servers. tests/support/collection.py orders the modules.
-PYTEST := $(BIN)/pytest -n $$(( $$(nproc) + 1 )) --dist loadfile --no-loadscope-reorder
+# pytest keeps the test modules that it compiles, unless PYTHONDONTWRITEBYTECODE is set.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $$(( $$(nproc) * 2 )) --dist loadfile --no-loadscope-reorder
 
 test: install ## Run the tests: on SQLite, and on PostgreSQL where the database matters
 	$(COMPILE)

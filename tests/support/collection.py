@@ -2,7 +2,8 @@
 
 import gc
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from itertools import accumulate
 
 import pytest
 
@@ -34,10 +35,13 @@ LONGEST = (
 )
 """Modules whose few tests take long."""
 
+_LAST_SERVER = 0.85
+"""The share of the run after which no module with servers begins, so that no worker waits alone."""
+
 
 @pytest.hookimpl(tryfirst=True)  # before the selection by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark second runs as extended, and give workers the longest modules first, then the largest."""
+    """Mark second runs as extended, and order the modules of workers."""
     mark_second_runs(items)
     if hasattr(config, "workerinput"):
         put_longest_first(items)
@@ -60,12 +64,34 @@ def is_second_run(item: pytest.Item, names: set[str]) -> bool:
 
 
 def put_longest_first(items: list[pytest.Item]) -> None:
-    """Order the modules, because a worker that began with a long one last would end alone."""
+    """Order the modules, because a worker that began with a long one last would end alone.
+
+    Modules that wait for servers are spread among those that compute. If they came one after the other,
+    the workers would compete for the processors first, and would all wait in the end.
+    """
     modules = [item.nodeid.partition("::")[0] for item in items]
-    ranks = {module: rank for rank, module in enumerate(LONGEST)}
-    order = {module: (ranks.get(module, len(ranks)), -size) for module, size in Counter(modules).items()}
-    ordered = sorted(zip(modules, items, strict=True), key=lambda pair: order[pair[0]])
+    sizes, ranks = Counter(modules), {module: rank for rank, module in enumerate(LONGEST)}
+    waiting = {module for module in sizes if "e2e" in module.split("/")}
+    order = {
+        **shares({module: size for module, size in sizes.items() if module not in waiting}),
+        # A module with servers takes long, however few tests it has.
+        **shares(dict.fromkeys(sorted(waiting), 1), _LAST_SERVER),
+    }
+    keys = {module: (ranks.get(module, len(ranks)), order[module]) for module in sizes}
+    ordered = sorted(zip(modules, items, strict=True), key=lambda pair: keys[pair[0]])
     items[:] = [item for _, item in ordered]
+
+
+def shares(sizes: Mapping[str, int], end: float = 1) -> dict[str, float]:
+    """Return the share of the run that is before each module, the largest first.
+
+    Args:
+        end: the share of the run that they have together.
+    """
+    largest = sorted(sizes, key=lambda module: -sizes[module])
+    before = accumulate((sizes[module] for module in largest), initial=0)
+    scale = end / max(1, sum(sizes.values()))
+    return {module: size * scale for module, size in zip(largest, before, strict=False)}
 
 
 @pytest.hookimpl(wrapper=True)
