@@ -208,11 +208,18 @@ def _grant(
 ) -> None:
     columns = (
         *("node_id", "user_id", "tenant_id", "permission", "created_at", "node_name"),
-        "parent_visible_until",
+        *("parent_visible_until", "node_type", "node_size", "node_updated_at"),
     )
     until = 0 if is_at_top else None
-    rows = [(node.id, user.user_id, tenant, int(permission), 1, node.name, until) for node in granted]
+    rows = [
+        (*(node.id, user.user_id, tenant, int(permission), 1, node.name, until), *_copies(node))
+        for node in granted
+    ]
     planter.add("grants", columns, rows)
+
+
+def _copies(node: _Node) -> tuple[str, int, int]:
+    return (node.type, node.size, node.updated_at)
 
 
 def _without_index(connection: Connection) -> None:

@@ -101,6 +101,7 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
             children = connection.execute(select(nodes).where(of_tenant)).all()
         self.check_runs(runs)
         self.check_order_runs(orders, runs, children)
+        self.check_copies(rows, children)
         self.check_blobs()
         kept = {(row.node_id, row.user_id): (row.node_name, row.parent_visible_until) for row in rows}
         # In the trash, no grant puts a node at the top level.
@@ -119,6 +120,13 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
             for user in node.grants
             if user not in self.model.groups
         }
+
+    def check_copies(self, rows: Sequence[Any], children: Sequence[Any]) -> None:
+        """Check the values that top-level lists are sorted by."""
+        values = {node.id: (node.type, node.size, node.updated_at) for node in children}
+        listed = [row for row in rows if row.parent_visible_until is not None]
+        copies = [(row.node_id, row.node_type, row.node_size, row.node_updated_at) for row in listed]
+        assert copies == [(row.node_id, *values[row.node_id]) for row in listed]
 
     def check_blobs(self) -> None:
         """Check that each stored blob is referred to, and each row has its blob."""

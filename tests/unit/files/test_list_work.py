@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pytest
 from bench.archive import Archive, plant
-from sqlalchemy import event
+from bench.forest import analyze
+from sqlalchemy import event, text
 from tests.support.api import Api
 from tests.support.databases import on_postgresql, on_sqlite
 
@@ -47,9 +48,39 @@ def _planted(container: Container, count: int) -> Archive:
     return archive
 
 
-def _read(container: Container, archive: Archive, sort: str, number: int) -> None:
+# As if an administrator had shared each file with a member, who does not see the folder.
+_GRANTS: Final = """
+INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name,
+                    parent_visible_until, node_type, node_size, node_updated_at)
+SELECT id, :user, tenant_id, 1, 1, name, 0, type, size, updated_at FROM nodes WHERE parent_id = :folder
+"""
+
+
+def _shared(api: Api, count: int) -> Archive:
+    """Plant files that are the top level of the member who sees few others."""
+    archive = plant(api.container, 0, in_one_folder=count)
+    with api.container.database.write() as connection:
+        values = {"user": archive.few.user_id, "folder": archive.folder}
+        connection.execute(text(_GRANTS), values)
+    analyze(api.container)
+    return archive
+
+
+def _selection(sort: str) -> NodeSelection | None:
     order = NodeSelection(order=NodeOrder.parse(sort))
-    wanted = None if order.is_usual else order
+    return None if order.is_usual else order
+
+
+def _read_top_level(container: Container, archive: Archive, sort: str, number: int) -> None:
+    user = archive.few
+    page = container.get(FileListing).top_level(
+        user, archive.tenant, user.user_id, Paging(number, PAGE), _selection(sort)
+    )
+    assert len(page.records) == PAGE
+
+
+def _read(container: Container, archive: Archive, sort: str, number: int) -> None:
+    wanted = _selection(sort)
     for user in (archive.admin, archive.everything, archive.nothing):
         page = container.get(FileListing).inside(
             user, archive.tenant, user.user_id, archive.folder, Paging(number, PAGE), wanted
@@ -77,13 +108,19 @@ def _counted_steps(container: Container, monkeypatch: pytest.MonkeyPatch) -> Ite
     container.database.close()
 
 
-def _work(api: Api, archive: Archive, monkeypatch: pytest.MonkeyPatch, count: int) -> dict[str, int]:
+def _work(
+    api: Api,
+    archive: Archive,
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    read: Callable[[Container, Archive, str, int], None] = _read,
+) -> dict[str, int]:
     work = {}
     for sort in SORTS:
         for number in (1, count // PAGE // 2, count // PAGE):
-            _read(api.container, archive, sort, number)
+            read(api.container, archive, sort, number)
             with _counted_steps(api.container, monkeypatch) as steps:
-                _read(api.container, archive, sort, number)
+                read(api.container, archive, sort, number)
             work[f"{sort}, page {number * PAGE / count:.1f}"] = steps[0]
     return work
 
@@ -97,6 +134,29 @@ def test_a_page_in_any_order_reads_no_more_of_a_larger_folder(
     # A folder of eight times as many nodes has eight times as many runs, of which each is a row.
     assert {page: steps for page, steps in large.items() if steps > 2 * by_name} == {}
     assert by_name < LARGE
+
+
+@on_sqlite
+def test_a_page_of_a_top_level_in_any_order_reads_as_much_as_by_name(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = _work(api, _shared(api, LARGE), monkeypatch, LARGE, _read_top_level)
+    for part in ("0.0", "0.5", "1.0"):
+        by_name = work[f"name, page {part}"]
+        pages = {page: steps for page, steps in work.items() if page.endswith(part)}
+        assert {page: steps for page, steps in pages.items() if steps > 2 * by_name} == {}
+
+
+@on_postgresql
+def test_no_page_of_a_top_level_in_any_order_is_sorted(api: Api) -> None:
+    archive = _shared(api, LARGE)
+    with _noted_statements(api.container, " grants") as statements:
+        for sort in SORTS:
+            for number in (1, LARGE // PAGE // 2):
+                _read_top_level(api.container, archive, sort, number)
+    sorting = [each for each in statements if "ORDER BY" in each[0]]
+    assert len(sorting) > 2 * len(SORTS)
+    assert not [kind for kind in _planned(api.container, sorting) if _is_slow(kind)]
 
 
 @on_postgresql

@@ -146,6 +146,45 @@ def test_the_migration_counts_large_folders_in_all_orders(tmp_path: Path) -> Non
     database.close()
 
 
+_GRANT = """
+INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name, parent_visible_until)
+VALUES (:node, 'u', 't', 1, 1, 'name', :until)
+"""
+_COPIES = text("SELECT node_id, node_type, node_size, node_updated_at FROM grants ORDER BY node_id")
+
+
+def test_the_migration_copies_the_values_that_top_level_lists_are_sorted_by(tmp_path: Path) -> None:
+    database = _old_database(tmp_path / "old.sqlite3", "0027", ["shared", "own"])
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        connection.execute(text("INSERT INTO tenant_members VALUES ('t', 'u', 'member', 1)"))
+        for node, until in (("n00000", 0), ("n00001", None)):
+            connection.execute(text(_GRANT), {"node": node, "until": until})
+        connection.execute(text("UPDATE nodes SET size = 5, updated_at = 7"))
+    upgrade(database.engine)
+    with database.read() as connection:
+        rows = [tuple(row) for row in connection.execute(_COPIES)]
+    # Nodes that are not top-level get the values when they become so.
+    assert rows == [("n00000", "folder", 5, 7), ("n00001", "file", 0, 0)]
+    database.close()
+
+
+def test_values_of_top_level_lists_that_another_version_wrote_are_corrected(scene: Scene) -> None:
+    nodes = [scene.folder(f"folder {number}") for number in range(3)]
+    database, reindexing = scene.api.container.database, scene.api.container.get(NameReindexing)
+
+    def copies() -> list[Any]:
+        with database.read() as connection:
+            return [tuple(row) for row in connection.execute(_COPIES)]
+
+    right = copies()
+    assert [row[:3] for row in right] == [(node["id"], "folder", 0) for node in nodes]
+    with database.write() as connection:
+        connection.execute(text("UPDATE grants SET node_type = 'file', node_size = 3"))
+    assert copies() != right
+    reindexing.run()
+    assert copies() == right
+
+
 def test_the_migration_indexes_all_names(tmp_path: Path) -> None:
     names = [f"报告 \uff21\uff22{number}" for number in range(1300)]
     database = _old_database(tmp_path / "old.sqlite3", "0018", names)

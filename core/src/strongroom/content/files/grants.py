@@ -26,6 +26,7 @@ from strongroom.clock import Clock, iso_format
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.expiry import ExpiryRules
+from strongroom.content.nodes.grant_copies import copies_of
 from strongroom.content.nodes.models import (
     FOREVER,
     Grant,
@@ -61,7 +62,7 @@ def _grant(row: Row) -> Grant:
 
 _IS_ONE: Final = and_(grants.c.node_id == bindparam("node"), grants.c.user_id == bindparam("user"))
 _REMOVE: Final = Statement(delete(grants).where(_IS_ONE))
-# node_name and parent_visible_until remain: they do not depend on the replaced grant.
+# The others remain: they do not depend on the replaced grant.
 _REPLACED = ("permission", "expires_at", "granted_by", "created_at")
 
 
@@ -303,7 +304,7 @@ class GrantService:
             "expires_at": grant.expires_at,
             "granted_by": grant.granted_by,
             "created_at": grant.created_at,
-            "node_name": node.name,
+            **copies_of(node),
             "parent_visible_until": None if around == FOREVER else around,
         }
         _PUT.execute(connection, row)

@@ -5,35 +5,25 @@ nodes: the JSON of a node depends on its revision and the permission alone, so i
 the whole nodes are read only if one is missing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
-    ColumnElement,
-    CompoundSelect,
     Connection,
-    FromClause,
     Integer,
-    Select,
-    bindparam,
-    func,
-    literal_column,
-    select,
-    tuple_,
     type_coerce,
-    union_all,
 )
 
 from strongroom.clock import Clock
 from strongroom.content.files.child_pages import Columns, PageQuery, Viewer, children_page, start_of_page
 from strongroom.content.files.serializers import cached_nodes_json, node_json
+from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelOrder
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.content.nodes.child_counts import children_of
-from strongroom.content.nodes.group_visibility import through_groups
-from strongroom.content.nodes.models import NODE, Permission, grants, nodes
+from strongroom.content.nodes.models import NODE, Permission, nodes
 from strongroom.content.nodes.node_filters import NodeOrder
 from strongroom.content.nodes.node_selection import (
     Nodes,
@@ -43,12 +33,10 @@ from strongroom.content.nodes.node_selection import (
     position_of,
     total_of,
 )
-from strongroom.content.nodes.permissions import group_permission, is_at_top
 from strongroom.content.tenants.group_members import is_in_any_group
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.users.service import UserService
@@ -65,107 +53,6 @@ _FOLDER: Final = NodeAccessQuery(
 """With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
 
 _ALL: Final = slice(None)
-
-
-def _top_level_grants() -> ColumnElement[bool]:
-    mine = grants.c.user_id == bindparam("user_id")
-    return mine & (grants.c.tenant_id == bindparam("tenant_id")) & is_at_top(bindparam("now"))
-
-
-_TOP_LEVEL_KEYS: Final = (grants.c.node_name, grants.c.node_id)
-
-
-Ordered = Select[Any] | CompoundSelect[Any]
-Parts = Sequence[Select[Any]]
-"""Queries for the sort key and the permission of different nodes of one list."""
-
-
-def _own_top_level() -> Parts:
-    """Return the query for the top-level nodes of a member in no group."""
-    return [select(*_TOP_LEVEL_KEYS, grants.c.permission).where(_top_level_grants())]
-
-
-def _all_top_level() -> Parts:
-    """Return the queries for the top-level nodes of a member in groups, with the own permission."""
-    shared = through_groups().add_columns(literal_column("0").label("permission"))
-    return [*_own_top_level(), shared]
-
-
-def _together(parts: Parts) -> Ordered:
-    return parts[0] if len(parts) == 1 else union_all(*parts)
-
-
-def _in_order(parts: Parts, *, is_reversed: bool = False) -> Ordered:
-    """Return the rows of all parts by name and id."""
-    # Sorted as one compound query: the databases merge it with the own grants in the order of an index.
-    found = _together(parts)
-    keys = list(parts[0].selected_columns)[:2]
-    return found.order_by(*((key.desc() for key in keys) if is_reversed else keys))
-
-
-def _top_level_page(parts: Parts, paging: Paging) -> FromClause:
-    """Return the first rows of a page, by name and id."""
-    if paging.offset:
-        first = tuple_(bindparam("first_name"), bindparam("first_id"))
-        parts = [part.where(tuple_(*list(part.selected_columns)[:2]) >= first) for part in parts]
-    # The limit is applied before the join, so that only the nodes of the page are read.
-    return _in_order(parts).limit(literal_column(str(paging.size))).subquery("page")
-
-
-def _with_nodes(page: FromClause, columns: Columns, own: ColumnElement[Any]) -> Select[Any]:
-    joined = select(*columns, own).select_from(page).join(nodes, nodes.c.id == page.c.node_id)
-    return joined.order_by(page.c.node_name, page.c.node_id)
-
-
-def _top_level(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for a page of the top-level nodes of a member in no group."""
-    page = _top_level_page(_own_top_level(), paging)
-    return _with_nodes(page, columns, page.c.permission)
-
-
-def _shared_top_level(paging: Paging, columns: Columns) -> Select[Any]:
-    """Return the query for a page of the top-level nodes of a member in groups."""
-    page = _top_level_page(_all_top_level(), paging)
-    own = greatest(page.c.permission, group_permission(page.c.node_id))
-    return _with_nodes(page, columns, own)
-
-
-@dataclass(frozen=True, slots=True)
-class _TopLevel:
-    """The statements of a top-level list: its total, the key after ``passed`` others, and a page."""
-
-    total: Statement[Any]
-    key_from_start: Statement[Any]
-    key_from_end: Statement[Any]
-    page: PageQuery
-    nodes: Nodes
-
-
-def _total(parts: Parts) -> Select[Any]:
-    if len(parts) == 1:
-        return parts[0].with_only_columns(func.count(), maintain_column_froms=True)
-    return select(func.count()).select_from(union_all(*parts).subquery())
-
-
-def _key_after(parts: Parts, *, is_reversed: bool = False) -> Ordered:
-    # Without the permission, so that the own grants are scanned in the index alone.
-    keys = [part.with_only_columns(*list(part.selected_columns)[:2]) for part in parts]
-    found = _in_order(keys, is_reversed=is_reversed)
-    return found.offset(bindparam("passed")).limit(literal_column("1"))
-
-
-def _top_level_statements(parts: Callable[[], Parts], page: PageQuery) -> _TopLevel:
-    return _TopLevel(
-        Statement(lambda _: _total(parts())),
-        Statement(lambda _: _key_after(parts())),
-        Statement(lambda _: _key_after(parts(), is_reversed=True)),
-        page,
-        lambda: _together(parts()).subquery("listed"),
-    )
-
-
-_OWN: Final = _top_level_statements(_own_top_level, _top_level)
-_SHARED: Final = _top_level_statements(_all_top_level, _shared_top_level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +110,12 @@ class FileListing:
             # For administrators the top level is the content of the root node.
             if access.role is Role.ADMIN:
                 return self._content(connection, access, parameters, paging, wanted)
-            lists = _SHARED if access.more[1] else _OWN
-            if wanted is not None:
+            lists = SHARED if access.more[1] else OWN
+            if wanted is not None and wanted.is_filtered:
                 levels = (Permission.NONE, access.ceiling)
-                total = None if wanted.is_filtered else lists.total.scalar(connection, parameters)
-                return self._select(connection, lists.nodes, wanted, parameters, paging, levels, total)
-            return self._granted(connection, lists, parameters, paging, access.ceiling)
+                return self._select(connection, lists.nodes, wanted, parameters, paging, levels)
+            order = _order_of(wanted)
+            return self._granted(connection, lists, parameters, paging, access.ceiling, order)
 
     def inside(
         self,
@@ -304,15 +191,10 @@ class FileListing:
         parameters: dict[str, Any],
         paging: Paging,
         levels: tuple[Permission, Permission],
-        total: int | None = None,
     ) -> FilePage:
-        """Return a page of a list that is filtered, or a sorted page of a member's top level.
-
-        ``total`` is the number of selected nodes if it is known.
-        """
+        """Return a page of a list that is filtered."""
         parameters |= wanted.parameters
-        if total is None:
-            total = int(total_of(listed, wanted.shape).scalar(connection, parameters))
+        total = int(total_of(listed, wanted.shape).scalar(connection, parameters))
         if paging.offset >= total:
             return FilePage(total, paging)
         position = position_of(paging, total)
@@ -335,8 +217,7 @@ class FileListing:
             return self._select(connection, children, wanted, parameters, paging, levels)
         if paging.offset >= total:
             return FilePage(total, paging)
-        order = NodeOrder() if wanted is None else wanted.order
-        return self._in_order(connection, access, parameters, paging, total, order)
+        return self._in_order(connection, access, parameters, paging, total, _order_of(wanted))
 
     def _in_order(
         self,
@@ -348,11 +229,7 @@ class FileListing:
         order: NodeOrder,
     ) -> FilePage:
         """Return a page of a folder; only the first one is read in the descending order."""
-        offset, rows = paging.offset, _ALL
-        if offset and order.descending:
-            # The same rows backwards. The last page may have fewer than its size.
-            offset = max(total - paging.offset - paging.size, 0)
-            rows = slice(min(paging.size, total - paging.offset) - 1, None, -1)
+        offset, rows = _ascending(paging, total, order)
         if offset:
             start = start_of_page(connection, parameters["node_id"], order.key, offset, total)
             if start is None:
@@ -370,28 +247,34 @@ class FileListing:
     def _granted(
         self,
         connection: Connection,
-        lists: _TopLevel,
+        lists: TopLevel,
         parameters: dict[str, Any],
         paging: Paging,
         ceiling: Permission,
+        order: NodeOrder,
     ) -> FilePage:
-        """Return a page of a member's top-level nodes; non-members have none."""
+        """Return a page of a member's top-level nodes; non-members have none.
+
+        Only the first page is read in the descending order.
+        """
         total: int = lists.total.scalar(connection, parameters)
         if paging.offset >= total:
             return FilePage(total, paging)
-        if paging.offset:
-            # The scan starts at the nearer end of the index.
-            from_end = total - 1 - paging.offset
-            is_near = paging.offset <= from_end
-            statement = lists.key_from_start if is_near else lists.key_from_end
-            passed = min(paging.offset, from_end)
-            first = statement.first(connection, {**parameters, "passed": passed})
-            if first is None:
+        statements = lists.order(order.key)
+        offset, rows = _ascending(paging, total, order)
+        if offset:
+            key = _key_at(connection, statements, parameters, offset, total)
+            if key is None:
                 # A node was removed since the count, on PostgreSQL.
                 return FilePage(total, paging)
-            parameters |= dict(zip(("first_name", "first_id"), first, strict=True))
+            parameters |= statements.start(key)
+        from_end = order.descending and not paging.offset
+        query = statements.last_page if from_end else statements.page
         levels = (Permission.NONE, ceiling)
-        return self._page(connection, lists.page, parameters, paging, total, levels)
+        # The statement depends on whether there are rows before the page.
+        position = Paging(2 if offset else 1, paging.size)
+        page = self._page(connection, query, parameters, position, total, levels, rows)
+        return replace(page, paging=paging)
 
     def _page(
         self,
@@ -437,6 +320,38 @@ class FileListing:
             "node_id": folder_id,
             "now": self._clock.now(),
         }
+
+
+def _order_of(wanted: NodeSelection | None) -> NodeOrder:
+    return NodeOrder() if wanted is None else wanted.order
+
+
+def _ascending(paging: Paging, total: int, order: NodeOrder) -> tuple[int, slice]:
+    """Return the offset of a page in the ascending order, and the part of its rows in their order.
+
+    The first page is read in its own order.
+    """
+    if not (paging.offset and order.descending):
+        return paging.offset, _ALL
+    # The same rows backwards. The last page may have fewer than its size.
+    offset = max(total - paging.offset - paging.size, 0)
+    return offset, slice(min(paging.size, total - paging.offset) - 1, None, -1)
+
+
+def _key_at(
+    connection: Connection,
+    statements: TopLevelOrder,
+    parameters: Mapping[str, Any],
+    offset: int,
+    total: int,
+) -> Sequence[Any] | None:
+    """Return the key at an offset; the scan starts at the nearer end of the index."""
+    from_end = total - 1 - offset
+    statement = statements.key_from_start if offset <= from_end else statements.key_from_end
+    key: Sequence[Any] | None = statement.first(
+        connection, {**parameters, "passed": min(offset, from_end)}
+    )
+    return key
 
 
 def _viewer(access: NodeAccess) -> Viewer:

@@ -1,4 +1,7 @@
-"""Repairs the index of names, and the counts of large folders, while servers use them."""
+"""Repairs the index of names, the order of top-level lists and the counts of large folders.
+
+Servers can use them meanwhile.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -6,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, text
 
 from strongroom.content.nodes import child_counts, name_index, order_counts
+from strongroom.content.nodes.grant_copies import correct_copies
 from strongroom.content.nodes.models import NODE, Node, nodes
 from strongroom.content.nodes.name_index import (
     fts_row,
@@ -69,7 +73,7 @@ Progress = Callable[[int], object]
 
 
 class NameReindexing:
-    """Compares the names of all nodes with the index, and corrects it.
+    """Compares the names of all nodes with the index, and corrects it, and the values in their grants.
 
     Each batch is a short transaction, so servers can write in between. Searches work meanwhile.
     """
@@ -130,6 +134,7 @@ def _repair(connection: Connection, batch: Sequence[Node]) -> int:
     wrong = [node for node in batch if not _is_right(node, indexed.get(node.id))]
     for node in wrong:
         name_index.rename(connection, node)
+    correct_copies(connection, ids)
     return len(wrong)
 
 

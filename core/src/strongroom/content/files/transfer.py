@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Executable, bindparam, delete, select, update
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
-from strongroom.content.nodes.models import FOREVER, Permission, grants, nodes
+from strongroom.content.nodes.grant_copies import copies_of
+from strongroom.content.nodes.models import FOREVER, NODE, Node, Permission, grants, nodes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.foundation.caller import Identity, Origin
@@ -25,14 +26,15 @@ from strongroom.foundation.errors import NotAMember, ValidationFailed
 _TURN: Final = 500
 
 _OWNED: Final = Statement(
-    select(nodes.c.id, nodes.c.name)
+    select(nodes)
     .where(
         nodes.c.tenant_id == bindparam("tenant_id"),
         nodes.c.owner_id == bindparam("from_user"),
         # The root belongs to the tenant.
         nodes.c.parent_id.is_not(None) | nodes.c.trash_id.is_not(None),
     )
-    .limit(_TURN)
+    .limit(_TURN),
+    NODE,
 )
 # The revision changes, because the JSON of a node contains its owner and is cached by the revision.
 _CHANGE_OWNER: Final = Statement(
@@ -139,14 +141,14 @@ class TransferService:
 
     def _change_owners(self, connection: Connection, users: Mapping[str, str]) -> int:
         owned = _OWNED.all(connection, users)
-        ids = [node_id for node_id, _ in owned]
+        ids = [node.id for node in owned]
         if not ids:
             return 0
         now = self._clock.now()
         _CHANGE_OWNER.execute(connection, {"nodes": ids, "to_user": users["to_user"], "now": now})
         # The grants of a member are transferred; those of a former member are gone.
         if self._memberships.role(connection, users["tenant_id"], users["from_user"]) is None:
-            self._put(connection, users, [_of_owner(users, node, name, now) for node, name in owned])
+            self._put(connection, users, [_of_owner(users, node, now) for node in owned])
         return len(ids)
 
     def _move_grants(self, connection: Connection, users: Mapping[str, str]) -> int:
@@ -204,16 +206,16 @@ class TransferService:
         self._audit.record(connection, event)
 
 
-def _of_owner(users: Mapping[str, str], node_id: str, name: str, now: int) -> dict[str, Any]:
+def _of_owner(users: Mapping[str, str], node: Node, now: int) -> dict[str, Any]:
     return {
-        "node_id": node_id,
+        "node_id": node.id,
         "user_id": users["to_user"],
         "tenant_id": users["tenant_id"],
         "permission": int(Permission.MANAGE),
         "expires_at": None,
         "granted_by": users["to_user"],
         "created_at": now,
-        "node_name": name,
+        **copies_of(node),
         # As for a node in the trash; computed afterwards for others.
         "parent_visible_until": None,
     }

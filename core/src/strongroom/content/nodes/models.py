@@ -212,6 +212,17 @@ trash: Final = Table(
 be deleted since; ``size`` is the total size of the files in bytes. ``purging_at`` is when its removal
 began: from then on it is in no list and cannot be restored."""
 
+
+def _of_top_level(name: str, *values: str) -> Index:
+    """Return an index of a user's top-level nodes in the order of a list, then by name.
+
+    It includes the columns of the filter.
+    """
+    columns = ("user_id", "tenant_id", *values, "node_name", "node_id")
+    where = {WHERE: "parent_visible_until IS NOT NULL"}
+    return Index(name, *columns, "parent_visible_until", "expires_at", info=where)
+
+
 grants: Final = Table(
     "grants",
     metadata,
@@ -224,28 +235,25 @@ grants: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("node_name", Name, nullable=False),
     Column("parent_visible_until", Timestamp),
+    Column("node_type", String(8), nullable=False, server_default=NodeType.FILE.value),
+    Column("node_size", BigInteger, nullable=False, server_default="0"),
+    Column("node_updated_at", Timestamp, nullable=False, server_default="0"),
     ForeignKeyConstraint(
         ["tenant_id", "user_id"],
         ["tenant_members.tenant_id", "tenant_members.user_id"],
         ondelete="CASCADE",
     ),
     Index(None, "user_id", "tenant_id", "parent_visible_until"),
-    Index(
-        # Returns a user's top-level nodes in list order, and includes the columns of the filter.
-        "ix_grants_top_level",
-        "user_id",
-        "tenant_id",
-        "node_name",
-        "node_id",
-        "parent_visible_until",
-        "expires_at",
-        info={WHERE: "parent_visible_until IS NOT NULL"},
-    ),
+    _of_top_level("ix_grants_top_level"),
+    _of_top_level("ix_grants_top_level_type", "node_type"),
+    _of_top_level("ix_grants_top_level_size", "node_size"),
+    _of_top_level("ix_grants_top_level_updated_at", "node_updated_at"),
 )
 """Only members have grants: deleting a membership deletes its grants in the same statement.
 
-A page of a user's top-level nodes must be one range of one index. So a grant repeats the node's name,
-and ``parent_visible_until`` is when the grants of the user, and of the user's groups, on the node's
+A page of a user's top-level nodes must be one range of one index. So a grant repeats the values of the
+node that lists are sorted by, see :mod:`strongroom.content.nodes.grant_copies`, and
+``parent_visible_until`` is when the grants of the user, and of the user's groups, on the node's
 ancestors expire: 0 if there are none, NULL if one of them is permanent, or while the node is in the
 trash. The partial index omits the NULL rows; most of them are the grants to the nodes' creators."""
 

@@ -21,6 +21,7 @@ from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
 from strongroom.content.nodes import child_counts, name_index
+from strongroom.content.nodes.grant_copies import copies_of, update_copies
 from strongroom.content.nodes.models import (
     FOREVER,
     NODE,
@@ -62,10 +63,6 @@ _ADD_UNLESS_THERE: Final = Statement(
     for_each_dialect(nodes, lambda insert: insert.on_conflict_do_nothing())
 )
 _GRANT: Final = Statement(insert(grants))
-# Grants repeat the name, because top-level lists are sorted by it.
-_RENAME_GRANTS: Final = Statement(
-    update(grants).where(grants.c.node_id == bindparam("of_node")).values(node_name=bindparam("name"))
-)
 # Comparing the revision detects a concurrent change since the node was read.
 _CHANGE: Final = Statement(
     update(nodes)
@@ -254,7 +251,6 @@ class Tree:
         seen_before = self._visibility.untils(connection, node.id) if is_folder_moved else None
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
-            _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
             name_index.rename(connection, changed)
         # A rename changes the counts, too: they are kept for each range of names.
         child_counts.taken_out(connection, node)
@@ -296,8 +292,6 @@ class Tree:
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_taken_name()
         changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
-        if name != node.name:
-            _RENAME_GRANTS.execute(connection, {"of_node": node.id, "name": name})
         child_counts.added(connection, changed)
         is_folder = node.type == NodeType.FOLDER
         with long_statements(connection, wanted=is_folder):
@@ -344,6 +338,7 @@ class Tree:
         read = {"of_id": node.id, "of_revision": node.revision}
         if _CHANGE.execute(connection, {**replaced, **read}) != 1:
             raise RevisionConflict
+        update_copies(connection, changed)
         return changed
 
 
@@ -357,7 +352,7 @@ def _grant_to_creator(node: Node, place: ParentRef) -> Change:
         "granted_by": node.owner_id,
         "expires_at": None if place.writable_until == FOREVER else place.writable_until,
         "created_at": node.created_at,
-        "node_name": node.name,
+        **copies_of(node),
         "parent_visible_until": None if place.visible_until == FOREVER else place.visible_until,
     }
     return Change(_GRANT, row)

@@ -30,6 +30,7 @@ from sqlalchemy import (
     update,
 )
 
+from strongroom.content.nodes.grant_copies import SOURCES
 from strongroom.content.nodes.models import FOREVER, folders_around, grants, group_grants, nodes, subtree
 from strongroom.content.tenants.group_members import is_in_group, members_by_group
 from strongroom.foundation.database.functions import greatest
@@ -96,8 +97,10 @@ def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
 
 
 def _refreshed(wanted: ColumnElement[bool]) -> Update:
+    # The values of a node are copied when it becomes top-level.
+    copies = [source.label(name) for name, source in SOURCES.items()]
     selected = (
-        select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id.label("folder_id"))
+        select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id.label("folder_id"), *copies)
         .join(nodes, nodes.c.id == grants.c.node_id)
         # Grants in the trash stay hidden.
         .where(wanted, nodes.c.trash_id.is_(None))
@@ -107,14 +110,11 @@ def _refreshed(wanted: ColumnElement[bool]) -> Update:
     is_in_folder = (folders.c.folder_id == selected.c.folder_id) & (
         folders.c.user_id == selected.c.user_id
     )
-    seen = (
-        select(selected.c.node_id, selected.c.user_id, folders.c.until)
-        .join(folders, is_in_folder)
-        .subquery("seen")
-    )
+    seen = select(selected, folders.c.until).join(folders, is_in_folder).subquery("seen")
     # Only rows whose value changes are written.
     return (
         update(grants)
+        .values({name: seen.c[name] for name in SOURCES})
         .values(parent_visible_until=func.nullif(seen.c.until, FOREVER))
         .where(
             grants.c.node_id == seen.c.node_id,

@@ -1,0 +1,176 @@
+"""Statements of a member's top-level list: the visible nodes whose parent is not visible, in each order.
+
+A page of the user's own grants is a range of an index, and only the index is scanned to find its offset.
+The nodes that are visible through groups are computed and sorted, and merged with it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    CompoundSelect,
+    FromClause,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    union_all,
+)
+
+from strongroom.content.files.child_pages import Columns, PageQuery
+from strongroom.content.nodes import grant_copies
+from strongroom.content.nodes.group_visibility import through_groups
+from strongroom.content.nodes.models import grants, nodes
+from strongroom.content.nodes.node_filters import SortKey
+from strongroom.content.nodes.node_selection import Nodes
+from strongroom.content.nodes.permissions import group_permission, is_at_top
+from strongroom.foundation.database.functions import greatest
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.database.statements import Statement
+
+Ordered = Select[Any] | CompoundSelect[Any]
+Parts = Sequence[Select[Any]]
+"""Queries for the sort key and the permission of different nodes of one list."""
+
+
+def keys_of(sort: SortKey) -> Columns:
+    """Return the columns of grants that a list is sorted by."""
+    value = grant_copies.COLUMNS.get(sort)
+    names = (grants.c.node_name, grants.c.node_id)
+    return names if value is None else (value, *names)
+
+
+def _own(sort: SortKey) -> Parts:
+    """Return the query for the top-level nodes of a member in no group."""
+    mine = grants.c.user_id == bindparam("user_id")
+    is_listed = mine & (grants.c.tenant_id == bindparam("tenant_id")) & is_at_top(bindparam("now"))
+    return [select(*keys_of(sort), grants.c.permission).where(is_listed)]
+
+
+def _with_groups(sort: SortKey) -> Parts:
+    """Return the queries for the top-level nodes of a member in groups, with the own permission."""
+    permission: ColumnElement[int] = literal_column("0")
+    shared = through_groups(keys_of(sort)).add_columns(permission.label("permission"))
+    return [*_own(sort), shared]
+
+
+def _together(parts: Parts) -> Ordered:
+    return parts[0] if len(parts) == 1 else union_all(*parts)
+
+
+def _sorted(parts: Parts, sort: SortKey, *, from_end: bool) -> Ordered:
+    # Sorted as one compound query: the databases merge it with the own grants in the order of an index.
+    keys = [parts[0].selected_columns[key.name] for key in keys_of(sort)]
+    return _together(parts).order_by(*_directed(keys, from_end=from_end))
+
+
+def _directed(keys: Sequence[ColumnElement[Any]], *, from_end: bool) -> Sequence[ColumnElement[Any]]:
+    return [key.desc() for key in keys] if from_end else keys
+
+
+def _total(parts: Parts) -> Select[Any]:
+    if len(parts) == 1:
+        return parts[0].with_only_columns(func.count(), maintain_column_froms=True)
+    return select(func.count()).select_from(union_all(*parts).subquery())
+
+
+def _key_after(parts: Parts, sort: SortKey, *, from_end: bool) -> Ordered:
+    # Without the permission, so that the own grants are scanned in the index alone.
+    names = [key.name for key in keys_of(sort)]
+    parts = [part.with_only_columns(*(part.selected_columns[name] for name in names)) for part in parts]
+    return _sorted(parts, sort, from_end=from_end).offset(bindparam("passed")).limit(literal_column("1"))
+
+
+def _from_start(part: Select[Any], keys: Columns) -> Select[Any]:
+    start = [bindparam(f"first_{key.name}", type_=key.type) for key in keys]
+    return part.where(tuple_(*(part.selected_columns[key.name] for key in keys)) >= tuple_(*start))
+
+
+def _first_rows(parts: Parts, sort: SortKey, paging: Paging, *, from_end: bool) -> FromClause:
+    """Return the first rows of a page."""
+    if paging.offset:
+        parts = [_from_start(part, keys_of(sort)) for part in parts]
+    # The limit is applied before the join, so that only the nodes of the page are read.
+    rows = _sorted(parts, sort, from_end=from_end).limit(literal_column(str(paging.size)))
+    return rows.subquery("page")
+
+
+@dataclass(frozen=True, slots=True)
+class TopLevelOrder:
+    """The statements of a top-level list in one order.
+
+    Args:
+        keys: the columns that the list is sorted by.
+        key_from_start: the query for the key after ``passed`` others.
+        key_from_end: the same from the end of the list.
+        page: the query for a page, which starts at the parameters of :meth:`start`.
+        last_page: the query for the first page of the descending order.
+    """
+
+    keys: Sequence[Column[Any]]
+    key_from_start: Statement[Any]
+    key_from_end: Statement[Any]
+    page: PageQuery
+    last_page: PageQuery
+
+    def start(self, key: Sequence[Any]) -> dict[str, Any]:
+        """Return the parameters of the first key of a page."""
+        return {f"first_{column.name}": value for column, value in zip(self.keys, key, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class TopLevel:
+    """The statements of top-level lists of members in no group, or of members in groups.
+
+    Args:
+        total: the query for the number of nodes.
+        nodes: the ids of all nodes.
+        order: returns the statements of an order.
+    """
+
+    total: Statement[Any]
+    nodes: Nodes
+    order: Callable[[SortKey], TopLevelOrder]
+
+
+def _top_level(parts: Callable[[SortKey], Parts], permission: Callable[[Any], Any]) -> TopLevel:
+    def page(sort: SortKey, *, from_end: bool) -> PageQuery:
+        def build(paging: Paging, columns: Columns) -> Select[Any]:
+            rows = _first_rows(parts(sort), sort, paging, from_end=from_end)
+            query = select(*columns, permission(rows))
+            query = query.select_from(rows).join(nodes, nodes.c.id == rows.c.node_id)
+            keys = [rows.c[key.name] for key in keys_of(sort)]
+            return query.order_by(*_directed(keys, from_end=from_end))
+
+        return build
+
+    @cache
+    def order(sort: SortKey) -> TopLevelOrder:
+        return TopLevelOrder(
+            keys_of(sort),
+            Statement(lambda _: _key_after(parts(sort), sort, from_end=False)),
+            Statement(lambda _: _key_after(parts(sort), sort, from_end=True)),
+            page(sort, from_end=False),
+            page(sort, from_end=True),
+        )
+
+    return TopLevel(
+        Statement(lambda _: _total(parts(SortKey.NAME))),
+        lambda: _together(parts(SortKey.NAME)).subquery("listed"),
+        order,
+    )
+
+
+OWN: Final = _top_level(_own, lambda page: page.c.permission)
+"""The list of a member in no group."""
+
+SHARED: Final = _top_level(
+    _with_groups, lambda page: greatest(page.c.permission, group_permission(page.c.node_id))
+)
+"""The list of a member in groups."""
