@@ -11,7 +11,7 @@ from types import ModuleType
 
 from flask import Flask
 
-from strongroom.assembly.server import run
+from strongroom.assembly.server_process import run
 from strongroom.foundation.config import Configuration, load
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from generator.prose import prose, required
 from strongroom.foundation.config.describe import NAME, Section, core_sections, template
-from strongroom.foundation.config.files import StorageSettings
+from strongroom.foundation.config.file_settings import StorageSettings
 from strongroom.foundation.config.limits import NORMAL, OFF, PROFILES, STRICT, LimitsSettings
 from strongroom.foundation.config.loader import ALIASES
 from strongroom.foundation.plugins.manager import PluginManager

@@ -14,7 +14,7 @@ from tests.support.nginx import PRODUCTION
 from tests.support.production import OWN_MAIL, OWN_STORE
 from tests.support.source_tree import succeed
 
-from strongroom.identity.sessions.keys import create_key_file
+from strongroom.identity.sessions.signing_keys import create_key_file
 
 FOLDER = PRODUCTION / "kubernetes"
 VERSIONS = ("1.31", "1.37")

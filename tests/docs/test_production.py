@@ -16,7 +16,7 @@ from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.production import OWN_MAIL, OWN_SMS, OWN_STORE
 from tests.support.schemas import schema_faults
 
-from strongroom.identity.sessions.keys import create_key_file
+from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.testing.server import free_port
 
 ROOT = PRODUCTION.parents[1]

@@ -19,7 +19,7 @@ from typing import Any
 
 import boto3  # type: ignore[import-untyped]  # it has no types
 
-from strongroom.identity.sessions.keys import create_key_file
+from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.testing.server import free_port
 from tests.support.client import Client
 from tests.support.config import FIXED_CAPTCHA, Table, base_config, lifted, main_storage, write_toml

@@ -13,7 +13,7 @@ import pyotp
 import pytest
 
 from strongroom.identity.sessions.factor_challenges import TRIES
-from strongroom.identity.sessions.second_factors import DAILY_TRIES
+from strongroom.identity.sessions.factor_verification import DAILY_TRIES
 from tests.support.campaign import campaign_size
 from tests.support.config import FIXED_CAPTCHA, Table, lifted
 from tests.support.http import Caller, Reply, at_once

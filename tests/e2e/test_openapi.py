@@ -237,13 +237,13 @@ def test_typescript_types_are_generated_and_hold(
 def test_a_browser_shows_the_page_within_its_content_security_policy(shared_server: Server) -> None:
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser at {CHROMIUM}")
-    complaints: list[str] = []
+    page_errors: list[str] = []
     with chromium() as browser:
         page = browser.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: page_errors.append(str(error)))
+        page.on("console", lambda message: page_errors.append(message.text))
         page.goto(f"{shared_server.url}/docs")
         # The page renders only the operations in view.
         path = page.locator("[data-path='/users']")
         expect(path.first).to_be_visible()
-    assert complaints == []
+    assert page_errors == []

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from strongroom.foundation.config.files import PicturesProfile
+from strongroom.foundation.config.file_settings import PicturesProfile
 from tests.support.client import Client, Response
 from tests.support.config import ONE_WORKER
 from tests.support.images import encoded, png_chunk

@@ -12,7 +12,7 @@ from joserfc.jwk import RSAKey
 
 import strongroom.content.storage
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
-from strongroom.identity.sessions.keys import create_key_file
+from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.testing.server import free_port
 from tests.support.client import Client
 from tests.support.commands import run_command

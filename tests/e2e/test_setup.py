@@ -93,8 +93,8 @@ def submit(page: Page, password: str) -> None:
 
 @on_sqlite
 def test_a_browser_opens_the_link_once(server: Server, page: Page) -> None:
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page_errors: list[str] = []
+    page.on("pageerror", lambda error: page_errors.append(str(error)))
     (token,) = tokens_said(server.config)
     page.goto(f"{server.url}/setup#{token}")
     assert page.url == f"{server.url}/setup"
@@ -111,7 +111,7 @@ def test_a_browser_opens_the_link_once(server: Server, page: Page) -> None:
     page.goto(f"{server.url}/setup#{token}")
     expect(page.locator("#invalid")).to_be_visible()
     expect(page.locator("form")).to_have_count(0)
-    assert complaints == []
+    assert page_errors == []
 
 
 @on_sqlite

@@ -274,8 +274,8 @@ def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None
 @needs_browser
 def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) -> None:
     page = browser.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page_errors: list[str] = []
+    page.on("pageerror", lambda error: page_errors.append(str(error)))
     offsets: list[str | None] = []
 
     def break_once(route: Route) -> None:
@@ -299,7 +299,7 @@ def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) ->
     assert "no.bin" not in site.names()
     # The first piece was not sent again.
     assert offsets.count("0") == 2
-    assert complaints == []
+    assert page_errors == []
     page.close()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.assembly.server import STOP_SECONDS
+from strongroom.assembly.server_process import STOP_SECONDS
 from tests.e2e.offline import number_of_incomplete
 from tests.support.client import Client
 from tests.support.config import change_config

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from strongroom.foundation.config.server import DatabaseSettings
+from strongroom.foundation.config.server_settings import DatabaseSettings
 from strongroom.testing.server import free_port
 from tests.support.campaign import campaign_size
 from tests.support.client import PASSWORD, TIMEOUT

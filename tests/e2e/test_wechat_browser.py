@@ -177,14 +177,14 @@ def test_the_pages_speak_chinese_to_those_who_do(browser: Browser, shared_server
 def test_nothing_on_the_pages_is_refused_by_their_own_policy(
     context: BrowserContext, shared_server: Server
 ) -> None:
-    complaints: list[str] = []
+    page_errors: list[str] = []
     page = context.new_page()
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: page_errors.append(message.text))
+    page.on("pageerror", lambda error: page_errors.append(str(error)))
     page.goto(shared_server.url + SCAN)
     decide(page, "Ada", "Confirm")
     expect(page.get_by_text("You are logged in.", exact=True)).to_be_visible()
-    assert complaints == []
+    assert page_errors == []
 
 
 @pytest.mark.parametrize("path", [SCAN, CALLBACK])

@@ -254,7 +254,7 @@ def test_reserved_space_comes_back_when_an_upload_ends_or_fails(api: Api) -> Non
     assert space(api, tenant, alice) == (0, 0)
     assert announce(api, tenant, alice).status_code == 201
     api.clock.advance(2 * ABANDONED_AFTER)
-    # The next announcement releases ended reservations; so does the collection.
+    # The next direct upload releases ended reservations; so does the collection.
     alice = replace(alice, token=api.log_in(alice.email).json["accessToken"])
     assert announce(api, tenant, alice).status_code == 201
     api.clock.advance(2 * ABANDONED_AFTER)

@@ -18,7 +18,7 @@ from tests.support.timing import busy_wait, differences, differs
 from strongroom.activity.notifications.service import MessageService
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords
-from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.password_policy import PasswordHasher
 from strongroom.testing.clock import HOUR
 
 KNOWN, UNKNOWN = "known@example.com", "other@example.com"

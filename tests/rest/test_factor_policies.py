@@ -1,4 +1,4 @@
-"""Users who must have a second factor: every way in, under every policy."""
+"""Users who must have a second factor: every login option, under every policy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -114,7 +114,7 @@ def enrol(api: Api, person: Person) -> str:
 
 @dataclass
 class Ways:
-    """Every way in: each returns the answer to a right first proof."""
+    """Every login option: each returns the answer to a right first proof."""
 
     api: Api
     logins: Logins
@@ -160,7 +160,7 @@ BY_ITSELF = {"WeChat on a site", "WeChat's mini program"}
 
 @pytest.mark.parametrize("grace_days", [0, GRACE_DAYS])
 @pytest.mark.parametrize("required_for", [[], ["admin"], ["tenant-admin"], ["all"]], ids=str)
-def test_no_way_in_leaves_a_required_factor_out(
+def test_no_login_option_leaves_a_required_factor_out(
     api: Api, logins: Logins, required_for: list[str], grace_days: int
 ) -> None:
     ways, tried = Ways(api, logins), 0

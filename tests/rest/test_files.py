@@ -112,7 +112,7 @@ class TestWhoMayDoWhat:
         assert {answer.status_code for answer in answers} == {401 if caller is None else 403}
         assert api.get(f"{tenant}/files/{file}/download", by=owner).data == b"x"
 
-    def test_a_former_member_keeps_no_way_in(self, api: Api) -> None:
+    def test_a_former_member_keeps_no_access(self, api: Api) -> None:
         admin, member = api.person(), api.person()
         tenant = api.tenant(admin)
         api.join(tenant, admin, member)

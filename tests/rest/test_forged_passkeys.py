@@ -21,7 +21,7 @@ from tests.support.passkeys import (
 )
 
 from strongroom.identity.sessions.factor_challenges import TRIES
-from strongroom.identity.sessions.second_factors import DAILY_TRIES
+from strongroom.identity.sessions.factor_verification import DAILY_TRIES
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom.testing.races import Contender, race
 from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator

@@ -20,7 +20,7 @@ from tests.support.config import Table
 from tests.support.databases import SqliteDatabases
 from tests.support.server import Server, serving, write_config
 
-from strongroom.identity.sessions.keys import rotate
+from strongroom.identity.sessions.signing_keys import rotate
 from strongroom.testing.clock import MINUTE, ManualClock
 
 KEYS = "/.well-known/jwks.json"

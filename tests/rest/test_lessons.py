@@ -12,8 +12,8 @@ from tests.support.config import lifted
 from tests.support.http import at_once
 
 from strongroom.foundation.errors import Unavailable
-from strongroom.identity.sessions.keys import load_keys
-from strongroom.identity.users.passwords import HashQueue, complaints
+from strongroom.identity.sessions.signing_keys import load_keys
+from strongroom.identity.users.password_policy import HashQueue, password_faults
 from strongroom.identity.verification.codes import CodeService
 from strongroom.testing.clock import HOUR, MINUTE
 
@@ -304,13 +304,13 @@ class TestCommonPasswords:
     """Passwords that satisfy the policy but are guessed first."""
 
     def test_at_least_ten_thousand_are_known(self) -> None:
-        from strongroom.identity.users.passwords import _common_passwords
+        from strongroom.identity.users.password_policy import _common_passwords
 
         assert len(_common_passwords()) >= 10_000
 
     @pytest.mark.parametrize("password", ["Password1", "Passw0rd", "Abcd1234", "Qwerty123"])
     def test_the_first_of_them_are_refused_in_any_case(self, password: str) -> None:
-        assert "too-common" in [detail.code for detail in complaints(password)]
+        assert "too-common" in [detail.code for detail in password_faults(password)]
 
     @pytest.mark.parametrize("password", ["Aa1" + "密码🔑" * 340, "Aa1 " + "x" * 60])
     def test_a_long_one_of_any_script_registers_and_logs_in(self, api: Api, password: str) -> None:

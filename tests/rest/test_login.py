@@ -3,7 +3,7 @@
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 
-from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.password_policy import PasswordHasher
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 

@@ -18,7 +18,7 @@ from tests.support.passkeys import (
 )
 
 from strongroom.identity.sessions.factor_challenges import LIFETIME, TRIES
-from strongroom.identity.sessions.second_factors import DAILY_TRIES
+from strongroom.identity.sessions.factor_verification import DAILY_TRIES
 from strongroom.testing.clock import MINUTE
 from strongroom_simulators.passkeys.authenticator import Algorithm, Faults, SoftwareAuthenticator
 
@@ -201,7 +201,7 @@ def test_nobody_enrols_a_passkey_twice(api: Api) -> None:
     assert log_in(api, device).json["user"]["id"] == person.id
 
 
-def test_the_last_way_in_stays(api: Api) -> None:
+def test_the_last_login_option_stays(api: Api) -> None:
     person = api.person(username="ann_lee")
     enrol(api, person)
     factor = api.get("/users/me/factors", by=person).json["data"][0]

@@ -6,7 +6,7 @@ from tests.support.config import Table
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.foundation.caller import Origin
-from strongroom.identity.accounts.passwords import ATTEMPTS
+from strongroom.identity.accounts.change_password import ATTEMPTS
 from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.testing.clock import MINUTE
 

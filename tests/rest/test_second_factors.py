@@ -14,7 +14,7 @@ from tests.support.totp import wrong_code
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.identity.sessions.factor_challenges import LIFETIME, TRIES
-from strongroom.identity.sessions.second_factors import DAILY_TRIES
+from strongroom.identity.sessions.factor_verification import DAILY_TRIES
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom_factor_totp import plugin
 

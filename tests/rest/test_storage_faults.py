@@ -86,7 +86,7 @@ class Deployment:
         services = container.get(BlobService)
         # The process must not use rows that it has reserved and another one collects as abandoned.
         services.close()
-        BlobRemoval(container.database, later, services.storages, services.holds).collect()
+        BlobRemoval(container.database, later, services.storages, services.leases).collect()
         with container.database.read() as connection:
             rows = connection.execute(select(blobs.c.object_key, blobs.c.state)).all()
         assert {row.state for row in rows} <= {BlobState.STORED}

@@ -25,9 +25,9 @@ _context.set_forkserver_preload(
     [
         *(
             "strongroom.cli.main",
-            "strongroom.cli.server",
+            "strongroom.cli.server_commands",
             "strongroom.assembly.app",
-            "strongroom.assembly.server",
+            "strongroom.assembly.server_process",
         ),
         # The core imports them when it checks the first password and address.
         *("zxcvbn", "email_validator"),

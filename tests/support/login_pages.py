@@ -98,13 +98,13 @@ def person_at(browser: Browser, server: Server, language: str, **options: Any) -
     user = server.create_user(email)
     # Autofill would answer at once; the journey with autofill has a window of its own.
     context.add_init_script("delete PublicKeyCredential.isConditionalMediationAvailable")
-    page, complaints = context.new_page(), list[str]()
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text))
+    page, page_errors = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: page_errors.append(str(error)))
+    page.on("console", lambda message: page_errors.append(message.text))
     yield Person(server, page, texts, email, user["id"])
     context.close()
     # Browsers also report the status codes of forms with errors, such as 400.
-    faults = [text for text in complaints if "the server responded with a status of" not in text]
+    faults = [text for text in page_errors if "the server responded with a status of" not in text]
     assert not faults, faults
 
 

@@ -107,7 +107,7 @@ ROWS: Final = (
     core(
         "passwords-end-logins",
         "A new password ends the logins of before.",
-        "identity/accounts/passwords.py",
+        "identity/accounts/change_password.py",
         "            self._authorizations.revoke_all(connection, user_id, but=kept_authorization)\n",
         "",
         "rest/test_credentials.py::TestPasswords"
@@ -116,7 +116,7 @@ ROWS: Final = (
     core(
         "passwords-guesses",
         "A stolen token does not guess the current password without end.",
-        "identity/accounts/passwords.py",
+        "identity/accounts/change_password.py",
         "lifetime=_HOUR) > ATTEMPTS:",
         "lifetime=_HOUR) > 1 << 30:",
         "rest/test_lessons.py::TestOldPassword"
@@ -125,7 +125,7 @@ ROWS: Final = (
     core(
         "passwords-hashes-at-once",
         "Only so many passwords are hashed at once.",
-        "identity/users/passwords.py",
+        "identity/users/password_policy.py",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
         "unit/users/test_passwords.py::test_concurrent_hashes_are_bounded",
@@ -133,7 +133,7 @@ ROWS: Final = (
     core(
         "passwords-queue",
         "Only so many logins wait for their hash.",
-        "identity/users/passwords.py",
+        "identity/users/password_policy.py",
         "if not self._places.acquire(blocking=False):",
         "if self._places.acquire(blocking=False) is None:",
         "unit/users/test_passwords.py::test_a_full_queue_refuses_at_once",
@@ -142,7 +142,7 @@ ROWS: Final = (
         "bindings-held-code",
         "Binding an address takes a code of a contact that is held.",
         "identity/accounts/reauthentication.py",
-        "            require_held(self._codes, held, proof.code, Purpose.BIND, fields.code)\n",
+        "            require_contact_code(self._codes, held, proof.code, Purpose.BIND, fields.code)\n",
         "            pass\n",
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
     ),
@@ -198,7 +198,7 @@ ROWS: Final = (
     core(
         "second-factor-once",
         "Each proof of a second factor counts once.",
-        "identity/users/factors.py",
+        "identity/users/enrolled_factors.py",
         '.where(_OF_USER, _OF_ID, second_factors.c.revision == bindparam("checked"))',
         '.where(_OF_USER, _OF_ID, bindparam("checked") > 0)',
         "rest/test_second_factors.py::test_a_code_that_counts_during_its_check_does_not_count_again",
@@ -206,7 +206,7 @@ ROWS: Final = (
     core(
         "second-factor-daily-tries",
         "A new first proof brings no further tries of the second factor.",
-        "identity/sessions/second_factors.py",
+        "identity/sessions/factor_verification.py",
         "if count.events > DAILY_TRIES:",
         "if False:",
         "rest/test_second_factors.py::test_new_challenges_bring_no_further_tries",
@@ -222,7 +222,7 @@ ROWS: Final = (
     core(
         "second-factor-enrolled-by-self",
         "Not even administrators enrol a factor for another user.",
-        "identity/accounts/second_factors.py",
+        "identity/accounts/factor_management.py",
         "identity.require_self(user_id)\n        method = self.method(kind)",
         "method = self.method(kind)",
         "rest/test_second_factors.py"

@@ -115,7 +115,7 @@ ROWS: Final = (
     core(
         "host-versions",
         "A number that no version has is not found.",
-        "assembly/plugin_host/files.py",
+        "assembly/plugin_host/host_files.py",
         "    if not 0 < number < _VERSIONS:\n        raise NotFound\n",
         "",
         "rest/test_host_files.py::TestTrashAndVersions::test_versions_are_listed_read_and_restored",

@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "keys-short",
         "An HMAC key that is too short does not sign.",
-        "identity/sessions/keys.py",
+        "identity/sessions/signing_keys.py",
         "if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:",
         "if False:",
         "unit/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",

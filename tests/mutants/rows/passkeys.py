@@ -570,7 +570,7 @@ ROWS: Final = (
     core(
         "passkey-named-user",
         "A name admits only the passkeys of its user.",
-        "identity/sessions/second_factors.py",
+        "identity/sessions/factor_verification.py",
         'if row and challenge.context["user_id"] in (None, row.user_id):',
         "if row:",
         "rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
@@ -595,31 +595,31 @@ ROWS: Final = (
     core(
         "passkey-alarm-recorded",
         "A copied passkey is recorded, and its user informed.",
-        "identity/sessions/second_factors.py",
+        "identity/sessions/factor_verification.py",
         '            self._raise_alarm(f"{factor}.{alarm.reason}", rows[0].user_id, origin)\n',
         "            str(alarm)\n",
         "rest/test_passkeys.py::test_a_copied_key_is_refused_reported_and_kept",
     ),
     core(
         "passkey-last-way-in",
-        "The last way in stays.",
-        "identity/accounts/second_factors.py",
-        "if self._is_way_in(removed) and not self._has_way_in(connection, user_id):",
+        "The last login option stays.",
+        "identity/accounts/factor_management.py",
+        "if self._is_login_option(removed) and not self._has_login_option(connection, user_id):",
         "if False:",
-        "rest/test_passkeys.py::test_the_last_way_in_stays",
+        "rest/test_passkeys.py::test_the_last_login_option_stays",
     ),
     core(
         "passkey-username",
-        "A name without a password is no way in.",
-        "identity/accounts/second_factors.py",
+        "A name without a password is no login option.",
+        "identity/accounts/factor_management.py",
         "bool(kinds - {USERNAME})",
         "bool(kinds)",
-        "rest/test_passkeys.py::test_the_last_way_in_stays",
+        "rest/test_passkeys.py::test_the_last_login_option_stays",
     ),
     core(
         "passkey-rename-proof",
         "Only a fresh proof renames a factor.",
-        "identity/accounts/second_factors.py",
+        "identity/accounts/factor_management.py",
         "        # A wrong name could make the user remove the wrong one.\n"
         "        self._reauthentication.require_any(\n"
         "            identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields\n"
@@ -630,7 +630,7 @@ ROWS: Final = (
     core(
         "passkey-rename-self",
         "Nobody renames the factor of another user.",
-        "identity/accounts/second_factors.py",
+        "identity/accounts/factor_management.py",
         "        identity.require_self(user_id)\n        # A wrong name",
         "        # A wrong name",
         "rest/test_passkeys.py::test_passkeys_have_names_and_are_renamed_and_removed",

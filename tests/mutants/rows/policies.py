@@ -13,7 +13,7 @@ ROWS: Final = (
             raise _EnrolmentMissing""",
         """        if False:
             raise _EnrolmentMissing""",
-        "rest/test_factor_policies.py::test_no_way_in_leaves_a_required_factor_out",
+        "rest/test_factor_policies.py::test_no_login_option_leaves_a_required_factor_out",
     ),
     core(
         "policy-refresh",
@@ -42,7 +42,7 @@ ROWS: Final = (
     core(
         "policy-last-factor",
         "The last factor of a user who must have one stays.",
-        "identity/accounts/second_factors.py",
+        "identity/accounts/factor_management.py",
         "            raise errors.FactorNeeded\n",
         "            pass\n",
         "rest/test_factor_policies.py::TestNewPolicy::test_the_last_factor_stays",
@@ -50,7 +50,7 @@ ROWS: Final = (
     core(
         "policy-removed-factor",
         "What a removed factor has proven counts no longer.",
-        "identity/accounts/second_factors.py",
+        "identity/accounts/factor_management.py",
         "            self._authorizations.weaken(connection, user_id)\n",
         "",
         "rest/test_factor_policies.py::TestRefresh::test_a_factor_that_is_removed_counts_no_longer",

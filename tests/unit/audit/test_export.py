@@ -12,7 +12,7 @@ from strongroom.activity.audit.export import AuditExport, Checkpoint, ExportRang
 from strongroom.activity.audit.verifier import ChainBroken
 from strongroom.foundation.database import Database
 from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint, sign_checkpoint
-from strongroom.identity.sessions.keys import KeyRing, generate_key
+from strongroom.identity.sessions.signing_keys import KeyRing, generate_key
 from strongroom.testing.clock import ManualClock
 
 RING = KeyRing("RS256", [generate_key("RS256", 0)])

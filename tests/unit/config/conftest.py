@@ -4,7 +4,7 @@ import pytest
 from tests.support.config import write_toml
 from tests.support.production import production
 
-from strongroom.identity.sessions.keys import create_key_file
+from strongroom.identity.sessions.signing_keys import create_key_file
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from strongroom.web.gateway.limits import RESERVED_THREADS, Admission, Admission
 @dataclass(eq=False)
 class Task:
     is_transfer: bool = False
-    is_aside: bool = False
+    is_uncounted: bool = False
     queued_at: float = 0.0
     runs: int = field(default=0)
 
@@ -82,7 +82,7 @@ def test_a_request_that_steps_aside_makes_room_for_the_next_one() -> None:
     waiting, *_ = fill(admission, 16, transfers=False)
     queued = Task()
     assert admission.enter(queued) is AdmissionResult.QUEUED
-    assert admission.step_aside(waiting) is queued
+    assert admission.release_slot(waiting) is queued
     assert admission.enter(Task()) is AdmissionResult.QUEUED
     # It is counted neither as a transfer nor when it ends.
     assert admission.become_transfer(waiting)

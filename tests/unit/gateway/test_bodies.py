@@ -8,8 +8,8 @@ import pytest
 from strongroom.web.gateway.bodies import (
     FREE_PIECES,
     SMALLEST_AVERAGE,
+    BodyDrain,
     EarlyBody,
-    Lingering,
     RequestBody,
 )
 from strongroom.web.gateway.limits import Timers, TransferRate
@@ -88,5 +88,5 @@ def test_a_small_body_of_single_bytes_stays_incomplete() -> None:
 
 def test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end() -> None:
     client = Client(b"x", MANY)
-    Lingering(client, RATE, Timers()).discard()
+    BodyDrain(client, RATE, Timers()).discard()
     assert client.received < 2 * FREE_PIECES

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.foundation.config.server import LoggingSettings
+from strongroom.foundation.config.server_settings import LoggingSettings
 from strongroom.foundation.logs import configure
 
 

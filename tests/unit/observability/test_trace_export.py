@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from tests.support.collector import collecting
 
-from strongroom.foundation.config.server import TracingSettings
+from strongroom.foundation.config.server_settings import TracingSettings
 from strongroom.ops.observability import trace_export
 from strongroom.ops.observability.doctor import CheckState, examine_collector
 from strongroom.ops.observability.metrics import Metrics

@@ -26,8 +26,8 @@ from strongroom.identity.access_keys.models import access_keys
 from strongroom.identity.accounts.first_administrator import Setup, setup_links
 from strongroom.identity.sessions.models import (
     authorizations,
-    browser_states,
     factor_challenges,
+    oauth_states,
     refresh_tokens,
 )
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
@@ -39,7 +39,7 @@ DAY = 24 * HOUR
 EXPIRING = (
     captchas,
     verification_codes,
-    browser_states,
+    oauth_states,
     factor_challenges,
     setup_links,
     counters,

@@ -14,7 +14,7 @@ from joserfc.jwk import OctKey, RSAKey
 from tests.support.logs import own_records
 
 from strongroom.cli.main import root
-from strongroom.identity.sessions.keys import (
+from strongroom.identity.sessions.signing_keys import (
     MARGIN,
     KeyFile,
     KeyRingError,

@@ -63,20 +63,20 @@ class Node:
             free_failures_per_address=FREE_PER_ADDRESS,
         )
 
-    def admit(self, name: str = "alice") -> Ticket:
-        return self.throttle.admit(name, ADDRESS)
+    def begin(self, name: str = "alice") -> Ticket:
+        return self.throttle.begin(name, ADDRESS)
 
     def settle(self, change: Change) -> None:
         with self._database.write() as connection:
             execute_together(connection, [change])
 
     def log_in(self, name: str = "alice") -> None:
-        self.settle(self.throttle.success(self.admit(name)))
+        self.settle(self.throttle.success(self.begin(name)))
 
     def guess(self, name: str = "alice") -> bool:
         """Try a wrong password; return whether it was evaluated."""
         with suppress(CaptchaRequired):
-            self.settle(self.throttle.failure(self.admit(name)))
+            self.settle(self.throttle.failure(self.begin(name)))
             return True
         return False
 
@@ -109,7 +109,7 @@ def test_the_users_of_one_address_at_once_all_pass(database: Database, clock: Ma
 def test_right_passwords_among_guesses_get_no_guess_beyond_the_limit(node: Node) -> None:
     node.guess()
     node.guess()
-    pending = node.admit()
+    pending = node.begin()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(node.guess)
         node.settle(node.throttle.failure(pending))
@@ -120,10 +120,10 @@ def test_right_passwords_among_guesses_get_no_guess_beyond_the_limit(node: Node)
 def test_an_attempt_waits_for_the_outcome_of_those_that_may_use_up_the_limit(
     node: Node, is_evaluated: bool
 ) -> None:
-    tickets = [node.admit() for _ in range(FREE)]
+    tickets = [node.begin() for _ in range(FREE)]
     outcome = node.throttle.success if is_evaluated else node.throttle.undo
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(node.admit)
+        waiting = pool.submit(node.begin)
         node.settle(outcome(tickets[0]))
         assert waiting.result() == ALICE
 
@@ -131,28 +131,28 @@ def test_an_attempt_waits_for_the_outcome_of_those_that_may_use_up_the_limit(
 def test_an_attempt_does_not_wait_for_ever(database: Database, clock: ManualClock) -> None:
     node = Node(database, clock, patience=SHORT)
     for _ in range(FREE):
-        node.admit()
+        node.begin()
     with pytest.raises(Unavailable) as raised:
-        node.admit()
+        node.begin()
     assert raised.value.retry_after
-    node.admit("bob")
+    node.begin("bob")
 
 
 def test_only_so_many_attempts_wait(database: Database, clock: ManualClock) -> None:
     node = Node(database, clock, places=1)
-    tickets = [node.admit() for _ in range(FREE)]
+    tickets = [node.begin() for _ in range(FREE)]
     is_waiting = threading.Event()
     second = Node(database, clock, places=0)
 
     def begin() -> Ticket:
         is_waiting.set()
-        return node.admit()
+        return node.begin()
 
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(begin)
         is_waiting.wait()
         with pytest.raises(Unavailable):
-            second.admit()
+            second.begin()
         node.settle(node.throttle.success(tickets[0]))
         assert waiting.result() == ALICE
 
@@ -163,24 +163,24 @@ def test_an_attempt_that_waits_gives_its_place_to_another_request(
     blocked: list[str] = []
     node = Node(database, clock, patience=SHORT, on_block=lambda: blocked.append("attempt"))
     for _ in range(FREE):
-        node.admit()
+        node.begin()
     assert blocked == []
     with pytest.raises(Unavailable):
-        node.admit()
+        node.begin()
     assert blocked == ["attempt"]
 
 
 def test_attempts_whose_process_ended_are_forgotten(node: Node, clock: ManualClock) -> None:
     for _ in range(FREE):
-        node.admit()
+        node.begin()
     clock.advance(LEASE)
-    assert node.admit() == ALICE
+    assert node.begin() == ALICE
 
 
 def test_pruning_keeps_pending_attempts(node: Node, database: Database, clock: ManualClock) -> None:
     node.guess()
     clock.advance(HOUR - 1)
-    tickets = [node.admit() for _ in range(FREE - 1)]
+    tickets = [node.begin() for _ in range(FREE - 1)]
     clock.advance(1)
     Counters(clock, SecretKeys("s" * 32)).prune(database)
     assert [node.guess() for _ in range(FREE - len(tickets))] == [True]
@@ -215,10 +215,10 @@ def test_the_window_of_an_address_begins_with_its_first_failure_and_does_not_mov
         assert node.guess(f"name{number}")
     clock.advance(HOUR - 1)
     with pytest.raises(StrongroomError):
-        node.admit("other")
-    node.settle(node.throttle.failure(node.throttle.admit_solved("other", ADDRESS)))
+        node.begin("other")
+    node.settle(node.throttle.failure(node.throttle.begin_solved("other", ADDRESS)))
     clock.advance(1)
-    assert node.admit("other").name == "other"
+    assert node.begin("other").name == "other"
 
 
 def test_a_right_password_clears_the_failures_of_its_name(node: Node) -> None:
@@ -229,7 +229,7 @@ def test_a_right_password_clears_the_failures_of_its_name(node: Node) -> None:
 
 
 def test_a_right_password_does_not_clear_guesses_whose_outcome_is_pending(node: Node) -> None:
-    guesses = [node.admit() for _ in range(FREE - 1)]
+    guesses = [node.begin() for _ in range(FREE - 1)]
     node.log_in()
     for ticket in guesses:
         node.settle(node.throttle.failure(ticket))

@@ -6,8 +6,14 @@ import pytest
 
 from strongroom.foundation.errors import TokenInvalid
 from strongroom.foundation.ids import new_id
-from strongroom.identity.sessions.keys import KeyFile, KeyRing, create_key_file, generate_key, rotate
 from strongroom.identity.sessions.models import Authorization
+from strongroom.identity.sessions.signing_keys import (
+    KeyFile,
+    KeyRing,
+    create_key_file,
+    generate_key,
+    rotate,
+)
 from strongroom.identity.sessions.tokens import TokenClaims, TokenSigner, VerifiedTokens
 from strongroom.plugin_api.login import SINGLE_FACTOR
 from strongroom.testing.clock import MINUTE, ManualClock

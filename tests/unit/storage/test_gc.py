@@ -36,7 +36,7 @@ def blobs(api: Api) -> BlobService:
 
 def test_bytes_that_are_released_under_a_hold_stay_until_it_ends(blobs: BlobService, api: Api) -> None:
     key = store(blobs, api)
-    with blobs.holds.hold():
+    with blobs.leases.lease():
         release(blobs, api, key)
         assert blobs.collect() == 0
         assert read(blobs, key) == b"bytes"
@@ -45,21 +45,21 @@ def test_bytes_that_are_released_under_a_hold_stay_until_it_ends(blobs: BlobServ
 
 def test_a_hold_that_is_not_renewed_ends(blobs: BlobService, api: Api) -> None:
     key = store(blobs, api)
-    with blobs.holds.hold() as hold:
+    with blobs.leases.lease() as lease:
         api.clock.advance(LIFETIME - 1)
-        hold.renew()
+        lease.renew()
         api.clock.advance(LIFETIME - 1)
-        assert blobs.holds.any()
+        assert blobs.leases.any()
         api.clock.advance(1)
-        assert not blobs.holds.any()
+        assert not blobs.leases.any()
         release(blobs, api, key)
         with pytest.raises(LeaseLost):
-            hold.renew()
+            lease.renew()
 
 
 def test_one_hold_does_not_end_another(blobs: BlobService) -> None:
-    with blobs.holds.hold():
-        with blobs.holds.hold():
+    with blobs.leases.lease():
+        with blobs.leases.lease():
             pass
-        assert blobs.holds.any()
-    assert not blobs.holds.any()
+        assert blobs.leases.any()
+    assert not blobs.leases.any()

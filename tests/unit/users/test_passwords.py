@@ -8,8 +8,8 @@ import pytest
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 from strongroom.foundation.errors import Unavailable
-from strongroom.identity.users import passwords
-from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users import password_policy
+from strongroom.identity.users.password_policy import PasswordHasher
 
 COST = 4
 
@@ -66,8 +66,8 @@ def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counted.append(2 ** int(salt.split(b"$")[2]))
         return hashpw(password, salt)
 
-    monkeypatch.setattr("strongroom.identity.users.passwords.bcrypt.checkpw", check)
-    monkeypatch.setattr("strongroom.identity.users.passwords.bcrypt.hashpw", make)
+    monkeypatch.setattr("strongroom.identity.users.password_policy.bcrypt.checkpw", check)
+    monkeypatch.setattr("strongroom.identity.users.password_policy.bcrypt.hashpw", make)
     return counted
 
 
@@ -96,7 +96,7 @@ def test_concurrent_hashes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         running.pop()
         return True
 
-    monkeypatch.setattr("strongroom.identity.users.passwords.bcrypt.checkpw", check)
+    monkeypatch.setattr("strongroom.identity.users.password_policy.bcrypt.checkpw", check)
     threads = [threading.Thread(target=hasher.verify, args=("x", "$2b$04$x")) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -125,7 +125,7 @@ class BusyHasher:
         self.hasher.verify("first", None)
         self.released = threading.Event()
         self.started = threading.Semaphore(0)
-        monkeypatch.setattr("strongroom.identity.users.passwords.bcrypt.checkpw", self._check)
+        monkeypatch.setattr("strongroom.identity.users.password_policy.bcrypt.checkpw", self._check)
 
     def _check(self, _password: bytes, _stored: bytes) -> bool:
         self.started.release()
@@ -192,4 +192,4 @@ def test_new_passwords_do_not_delay_logins(busy: BusyHasher) -> None:
     ],
 )
 def test_the_policy_is_the_owners(password: str, codes: list[str]) -> None:
-    assert [detail.code for detail in passwords.complaints(password)] == codes
+    assert [detail.code for detail in password_policy.password_faults(password)] == codes

@@ -12,7 +12,7 @@ from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
 from strongroom.identity.sessions.checkpoints import sign_checkpoint
-from strongroom.identity.sessions.keys import load_keys
+from strongroom.identity.sessions.signing_keys import load_keys
 from strongroom.ops.backup.create import BackupService
 from strongroom.ops.observability.checks import (
     EventsCheck,

@@ -16,7 +16,7 @@ import click
 
 from strongroom.clock import SystemClock
 from strongroom.foundation.secret_keys import create_private_file
-from strongroom.identity.sessions.keys import create_key_file
+from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.ops.samples import SECRETS_TO_FILL_IN
 
 _DOMAIN: Final = "files.example.com"

@@ -3,7 +3,7 @@
 import click
 
 from strongroom.cli.audit import verify_export_command
-from strongroom.cli.keys import adopt_secret_command, export_tenant_key_command
+from strongroom.cli.key_commands import adopt_secret_command, export_tenant_key_command
 from strongroom.cli.storage import claim_command
 
 

@@ -96,7 +96,7 @@ def create(
             user = registrations.create(replace(registration, password=password), COMMAND_LINE)
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
-    click.echo(json.dumps(_present(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
+    click.echo(json.dumps(_serialize(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
 
 
 @users_group.command("invite-admin")
@@ -146,7 +146,7 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
 
     USER is the user's id. Verify who requests it: from now on the first proof alone logs in.
     """
-    from strongroom.identity.accounts.second_factors import FactorService
+    from strongroom.identity.accounts.factor_management import FactorService
 
     with context.container() as container:
         try:
@@ -168,11 +168,11 @@ def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> No
     """
     with context.container() as container:
         for state in _factor_states(container, only_missing=missing):
-            click.echo(json.dumps(_present_factors(state)) if as_json else _factors_line(state))
+            click.echo(json.dumps(_serialize_factors(state)) if as_json else _factors_line(state))
 
 
 def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[FactorState]:
-    from strongroom.identity.accounts.second_factors import FactorService
+    from strongroom.identity.accounts.factor_management import FactorService
 
     number, service = 1, container.get(FactorService)
     while True:
@@ -183,7 +183,7 @@ def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[Fa
         number += 1
 
 
-def _present_factors(state: FactorState) -> dict[str, object]:
+def _serialize_factors(state: FactorState) -> dict[str, object]:
     return {
         "id": state.user_id,
         "type": state.type,
@@ -208,7 +208,7 @@ def _read_password(*, from_stdin: bool) -> str:
     return password
 
 
-def _present(user: User) -> dict[str, str | int]:
+def _serialize(user: User) -> dict[str, str | int]:
     return {"id": user.id, "type": user.type, "name": user.name, "revision": user.revision}
 
 

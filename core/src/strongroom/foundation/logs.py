@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Final
 
 from strongroom.clock import iso_format
-from strongroom.foundation.config.server import LoggingSettings
+from strongroom.foundation.config.server_settings import LoggingSettings
 
 INTERVAL: Final = 60.0
 """Seconds between two log entries of identical errors."""

@@ -46,7 +46,7 @@ class PidFile:
         self._path = settings.server.data_dir.absolute() / f"serve-{port}.pid"
         self._file: int | None = None
 
-    def hold(self) -> None:
+    def lock(self) -> None:
         """Take the lock and write this process's id; the lock is released when the process ends."""
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -20,7 +20,7 @@ from strongroom.foundation.config.limits import OFF
 from strongroom.foundation.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.foundation.plugins.selection import Selection
 from strongroom.foundation.secret_keys import is_readable_by_others
-from strongroom.identity.sessions.keys import Key, KeyRingError, load_keys
+from strongroom.identity.sessions.signing_keys import Key, KeyRingError, load_keys
 from strongroom.ops.samples import samples_in
 from strongroom.plugin_api.storage import (
     LocalPaths,

@@ -44,7 +44,7 @@ class Downloads:
             found = None if known is None else transaction.first(select(downloads.c.id).where(known))
         return found is not None
 
-    def admit(self, link: Link, file: FileInfo | None, item: str, sending: Sending) -> str | None:
+    def count_once(self, link: Link, file: FileInfo | None, item: str, sending: Sending) -> str | None:
         """Count the download that is about to begin, unless it continues a counted one.
 
         Args:

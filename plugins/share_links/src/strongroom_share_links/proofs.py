@@ -37,7 +37,7 @@ class Proofs:
         self._host = host
         self._cookies = cookies
 
-    def holds(self, link: Link) -> bool:
+    def is_proven(self, link: Link) -> bool:
         """Return whether the share has no password, or the current request proves that it is known."""
         if link.password_hash is None:
             return True

@@ -95,7 +95,7 @@ class Sender:
         # Of a small text, the preview is the whole content.
         size = response.content_length or 0
         sending = Sending(offset=0, length=size, size=size, tag=_PREVIEW)
-        self._shares.downloads.admit(visit.link, file, file.id, sending)
+        self._shares.downloads.count_once(visit.link, file, file.id, sending)
         return response
 
     def _preview(self, visit: Visit, file: FileInfo) -> Any:
@@ -118,7 +118,7 @@ class Sender:
         item = _ARCHIVE if file is None else file.id
 
         def before(sending: Sending) -> None:
-            began.append(downloads.admit(visit.link, file, item, sending))
+            began.append(downloads.count_once(visit.link, file, item, sending))
 
         response = send(before)
         return downloads.remember(response, visit.link, began[0]) if began else response

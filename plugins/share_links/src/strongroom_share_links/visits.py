@@ -91,7 +91,7 @@ class Visits:
         if file is None or not is_open:
             raise ApiError(UNAVAILABLE)
         self._require_audience(link)
-        visit = Visit(secret, link, file, self._proofs.holds(link))
+        visit = Visit(secret, link, file, self._proofs.is_proven(link))
         if needs_proof and not visit.is_proven:
             raise ApiError(PASSWORD_REQUIRED)
         if visit.kind not in kinds:

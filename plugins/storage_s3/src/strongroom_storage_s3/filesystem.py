@@ -26,7 +26,7 @@ from fs_s3fs import S3FS  # type: ignore[import-untyped]  # it has no types
 from strongroom.plugin_api.storage import ObjectNotFound
 from strongroom_storage_s3.client import LazyClient
 from strongroom_storage_s3.errors import translated_errors
-from strongroom_storage_s3.files import (
+from strongroom_storage_s3.object_files import (
     ObjectEditor,
     ObjectReader,
     ObjectWriter,

@@ -138,7 +138,7 @@ def remove_factor(
     """Remove a second factor, with a login or step-up by one within the last 10 minutes.
 
     The recovery codes are removed with the last other factor. A factor that the user could log in with,
-    such as a passkey, is not removed if it is the last way in.
+    such as a passkey, is not removed if it is the last login option.
     """
     return Operation(
         "DELETE",

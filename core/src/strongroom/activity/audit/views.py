@@ -31,14 +31,14 @@ blueprint = Blueprint(
 def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:
     """List audit events, newest first; an event must match all given filters."""
     page, included = get_service(AuditListing).page(_filter(query), paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 def _filter(query: dict[str, Any]) -> AuditFilter:
     return AuditFilter(**{name: query[name] for name in AuditFilter.__slots__ if name in query})
 
 
-def _present(record: AuditRecord) -> dict[str, Any]:
+def _serialize(record: AuditRecord) -> dict[str, Any]:
     has_target = record.target_id is not None
     return {
         **asdict(record),

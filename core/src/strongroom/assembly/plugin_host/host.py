@@ -12,8 +12,8 @@ from flask import Response, after_this_request, request
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
-from strongroom.assembly.plugin_host.factors import HostFactors
-from strongroom.assembly.plugin_host.files import HostFiles
+from strongroom.assembly.plugin_host.host_factors import HostFactors
+from strongroom.assembly.plugin_host.host_files import HostFiles
 from strongroom.assembly.plugin_host.state import HostDatabase, HostStore
 from strongroom.assembly.plugin_host.tenants import HostTenants, HostUsers
 from strongroom.assembly.plugin_host.uploads import HostUploads
@@ -30,14 +30,14 @@ from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentials
 from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
 from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
+from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
-from strongroom.identity.sessions.second_factors import SecondFactors
 from strongroom.identity.sessions.views import token_headers
 from strongroom.identity.users.contacts import Notices
-from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.password_policy import PasswordHasher
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.authentication import CallerInfo, Scope

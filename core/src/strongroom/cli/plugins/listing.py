@@ -14,7 +14,7 @@ from strongroom.cli.plugins.kinds import extension_kind
 from strongroom.foundation.config import ConfigurationError, Problem, Settings, plugins_settings
 from strongroom.foundation.config.describe import Section, template
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
-from strongroom.foundation.config.server import PluginsSettings
+from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN, Selection, offered_sections, select
 from strongroom.plugin_api import API_VERSION, Extension

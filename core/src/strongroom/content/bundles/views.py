@@ -16,7 +16,7 @@ from strongroom.foundation.caller import AnyCaller
 from strongroom.plugin_api.files import BeforeSending
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
-from strongroom.web.http.downloads import Content, admit, send_content
+from strongroom.web.http.downloads import Content, check_sending, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.web.http.parsing import text
 from strongroom.web.http.request import get_service
@@ -130,7 +130,7 @@ def send_bundle(
         bundle: the bundle, which the response closes.
         caller: the caller, for the record.
         location: returns the path of the bundle for its id.
-        before: may refuse the content, see :func:`~strongroom.web.http.downloads.admit`.
+        before: may refuse the content, see :func:`~strongroom.web.http.downloads.check_sending`.
     """
     content = Content(
         name=bundle.name,
@@ -150,7 +150,7 @@ def send_bundle(
     response.headers["Content-Location"] = location(bundle.id)
     if request.method != "HEAD" and response.status_code in SENT:
         if before is not None:
-            admit(response, before, content.size)
+            check_sending(response, before, content.size)
         for node in bundle.selected:
             get_service(DownloadRecorder).record(caller, node)
     return response

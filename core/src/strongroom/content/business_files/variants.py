@@ -14,7 +14,11 @@ from strongroom.content.business_files.models import BusinessFile, picture_varia
 from strongroom.content.business_files.pictures import PictureProcessor
 from strongroom.content.storage.models import Blob
 from strongroom.content.storage.service import BlobService
-from strongroom.foundation.config.files import BusinessFilesSettings, FilesProfile, PicturesProfile
+from strongroom.foundation.config.file_settings import (
+    BusinessFilesSettings,
+    FilesProfile,
+    PicturesProfile,
+)
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import NotFound, Unavailable, UnsupportedMediaType, ValidationFailed

@@ -224,10 +224,10 @@ def delete_business_file(file_name: str) -> dict[str, bool]:
 def _upload(profile_name: str) -> Json:
     files = get_service(BusinessFileService)
     incoming = receive_upload(files.profiles[profile_name].max_bytes)
-    return _present(files.upload(current_identity(), profile_name, incoming))
+    return _serialize(files.upload(current_identity(), profile_name, incoming))
 
 
-def _present(file: BusinessFile) -> Json:
+def _serialize(file: BusinessFile) -> Json:
     body: Json = {
         "fileName": file.name,
         "url": absolute_url(_LOCATION.endpoint, file_name=file.name),

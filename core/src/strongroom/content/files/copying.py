@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, bindparam, literal, literal_column, s
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView, ceiling_of
 from strongroom.content.nodes.events import FileAction
-from strongroom.content.nodes.file_writer import FileWriter, OnConflict, require_admitted_type
+from strongroom.content.nodes.file_writer import FileWriter, OnConflict, require_allowed_type
 from strongroom.content.nodes.models import NODE, Node, NodeType, nodes
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
@@ -83,13 +83,13 @@ class CopyingService:
         access: AccessControl,
         tree: Tree,
         file_writer: FileWriter,
-        space: Quota,
+        quota: Quota,
     ) -> None:
         self._database = database
         self._access = access
         self._tree = tree
         self._file_writer = file_writer
-        self._space = space
+        self._quota = quota
 
     def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Copy) -> NodeView:
         """Copy a file, or a folder with its content, into a folder or to the top level.
@@ -162,7 +162,7 @@ class CopyingService:
     ) -> Node:
         top, *below = originals
         # Copies share the stored bytes, but count in full: each may outlive the other.
-        self._space.use(connection, top.tenant_id, sum(node.size for node in originals))
+        self._quota.use(connection, top.tenant_id, sum(node.size for node in originals))
         copied = self._add(connection, caller, top, place, name)
         ids = {top.id: copied.id}
         # The owner of the copy holds a grant on it, so the nodes below it are visible through it.
@@ -193,5 +193,5 @@ def _content_of(caller: AnyCaller, node: Node) -> FileContent | None:
     """Return the content of a file, ``None`` for a folder."""
     if node.blob_key is None or node.content_type is None or node.checksum is None:
         return None
-    require_admitted_type(caller, node.content_type)
+    require_allowed_type(caller, node.content_type)
     return FileContent(node.blob_key, node.size, node.content_type, node.checksum, node.scan)

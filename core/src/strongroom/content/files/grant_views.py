@@ -65,7 +65,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     grant, is_new = get_service(GrantService).put(
         current_identity(), tenant_id, file_id, requested, origin()
     )
-    return _present(grant), 201 if is_new else 200
+    return _serialize(grant), 201 if is_new else 200
 
 
 @blueprint.operation(
@@ -82,7 +82,7 @@ def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     page, included = get_service(GrantService).page(
         current_identity(), tenant_id, file_id, paging(query)
     )
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 @blueprint.operation(
@@ -123,7 +123,7 @@ def put_group_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int
     grant, is_new = get_service(GroupGrantService).put(
         current_identity(), tenant_id, file_id, requested, origin()
     )
-    return _present_group_grant(grant), 201 if is_new else 200
+    return _serialize_group_grant(grant), 201 if is_new else 200
 
 
 @blueprint.operation(
@@ -140,7 +140,7 @@ def list_group_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Js
     page, included = get_service(GroupGrantService).page(
         current_identity(), tenant_id, file_id, paging(query)
     )
-    return envelope(page, _present_group_grant, included)
+    return envelope(page, _serialize_group_grant, included)
 
 
 @blueprint.operation(
@@ -172,10 +172,10 @@ def explain_access(tenant_id: str, file_id: str, query: Json) -> Json:
     explanation = get_service(AccessExplainer).explain(
         current_identity(), tenant_id, file_id, query["userId"] or current_identity().user_id
     )
-    return _present_explanation(explanation)
+    return _serialize_explanation(explanation)
 
 
-def _present(grant: Grant) -> Json:
+def _serialize(grant: Grant) -> Json:
     return {
         "fileId": grant.node_id,
         "ownerId": grant.user_id,
@@ -187,7 +187,7 @@ def _present(grant: Grant) -> Json:
     }
 
 
-def _present_group_grant(grant: GroupGrant) -> Json:
+def _serialize_group_grant(grant: GroupGrant) -> Json:
     return {
         "fileId": grant.node_id,
         "groupId": grant.group_id,
@@ -199,16 +199,16 @@ def _present_group_grant(grant: GroupGrant) -> Json:
     }
 
 
-def _present_explanation(explanation: Explanation) -> Json:
+def _serialize_explanation(explanation: Explanation) -> Json:
     return {
         "userId": explanation.user_id,
         "role": explanation.role.value if explanation.role else None,
         "permission": explanation.permission.name.lower(),
-        "grants": [_present_reason(reason) for reason in explanation.reasons],
+        "grants": [_serialize_reason(reason) for reason in explanation.reasons],
     }
 
 
-def _present_reason(reason: Reason) -> Json:
+def _serialize_reason(reason: Reason) -> Json:
     return {
         "fileId": reason.node_id,
         "fileName": reason.node_name,

@@ -221,7 +221,7 @@ class GrantService:
             self._expiry.require_owner_untouched(connection, caller, node, before, grant)
         details = {"tenant": tenant_id, "user": requested.user_id, **details_of(requested)}
         record_grant(self._audit, connection, "grant.put", caller, node_id, origin, details)
-        return grant, before is None or not self._access.holds(before.expires_at)
+        return grant, before is None or not self._access.is_unexpired(before.expires_at)
 
     def remove(
         self, caller: AnyCaller, tenant_id: str, node_id: str, user_id: str, origin: Origin
@@ -426,7 +426,7 @@ class AccessExplainer:
         mine = _ON_PATH.all(connection, {"node_id": node_id, "user_id": caller.user_id})
         # Never empty: a caller who manages the node without being an administrator has a grant in
         # force on the path.
-        return max(grant.height for grant in mine if self._access.holds(grant.expires_at))
+        return max(grant.height for grant in mine if self._access.is_unexpired(grant.expires_at))
 
     def _reason(self, grant: PathGrant, seen: float) -> Reason:
         return Reason(
@@ -435,7 +435,7 @@ class AccessExplainer:
             grant.node_name if grant.height <= seen else None,
             grant.permission,
             grant.expires_at,
-            self._access.holds(grant.expires_at),
+            self._access.is_unexpired(grant.expires_at),
             grant.group_id,
             grant.group_name,
         )

@@ -128,7 +128,7 @@ class GroupGrantService:
         grant = self._write(connection, caller, node, group, requested)
         details = {"tenant": tenant_id, "group": group.id, **details_of(requested)}
         record_grant(self._audit, connection, "group-grant.put", caller, node_id, origin, details)
-        return grant, before is None or not self._access.holds(before.expires_at)
+        return grant, before is None or not self._access.is_unexpired(before.expires_at)
 
     def remove(
         self, caller: AnyCaller, tenant_id: str, node_id: str, group_id: str, origin: Origin

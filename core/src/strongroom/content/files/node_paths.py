@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, bindparam, select
 from strongroom.clock import Clock
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.models import nodes
-from strongroom.content.nodes.permissions import held_permission
+from strongroom.content.nodes.permissions import granted_permission
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
@@ -33,7 +33,7 @@ def _around() -> Select[Any]:
     step = select(above.c.id, above.c.parent_id, above.c.name)
     # UNION removes duplicates: the nodes of a page share their folders.
     around = around.union(step.join(around, above.c.id == around.c.parent_id))
-    return select(*around.c, held_permission(around.c.id))
+    return select(*around.c, granted_permission(around.c.id))
 
 
 # Built at the first execution, because building takes longer than importing this module.

@@ -44,7 +44,7 @@ from strongroom.content.nodes.name_index import (
     sources,
 )
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
-from strongroom.content.nodes.permissions import held_permission
+from strongroom.content.nodes.permissions import granted_permission
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
@@ -130,7 +130,7 @@ def _newest(query: Select[Any], names: FromClause, limit: int) -> Select[Any]:
 
 
 _IS_WANTED: Final = nodes.c.id.in_(bindparam("ids", expanding=True))
-_HELD: Final = Statement(select(nodes.c.id, held_permission(nodes.c.id)).where(_IS_WANTED), tuple)
+_HELD: Final = Statement(select(nodes.c.id, granted_permission(nodes.c.id)).where(_IS_WANTED), tuple)
 _WHOLE: Final = Statement(select(nodes).where(_IS_WANTED), NODE)
 
 

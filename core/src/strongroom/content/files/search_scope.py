@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from strongroom.content.nodes.models import NodeType, Permission, folder_counts, nodes
 from strongroom.content.nodes.name_index import Source, contains_text, search_names
-from strongroom.content.nodes.permissions import granted_nodes, held_permission
+from strongroom.content.nodes.permissions import granted_nodes, granted_permission
 from strongroom.foundation.database.metadata import Id
 from strongroom.foundation.database.statements import Statement
 
@@ -160,7 +160,7 @@ def _around() -> Select[Any]:
     step = select(around.c.parent_id, parent_id).where(around.c.parent_id.is_not(None))
     # UNION removes duplicates: most folders are around many of the nodes.
     around = around.union(step)
-    return select(around.c.id, around.c.parent_id, held_permission(around.c.id))
+    return select(around.c.id, around.c.parent_id, granted_permission(around.c.id))
 
 
 # Built at the first execution, because building takes longer than importing this module.

@@ -67,7 +67,7 @@ class FileServices(ServiceGroup):
             self._nodes.access,
             self._nodes.tree,
             self._nodes.file_writer,
-            self._tenants.tenants.space,
+            self._tenants.tenants.quota,
         )
 
     @cached_property

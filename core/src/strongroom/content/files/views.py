@@ -45,7 +45,7 @@ from strongroom.web.http.downloads import (
     DOWNLOAD_CONTENT,
     INLINE_TYPES,
     Content,
-    admit,
+    check_sending,
     content_disposition,
     send_content,
 )
@@ -158,7 +158,7 @@ def send_node(
     # HEAD requests and responses such as 304 are not downloads.
     if method() == "GET" and response.status_code in SENT:
         if before is not None:
-            admit(response, before, content.size)
+            check_sending(response, before, content.size)
         get_service(DownloadRecorder).record(caller, node)
     return response
 

@@ -403,7 +403,7 @@ class AccessControl:
             "now": self._clock.now(),
         }
 
-    def holds(self, expires_at: int | None) -> bool:
+    def is_unexpired(self, expires_at: int | None) -> bool:
         """Return whether a grant is in force."""
         return expires_at is None or expires_at > self._clock.now()
 

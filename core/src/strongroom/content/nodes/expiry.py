@@ -132,7 +132,7 @@ class ExpiryRules:
         latest = max(_end_by_key(caller), _end_of(before, requested.permission))
         if end <= latest:
             return requested.expires_at
-        if requested.expires_at is not None or not self._access.holds(latest):
+        if requested.expires_at is not None or not self._access.is_unexpired(latest):
             raise Forbidden(_OUTLASTS)
         return latest
 
@@ -153,7 +153,7 @@ class ExpiryRules:
             return
         if (
             # An expired grant gives nothing that could be taken away.
-            not self._access.holds(before.expires_at)
+            not self._access.is_unexpired(before.expires_at)
             or _ends_of(after).manage >= _ends_of(before).manage
         ):
             return

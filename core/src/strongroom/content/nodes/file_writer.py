@@ -102,7 +102,7 @@ class FileWriter:
         access: checks permissions.
         tree: changes nodes.
         blobs: stores file content.
-        space: tenants' usage and quotas.
+        quota: tenants' usage and quotas.
         events: records changes of files.
         inspection: scans received content.
         guard: refuses to remove held and retained content.
@@ -116,7 +116,7 @@ class FileWriter:
         access: AccessControl,
         tree: Tree,
         blobs: BlobService,
-        space: Quota,
+        quota: Quota,
         events: FileEvents,
         inspection: ContentInspection,
         trash: Trash,
@@ -131,7 +131,7 @@ class FileWriter:
         self.hidden_names = HiddenNames(access, tree)
         self._tree = tree
         self._blobs = blobs
-        self._space = space
+        self._quota = quota
         self.events = events
         self._inspection = inspection
         self._trash = trash
@@ -169,9 +169,9 @@ class FileWriter:
             raise errors.PayloadTooLarge
         replaces = taken_type is not None and target.on_conflict is OnConflict.REPLACE
         # Most content fits in any case; only otherwise are the replaced file and its rules read.
-        if replaces and not self._space.fits(used, quota, size):
+        if replaces and not self._quota.fits(used, quota, size):
             size -= self._freed_by_name(connection, target)
-        self._space.check(target.tenant_id, used, quota, size)
+        self._quota.check(target.tenant_id, used, quota, size)
 
     def require_space(self, connection: Connection, replaced: Node, size: int) -> None:
         """Check that content fits which will replace that of a file. :meth:`replace` repeats the check.
@@ -184,11 +184,11 @@ class FileWriter:
             FileHeld, FileRetained: the content is in quarantine, and must be kept nevertheless.
             StorageFull: the tenant's quota would be exceeded.
         """
-        tenant = self._space.find(connection, replaced.tenant_id)
+        tenant = self._quota.find(connection, replaced.tenant_id)
         used = tenant.used_bytes + tenant.reserved_bytes
-        if not self._space.fits(used, tenant.quota_bytes, size):
+        if not self._quota.fits(used, tenant.quota_bytes, size):
             size -= self._freed(connection, replaced)
-        self._space.check(tenant.id, used, tenant.quota_bytes, size)
+        self._quota.check(tenant.id, used, tenant.quota_bytes, size)
 
     def detect_type(self, head: bytes, name: str) -> str:
         """Detect the media type of content from its first bytes and its name.
@@ -256,7 +256,7 @@ class FileWriter:
         self.access.memberships.lock_tenant(connection, target.tenant_id)
         # The blob is committed in the same transaction as the node that references it.
         content = self.commit_content(connection, received, target.name)
-        require_admitted_type(caller, content.content_type)
+        require_allowed_type(caller, content.content_type)
         if target.folders:
             target = self._with_folders(connection, caller, target)
         if target.on_conflict is OnConflict.REPLACE:
@@ -265,7 +265,7 @@ class FileWriter:
             if existing and not self.hidden_names.hides(connection, caller, existing):
                 return self.replace(connection, caller, existing, content, reserved=reserved)
         node = self._add(connection, caller, target, content)
-        self._space.use(connection, node.tenant_id, content.size, reserved=reserved)
+        self._quota.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, ceiling_of(caller))
 
@@ -412,7 +412,7 @@ class FileWriter:
             removed = self._remove_rows(connection, self._guard.removable_versions(connection, excess))
             freed, blob_keys = sum(each.size for each in removed), [each.blob_key for each in removed]
         # One change, because content may only fit in the place of what it replaces; see _freed().
-        self._space.use(connection, existing.tenant_id, content.size - freed, reserved=reserved)
+        self._quota.use(connection, existing.tenant_id, content.size - freed, reserved=reserved)
         self._blobs.release(connection, blob_keys)
         self.events.record(connection, FileAction.REPLACED, caller, node)
         return NodeView(node, view.permission)
@@ -449,7 +449,7 @@ class FileWriter:
         for version in removed:
             sizes[version.tenant_id] += version.size
         for tenant_id, size in sizes.items():
-            self._space.use(connection, tenant_id, -size)
+            self._quota.use(connection, tenant_id, -size)
         return self._blobs.release(connection, [version.blob_key for version in removed])
 
     def _remove_rows(self, connection: Connection, versions: Sequence[Version]) -> list[Version]:
@@ -489,7 +489,7 @@ class FileWriter:
         removed = self._tree.remove(connection, node)
         if node.trash_id is not None:
             self._trash.shrink(connection, node.trash_id, removed.size)
-        self._space.use(connection, node.tenant_id, -removed.size - removed.versions_size)
+        self._quota.use(connection, node.tenant_id, -removed.size - removed.versions_size)
         self.events.record(connection, FileAction.DELETED, caller, node)
         return self._blobs.release(connection, removed.blob_keys)
 
@@ -517,16 +517,16 @@ def _parent_ref(tenant_id: str, parent_id: str | None, access: NodeAccess) -> Pa
     return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
 
 
-def require_admitted_type(caller: AnyCaller, media_type: str) -> None:
+def require_allowed_type(caller: AnyCaller, media_type: str) -> None:
     """Check that a caller with delegated rights may create files of a type.
 
     Raises:
         UnsupportedMediaType: the caller may not.
     """
-    admitted = caller.key.content_types if isinstance(caller.key, DelegatedLimits) else ()
+    allowed = caller.key.content_types if isinstance(caller.key, DelegatedLimits) else ()
     essence = media_type.partition(";")[0]
-    if admitted and not any(fnmatch(essence, item) for item in admitted):
-        raise errors.UnsupportedMediaType(f"Must be one of: {', '.join(admitted)}; detected {essence}.")
+    if allowed and not any(fnmatch(essence, item) for item in allowed):
+        raise errors.UnsupportedMediaType(f"Must be one of: {', '.join(allowed)}; detected {essence}.")
 
 
 def _resolves_conflict(taken_type: str, on_conflict: OnConflict) -> bool:

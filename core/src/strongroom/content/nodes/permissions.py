@@ -72,7 +72,7 @@ def group_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
     return func.coalesce(held.scalar_subquery(), _NOTHING)
 
 
-def held_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
+def granted_permission(node_id: ColumnElement[str]) -> ColumnElement[int]:
     """Return the SQL expression for the user's highest grant on a node itself; 0 without any.
 
     It is inherited by everything below the node. The parameters are ``user_id`` and ``now``.
@@ -104,7 +104,7 @@ def granted_nodes() -> Select[Any]:
 
 def _highest_grant(node: str) -> Select[Any]:
     path = folders_around(node)
-    return select(func.max(held_permission(path.c.id))).select_from(path)
+    return select(func.max(granted_permission(path.c.id))).select_from(path)
 
 
 def effective_permission(role: ColumnElement[str], node: str = "node_id") -> ColumnElement[int]:

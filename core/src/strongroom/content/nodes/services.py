@@ -102,7 +102,7 @@ class NodeServices(ServiceGroup):
             self.access,
             self.tree,
             self._storage.blobs,
-            self._tenants.tenants.space,
+            self._tenants.tenants.quota,
             self.file_events,
             self._scanning.inspection,
             self.trash_entries,

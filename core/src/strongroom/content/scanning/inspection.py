@@ -41,11 +41,11 @@ class InspectionPolicy:
 
     Args:
         inline_max_bytes: the maximum size of files that are scanned during the upload.
-        hold_unavailable: whether new files are held back while a scanner is unavailable.
+        withhold_unavailable: whether new files are held back while a scanner is unavailable.
     """
 
     inline_max_bytes: int
-    hold_unavailable: bool = True
+    withhold_unavailable: bool = True
 
 
 class ContentInspection:
@@ -139,7 +139,7 @@ class ContentInspection:
     def _is_allowed_unscanned(self, received: ReceivedBlob) -> bool:
         # Large files are always held back until their first scan.
         was_attempted = received.content is not None and isinstance(received, InspectedBlob)
-        return was_attempted and not self._policy.hold_unavailable
+        return was_attempted and not self._policy.withhold_unavailable
 
     def _scan_received(self, subject: ScanSubject, received: ReceivedBlob) -> ScanResult:
         content = received.content

@@ -61,7 +61,7 @@ class ScanningServices(ServiceGroup):
             self.scans,
             self.content_owners,
             self._audit,
-            hold_unavailable=settings.on_unavailable == "hold",
+            withhold_unavailable=settings.on_unavailable == "hold",
             threads=self._settings.advanced.scan_threads,
         )
         self._base.resources.callback(worker.close)

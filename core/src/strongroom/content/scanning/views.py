@@ -32,7 +32,7 @@ blueprint = Blueprint(
 )
 def list_quarantine(query: dict[str, int]) -> dict[str, Any]:
     """List the files in quarantine, newest first."""
-    return envelope(get_service(QuarantineService).page(paging(query)), _present)
+    return envelope(get_service(QuarantineService).page(paging(query)), _serialize)
 
 
 @blueprint.operation(
@@ -70,7 +70,7 @@ def delete_from_quarantine(scan_id: str) -> dict[str, bool]:
     return DONE
 
 
-def _present(item: QuarantinedFile) -> dict[str, Any]:
+def _serialize(item: QuarantinedFile) -> dict[str, Any]:
     scan, file = item.scan, item.file
     return {
         "id": scan.id,

@@ -63,7 +63,7 @@ class ScanWorker:
     """Scans due content.
 
     Args:
-        hold_unavailable: whether content is held back while a scanner is unavailable.
+        withhold_unavailable: whether content is held back while a scanner is unavailable.
         threads: the number of threads that :meth:`start` creates.
     """
 
@@ -77,7 +77,7 @@ class ScanWorker:
         owners: ContentOwners,
         audit: AuditService,
         *,
-        hold_unavailable: bool = True,
+        withhold_unavailable: bool = True,
         threads: int = 1,
     ) -> None:
         self._database = database
@@ -87,7 +87,7 @@ class ScanWorker:
         self._repository = repository
         self._owners = owners
         self._audit = audit
-        self._hold_unavailable = hold_unavailable
+        self._withhold_unavailable = withhold_unavailable
         self._count = threads
         self._stopping = Event()
         self._threads: list[Thread] = []
@@ -197,7 +197,7 @@ class ScanWorker:
     ) -> None:
         with self._database.write() as connection:
             # Only content without any result: an earlier one remains valid. First, as in _finish().
-            if was_unavailable and not self._hold_unavailable and scan.scanned_at is None:
+            if was_unavailable and not self._withhold_unavailable and scan.scanned_at is None:
                 self._owners.of(file).set_state(connection, file, scan.blob_key, None)
             if not self._repository.postpone(connection, scan, retry_after=retry_after):
                 # Another process may have found the content infected meanwhile.

@@ -17,8 +17,8 @@ from strongroom.content.storage.models import (
     RELEASED,
     BlobState,
     Released,
-    blob_holds,
     blobs,
+    deletion_leases,
     is_unreferenced,
     released,
 )
@@ -38,13 +38,14 @@ _RENEWED_AFTER: Final = 30 * 1000
 
 
 # A row is a lease, and nothing else.
-_ROW: Final = RowLease(owner=blob_holds.c.id, until=blob_holds.c.expires_at, milliseconds=LIFETIME)
-_FORGET_EXPIRED: Final = Statement(delete(blob_holds).where(_ROW.is_over))
-_ADD: Final = Statement(insert(blob_holds).values(_ROW.claimed))
+_LEASES: Final = deletion_leases.c
+_ROW: Final = RowLease(owner=_LEASES.id, until=_LEASES.expires_at, milliseconds=LIFETIME)
+_FORGET_EXPIRED: Final = Statement(delete(deletion_leases).where(_ROW.is_over))
+_ADD: Final = Statement(insert(deletion_leases).values(_ROW.claimed))
 # An expired lease is never revived: objects may have been deleted since it expired.
 _RENEW: Final = Statement(_ROW.renew().where(_ROW.is_running))
-_END: Final = Statement(delete(blob_holds).where(_ROW.is_owned))
-_LIVING: Final = Statement(select(blob_holds.c.id).where(_ROW.is_running).limit(1))
+_END: Final = Statement(delete(deletion_leases).where(_ROW.is_owned))
+_LIVING: Final = Statement(select(deletion_leases.c.id).where(_ROW.is_running).limit(1))
 
 
 class LeaseLost(Exception):
@@ -98,7 +99,7 @@ class DeletionLeases:
         self._clock = clock
 
     @contextmanager
-    def hold(self) -> Iterator[DeletionLease]:
+    def lease(self) -> Iterator[DeletionLease]:
         """Prevent deletions from all storages until the block ends."""
         lease = DeletionLease(self._database, self._clock)
         try:
@@ -134,16 +135,16 @@ class BlobRemoval:
     """Deletes discarded blobs.
 
     Args:
-        holds: the deletion leases; while one exists, nothing is deleted.
+        leases: the deletion leases; while one exists, nothing is deleted.
     """
 
     def __init__(
-        self, database: Database, clock: Clock, storages: Stores, holds: DeletionLeases
+        self, database: Database, clock: Clock, storages: Stores, leases: DeletionLeases
     ) -> None:
         self._database = database
         self._clock = clock
         self._storages = storages
-        self._holds = holds
+        self._leases = leases
 
     def collectable(self) -> int:
         """Mark abandoned uploads as discarded; return how many blobs :meth:`collect` would delete."""
@@ -177,7 +178,7 @@ class BlobRemoval:
         """
         # Check for leases only after the release is committed: a lease protects only blobs that are
         # released after it was created, see strongroom.content.storage.gc.
-        if self._holds.any():
+        if self._leases.any():
             return 0
         return sum(map(self._remove_one, batch))
 

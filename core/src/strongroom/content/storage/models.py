@@ -131,7 +131,7 @@ def released(row: Sequence[Any]) -> Released:
     return Released(key, BlobLocation(storage, object_key))
 
 
-blob_holds: Final = Table(
+deletion_leases: Final = Table(
     "blob_holds",
     metadata,
     Column("id", Id, primary_key=True),

@@ -235,7 +235,7 @@ class StorageOwnership:
                     f"for a drill, name a copy of the store; {remedy}"
                 )
             return None
-        if self._holds_files_of_others(name, backend):
+        if self._has_files_of_others(name, backend):
             return f"holds files that this database does not know; name an empty one, or, {remedy}"
         return None
 
@@ -244,7 +244,7 @@ class StorageOwnership:
         with self._database.read() as connection:
             return _SOME_FILES.scalars(connection, {"storage": name})
 
-    def _holds_files_of_others(self, name: str, backend: Backend) -> bool:
+    def _has_files_of_others(self, name: str, backend: Backend) -> bool:
         # The first keys are enough: the store of another database has none of the keys of this one.
         found = [item.key for item in islice(backend.scan(), _LISTED) if is_key(item.key)]
         with self._database.read() as connection:

@@ -134,9 +134,9 @@ class BlobService:
         self.storages = Stores(backends, clock, self.ownership)
         self.target = target
         self._kept_bytes = kept_bytes
-        self.holds = DeletionLeases(database, clock)
+        self.leases = DeletionLeases(database, clock)
         self._keys = ReservedKeys(self._reserve, clock)
-        self._removal = BlobRemoval(database, clock, self.storages, self.holds)
+        self._removal = BlobRemoval(database, clock, self.storages, self.leases)
 
     def receive(
         self,

@@ -9,7 +9,7 @@ from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Inventory
-from strongroom.foundation.config.files import StorageSettings
+from strongroom.foundation.config.file_settings import StorageSettings
 from strongroom.plugin_api.storage import (
     Capability,
     InnerStorage,

@@ -433,7 +433,7 @@ class Inventory:
         """Return the storages with files that are not configured; costs a few index look-ups."""
         with self._database.read() as connection:
             missing = [name for name in _names(connection) if name not in self._storages]
-            return [name for name in missing if _holds_files(connection, name)]
+            return [name for name in missing if _has_files(connection, name)]
 
     def _holding(self, connection: Connection, name: str) -> Holding:
         ((files, size, blob_count),) = _SUMMARY.all(connection, {"storage": name})
@@ -451,5 +451,5 @@ def _names(connection: Connection) -> Iterator[str]:
         name = _NEXT_NAME.scalar(connection, {"name": name})
 
 
-def _holds_files(connection: Connection, name: str) -> bool:
+def _has_files(connection: Connection, name: str) -> bool:
     return _FILE.scalar(connection, {"storage": name}) is not None

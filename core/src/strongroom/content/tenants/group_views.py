@@ -122,7 +122,7 @@ def list_group_members(tenant_id: str, group_id: str, query: dict[str, int]) -> 
     """List the members of a group, oldest first; for its members and administrators of the tenant."""
     service = get_service(GroupService)
     page, included = service.members(current_identity(), tenant_id, group_id, paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 @blueprint.operation(
@@ -136,7 +136,7 @@ def list_group_members(tenant_id: str, group_id: str, query: dict[str, int]) -> 
 def put_group_member(tenant_id: str, group_id: str, user_id: str) -> Json:
     """Add a member of the tenant to a group, as an administrator; repeating it changes nothing."""
     service = get_service(GroupService)
-    return _present(service.add_member(current_identity(), tenant_id, group_id, user_id, origin()))
+    return _serialize(service.add_member(current_identity(), tenant_id, group_id, user_id, origin()))
 
 
 @blueprint.operation(
@@ -157,7 +157,7 @@ def delete_group_member(tenant_id: str, group_id: str, user_id: str) -> dict[str
     return DONE
 
 
-def _present(member: GroupMember) -> Json:
+def _serialize(member: GroupMember) -> Json:
     return {
         "user": reference(member.user_id),
         "addedBy": reference(member.added_by) if member.added_by else None,

@@ -28,8 +28,8 @@ class InvitationsFeature(Feature):
     def connect(self, services: ServiceLookup) -> None:
         is_invited = services(InvitationService).is_invited
         services(CredentialService).on_bound(services(InvitationAcceptance).bound)
-        services(RegistrationService).admit_invited(is_invited)
-        services(CodeSending).admit_invited(is_invited)
+        services(RegistrationService).set_invitation_check(is_invited)
+        services(CodeSending).set_invitation_check(is_invited)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

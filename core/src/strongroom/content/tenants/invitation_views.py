@@ -59,7 +59,7 @@ def create_invitation(tenant_id: str, body: Json) -> Json:
     """
     requested = InvitationRequest(body["email"], body["mobile"], Role(body["role"]), body["groups"])
     service = get_service(InvitationService)
-    return _present(service.create(current_identity(), tenant_id, requested, origin()))
+    return _serialize(service.create(current_identity(), tenant_id, requested, origin()))
 
 
 @blueprint.operation(
@@ -75,7 +75,7 @@ def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
     """List the open invitations of a tenant, newest first, for its administrators."""
     service = get_service(InvitationService)
     page, included = service.page(current_identity(), tenant_id, paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 @blueprint.operation(
@@ -89,7 +89,7 @@ def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
 def get_invitation(tenant_id: str, invitation_id: str) -> Json:
     """Get an open invitation, as an administrator of the tenant."""
     service = get_service(InvitationService)
-    return _present(service.get(current_identity(), tenant_id, invitation_id))
+    return _serialize(service.get(current_identity(), tenant_id, invitation_id))
 
 
 @blueprint.operation(
@@ -109,7 +109,7 @@ def get_invitation(tenant_id: str, invitation_id: str) -> Json:
 def resend_invitation(tenant_id: str, invitation_id: str) -> Json:
     """Send an invitation again, with a new secret and a new end; the former secret is void."""
     service = get_service(InvitationService)
-    return _present(service.resend(current_identity(), tenant_id, invitation_id, origin()))
+    return _serialize(service.resend(current_identity(), tenant_id, invitation_id, origin()))
 
 
 @blueprint.operation(
@@ -156,7 +156,7 @@ def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
     invitations, senders = get_service(InvitationService).received(current_identity(), own_id(user_id))
     asked = paging(query)
     items = invitations[asked.offset : asked.offset + asked.size]
-    return envelope(Page(items, len(invitations), asked), _present_received, senders)
+    return envelope(Page(items, len(invitations), asked), _serialize_received, senders)
 
 
 @blueprint.operation(
@@ -188,7 +188,7 @@ def decline_invitation(user_id: str, invitation_id: str) -> dict[str, bool]:
     return DONE
 
 
-def _present(sent: SentInvitation) -> Json:
+def _serialize(sent: SentInvitation) -> Json:
     invitation = sent.invitation
     return {
         "id": invitation.id,
@@ -203,5 +203,5 @@ def _present(sent: SentInvitation) -> Json:
     }
 
 
-def _present_received(sent: SentInvitation) -> Json:
-    return {**_present(sent), "tenantName": sent.tenant_name}
+def _serialize_received(sent: SentInvitation) -> Json:
+    return {**_serialize(sent), "tenantName": sent.tenant_name}

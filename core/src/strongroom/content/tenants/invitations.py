@@ -166,7 +166,7 @@ class InvitationService:
             TooManyInvitations: the tenant has as many open invitations as allowed.
         """
         recipient = self._recipient(requested)
-        self._admit(identity, tenant_id, recipient, requested.role)
+        self._check_rights(identity, tenant_id, recipient, requested.role)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             self._require_groups(connection, tenant_id, requested.group_ids)
@@ -195,7 +195,7 @@ class InvitationService:
         """
         found = self.get(identity, tenant_id, invitation_id)
         recipient = Credential(found.invitation.kind, found.invitation.recipient)
-        self._admit(identity, tenant_id, recipient, Role(found.invitation.role))
+        self._check_rights(identity, tenant_id, recipient, Role(found.invitation.role))
         secret = secrets.token_urlsafe(24)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
@@ -324,7 +324,9 @@ class InvitationService:
             raise ValidationFailed.of_field(kind, "invalid", message)
         return found
 
-    def _admit(self, identity: Identity, tenant_id: str, recipient: Credential, role: Role) -> None:
+    def _check_rights(
+        self, identity: Identity, tenant_id: str, recipient: Credential, role: Role
+    ) -> None:
         """Check the caller's role and proof, and that the message can be sent."""
         with self._database.read() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)

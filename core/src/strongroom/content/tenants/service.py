@@ -65,7 +65,7 @@ class TenantService:
         database: Database,
         clock: Clock,
         memberships: Memberships,
-        space: Quota,
+        quota: Quota,
         users: UserService,
         audit: AuditService,
         *,
@@ -76,7 +76,7 @@ class TenantService:
         self._database = database
         self._clock = clock
         self._memberships = memberships
-        self.space = space
+        self.quota = quota
         self._users = users
         self._audit = audit
         self._any_user_creates = any_user_creates
@@ -100,7 +100,7 @@ class TenantService:
             _ADD.execute(connection, TENANT.values(tenant))
             self._memberships.put(connection, tenant.id, identity.user_id, Role.ADMIN)
             self._record(connection, "tenant.create", identity, tenant.id, origin)
-        return self.space.with_default(tenant)
+        return self.quota.with_default(tenant)
 
     def get(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant.
@@ -110,7 +110,7 @@ class TenantService:
         """
         with self._database.read() as connection:
             self._memberships.require_member(connection, tenant_id, identity)
-            return self.space.find(connection, tenant_id)
+            return self.quota.find(connection, tenant_id)
 
     def role(self, identity: Identity, tenant_id: str) -> Role | None:
         """Return the caller's role; ``None`` for a non-member, whether or not the tenant exists.
@@ -135,7 +135,7 @@ class TenantService:
         with self._database.read() as connection:
             if not identity.is_admin:
                 self._memberships.require_member(connection, tenant_id, identity)
-            tenant = self.space.find(connection, tenant_id)
+            tenant = self.quota.find(connection, tenant_id)
             return Usage(
                 used_bytes=tenant.used_bytes,
                 reserved_bytes=tenant.reserved_bytes,
@@ -173,7 +173,7 @@ class TenantService:
             self._change(connection, tenant_id, changes, revision)
             details = {field: str(value) for field, value in changes.items()}
             self._record(connection, "tenant.update", identity, tenant_id, origin, details)
-            return self.space.find(connection, tenant_id)
+            return self.quota.find(connection, tenant_id)
 
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
         """Return a page of the caller's tenants, sorted by name."""
@@ -185,7 +185,7 @@ class TenantService:
         query = query.order_by(tenants.c.name, tenants.c.id)
         count = select(func.count()).select_from(tenants.join(tenant_members, belongs)).where(mine)
         with self._database.read() as connection:
-            return select_page(connection, query, count, paging, self.space.tenant)
+            return select_page(connection, query, count, paging, self.quota.tenant)
 
     def members(
         self, identity: Identity, tenant_id: str, paging: Paging

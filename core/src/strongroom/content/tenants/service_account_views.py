@@ -14,10 +14,10 @@ from strongroom.identity.access_keys.schemas import (
 )
 from strongroom.identity.access_keys.views import (
     PROOF_ERRORS,
-    present,
-    present_new,
     proof_of_body,
     request_of_body,
+    serialize,
+    serialize_new,
 )
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
@@ -55,7 +55,7 @@ def create_service_account(tenant_id: str, body: Json) -> Json:
     """Create a service account, which becomes a member of the tenant. It can never log in."""
     service = get_service(ServiceAccountService)
     account = service.create(current_identity(), tenant_id, body["name"], origin())
-    return {**_present(account), "tenantId": tenant_id}
+    return {**_serialize(account), "tenantId": tenant_id}
 
 
 @blueprint.operation(
@@ -71,7 +71,7 @@ def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
     """List the service accounts of a tenant, oldest first."""
     service = get_service(ServiceAccountService)
     page, creators = service.page(current_identity(), tenant_id, paging(query))
-    return envelope(page, _present, creators)
+    return envelope(page, _serialize, creators)
 
 
 @blueprint.operation(
@@ -84,7 +84,7 @@ def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
 )
 def get_service_account(tenant_id: str, account_id: str) -> Json:
     """Get a service account."""
-    return _present(get_service(ServiceAccountService).get(current_identity(), tenant_id, account_id))
+    return _serialize(get_service(ServiceAccountService).get(current_identity(), tenant_id, account_id))
 
 
 @blueprint.operation(
@@ -121,7 +121,7 @@ def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> J
     requested, proof = request_of_body(body), proof_of_body(body)
     service = get_service(ServiceAccountService)
     created = service.create_key(current_identity(), tenant_id, account_id, requested, proof, origin())
-    return present_new(created)
+    return serialize_new(created)
 
 
 @blueprint.operation(
@@ -136,7 +136,7 @@ def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> J
 def list_service_account_keys(tenant_id: str, account_id: str, query: dict[str, int]) -> Json:
     """List the access keys of a service account, newest first."""
     service = get_service(ServiceAccountService)
-    return envelope(service.keys(current_identity(), tenant_id, account_id, paging(query)), present)
+    return envelope(service.keys(current_identity(), tenant_id, account_id, paging(query)), serialize)
 
 
 @blueprint.operation(
@@ -170,10 +170,10 @@ def rotate_service_account_key(tenant_id: str, account_id: str, key_id: str, bod
     rotated = service.rotate_key(
         current_identity(), tenant_id, account_id, key_id, overlap, proof, origin()
     )
-    return present_new(rotated)
+    return serialize_new(rotated)
 
 
-def _present(account: ServiceAccount) -> Json:
+def _serialize(account: ServiceAccount) -> Json:
     return {
         "id": account.id,
         "name": account.name,

@@ -13,7 +13,7 @@ from strongroom.content.tenants.quota import Quota
 from strongroom.content.tenants.quota_alerts import QuotaAlerts
 from strongroom.content.tenants.service import TenantService
 from strongroom.content.tenants.service_accounts import ServiceAccountService
-from strongroom.foundation.config.files import AT_ONCE
+from strongroom.foundation.config.file_settings import AT_ONCE
 from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.services import UserServices

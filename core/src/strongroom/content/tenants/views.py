@@ -171,7 +171,7 @@ def get_usage(tenant_id: str) -> Usage:
 def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the members of a tenant."""
     page, included = get_service(TenantService).members(current_identity(), tenant_id, paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 @blueprint.operation(
@@ -190,7 +190,7 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
     administrators of the tenant invite them.
     """
     role = Role(body["role"])
-    return _present(
+    return _serialize(
         get_service(TenantService).put_member(current_identity(), tenant_id, user_id, role, origin())
     )
 
@@ -224,8 +224,8 @@ def transfer_tenant(tenant_id: str, body: dict[str, Any]) -> dict[str, Any]:
     Administrators of the server appoint an administrator by it, also in a tenant without one.
     """
     service = get_service(TenantService)
-    return _present(service.hand_over(current_identity(), tenant_id, body["toUserId"], origin()))
+    return _serialize(service.hand_over(current_identity(), tenant_id, body["toUserId"], origin()))
 
 
-def _present(member: Member) -> dict[str, Any]:
+def _serialize(member: Member) -> dict[str, Any]:
     return {"user": reference(member.user_id), "role": member.role, "created_at": member.created_at}

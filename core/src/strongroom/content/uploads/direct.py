@@ -118,9 +118,9 @@ class Reservations:
         max_open: maximum number of open uploads per user.
     """
 
-    def __init__(self, clock: Clock, space: Quota, max_open: int) -> None:
+    def __init__(self, clock: Clock, quota: Quota, max_open: int) -> None:
         self._clock = clock
-        self._space = space
+        self._quota = quota
         self._max_open = max_open
 
     def add(self, connection: Connection, upload: DirectUpload) -> None:
@@ -131,7 +131,7 @@ class Reservations:
             TooManyRequests: the user has too many open uploads.
         """
         # The reservation locks the tenant's row first, so concurrent requests are counted one by one.
-        self._space.reserve(connection, upload.tenant_id, upload.size)
+        self._quota.reserve(connection, upload.tenant_id, upload.size)
         self._require_few(connection, upload.user_id)
         _ADD.execute(connection, asdict(upload))
 
@@ -173,7 +173,7 @@ class Reservations:
     def _remove(self, connection: Connection, upload: DirectUpload) -> None:
         _REMOVE.execute(connection, {"of_key": upload.key})
         if upload.file_id is None:
-            self._space.reserve(connection, upload.tenant_id, -upload.size)
+            self._quota.reserve(connection, upload.tenant_id, -upload.size)
 
 
 _PURPOSE: Final = "direct-upload"
@@ -247,7 +247,7 @@ class DirectUploads:
         self._reservations = reservations
         self._lifetimes = lifetimes
 
-    def begin(self, caller: AnyCaller, announcement: DirectUploadToken) -> PresignedUpload:
+    def begin(self, caller: AnyCaller, token: DirectUploadToken) -> PresignedUpload:
         """Reserve quota for an upload, and sign the request that stores its content.
 
         Raises:
@@ -266,15 +266,15 @@ class DirectUploads:
         signing = store.capability(SignedUploads)
         if lifetime is None or signing is None:
             raise errors.NotImplementedHere
-        if announcement.size > signing.max_size:
+        if token.size > signing.max_size:
             raise errors.PayloadTooLarge
         store.require_ownership()
         expires_at = self._clock.now() + lifetime * 1000
         with self._database.write() as connection:
-            key = self._reserve(connection, caller, announcement, expires_at + _MARGIN)
-        request = signing.upload_request(key, lifetime=lifetime, size=announcement.size)
-        ticket = {"key": key, "user": caller.user_id, "agreed": asdict(announcement)}
-        return PresignedUpload(self._keys.seal(_PURPOSE, json.dumps(ticket)), request, expires_at)
+            key = self._reserve(connection, caller, token, expires_at + _MARGIN)
+        request = signing.upload_request(key, lifetime=lifetime, size=token.size)
+        claims = {"key": key, "user": caller.user_id, "agreed": asdict(token)}
+        return PresignedUpload(self._keys.seal(_PURPOSE, json.dumps(claims)), request, expires_at)
 
     def complete(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> NodeView:
         """Create the file from the uploaded content. It is durable when this returns.
@@ -292,7 +292,7 @@ class DirectUploads:
             ContentInfected, ContentUnscannable, ApiError: a content scanner refuses the content.
             StorageFull: the tenant's quota would be exceeded.
         """
-        key, agreed = self._open(caller, tenant_id, upload_id)
+        key, token = self._open(caller, tenant_id, upload_id)
         # Read before looking for the file: a concurrent completion ends "pending" and creates the file
         # in one transaction, so the reverse order could miss both.
         is_pending = self._blobs.is_pending(key)
@@ -301,7 +301,7 @@ class DirectUploads:
         if not is_pending:
             raise errors.NotFound
         try:
-            return self._complete(caller, key, agreed)
+            return self._complete(caller, key, token)
         except ObjectNotFound as error:
             raise errors.UploadIncomplete from error
         except StorageError:
@@ -330,13 +330,13 @@ class DirectUploads:
         self,
         connection: Connection,
         caller: AnyCaller,
-        announcement: DirectUploadToken,
+        token: DirectUploadToken,
         until: int,
     ) -> str:
-        tenant_id, size = announcement.tenant_id, announcement.size
+        tenant_id, size = token.tenant_id, token.size
         # Expired reservations of the tenant must not block its quota.
         self._reservations.end_expired(connection, tenant_id)
-        self._file_writer.check(connection, caller, announcement.target, size)
+        self._file_writer.check(connection, caller, token.target, size)
         key = self._blobs.insert_pending(connection, self._blobs.target, until)
         upload = DirectUpload(key, tenant_id, caller.user_id, size, None, until)
         self._reservations.add(connection, upload)
@@ -349,17 +349,17 @@ class DirectUploads:
             return None
         return self._files.get(caller, upload.tenant_id, upload.file_id)
 
-    def _complete(self, caller: AnyCaller, key: str, agreed: DirectUploadToken) -> NodeView:
-        target = agreed.target
+    def _complete(self, caller: AnyCaller, key: str, token: DirectUploadToken) -> NodeView:
+        target = token.target
         try:
             with self._blobs.open_uploaded(key) as source:
                 received = self._blobs.receive(
                     source,
-                    size=agreed.size,
+                    size=token.size,
                     max_bytes=self._file_writer.max_file_bytes,
                     inspect=lambda head: self._file_writer.detect_type(head, target.name),
                 )
-            if not hmac.compare_digest(received.blob.checksum, agreed.checksum):
+            if not hmac.compare_digest(received.blob.checksum, token.checksum):
                 raise errors.DigestMismatch
             received = self._file_writer.inspect(caller, received, target.name)
             return self._database.write_together(
@@ -392,11 +392,11 @@ class DirectUploads:
 
     def _open(self, caller: AnyCaller, tenant_id: str, upload_id: str) -> tuple[str, DirectUploadToken]:
         try:
-            ticket = json.loads(self._keys.unseal(_PURPOSE, upload_id))
+            claims = json.loads(self._keys.unseal(_PURPOSE, upload_id))
         except ValueError as error:
             raise errors.NotFound from error
-        agreed = DirectUploadToken(**ticket["agreed"])
+        token = DirectUploadToken(**claims["agreed"])
         # The same error as for a malformed id, so that a foreign id reveals nothing.
-        if (ticket["user"], agreed.tenant_id) != (caller.user_id, tenant_id):
+        if (claims["user"], token.tenant_id) != (caller.user_id, tenant_id):
             raise errors.NotFound
-        return ticket["key"], agreed
+        return claims["key"], token

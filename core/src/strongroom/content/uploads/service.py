@@ -38,7 +38,7 @@ class UploadService:
         repository: UploadRepository,
         file_writer: FileWriter,
         blobs: BlobService,
-        space: Quota,
+        quota: Quota,
         writer: ChunkWriter,
     ) -> None:
         self._database = database
@@ -46,7 +46,7 @@ class UploadService:
         self._repository = repository
         self._file_writer = file_writer
         self._blobs = blobs
-        self._space = space
+        self._quota = quota
         self._writer = writer
 
     @property
@@ -101,7 +101,7 @@ class UploadService:
         with self._database.write() as connection:
             self._file_writer.check(connection, caller, target, size)
             # Reserved at the creation, so that parallel uploads cannot exceed the quota together.
-            self._space.reserve(connection, target.tenant_id, size)
+            self._quota.reserve(connection, target.tenant_id, size)
             self._repository.add(connection, upload)
         if piece is None and size > 0:
             return upload
@@ -220,7 +220,7 @@ class UploadService:
         self._repository.remove(connection, upload.id)
         # A finished upload has already converted its reservation into usage.
         if not upload.is_finished:
-            self._space.reserve(connection, upload.tenant_id, -upload.size)
+            self._quota.reserve(connection, upload.tenant_id, -upload.size)
         return self._blobs.release(connection, [part.blob_key for part in parts])
 
 

@@ -33,7 +33,7 @@ class UploadServices(ServiceGroup):
         repository = UploadRepository(clock, self._settings.advanced.upload_lifetime_seconds * 1000)
         chunks = ChunkWriter(database, clock, repository, writer, blobs)
         return UploadService(
-            database, clock, repository, writer, blobs, self._tenants.tenants.space, chunks
+            database, clock, repository, writer, blobs, self._tenants.tenants.quota, chunks
         )
 
 
@@ -51,7 +51,7 @@ class DirectUploadServices(ServiceGroup):
     def direct_uploads(self) -> DirectUploads:
         reservations = Reservations(
             self._clock,
-            self._tenants.tenants.space,
+            self._tenants.tenants.quota,
             self._settings.advanced.open_direct_uploads_per_user,
         )
         return DirectUploads(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from strongroom.foundation.config.files import StorageSettings
+from strongroom.foundation.config.file_settings import StorageSettings
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.config.sources import KeyPath, RawConfiguration

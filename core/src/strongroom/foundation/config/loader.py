@@ -13,12 +13,12 @@ from typing import Any, Final, get_type_hints
 
 from marshmallow import ValidationError
 
-from strongroom.foundation.config.files import KeysSettings, StorageSettings
-from strongroom.foundation.config.identity import CaptchaSettings
+from strongroom.foundation.config.accounts import CaptchaSettings
+from strongroom.foundation.config.file_settings import KeysSettings, StorageSettings
 from strongroom.foundation.config.limits import apply_profile
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.config.schema import find_problems, interpret, schema_for
-from strongroom.foundation.config.server import PluginsSettings
+from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.config.sources import (
     FILE_SUFFIX,

@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strongroom.foundation.config.advanced import AdvancedSettings
-from strongroom.foundation.config.files import (
-    BusinessFilesSettings,
-    EventsSettings,
-    FilesSettings,
-    KeysSettings,
-    ScanningSettings,
-    StorageSettings,
-    TenantsSettings,
-)
-from strongroom.foundation.config.identity import (
+from strongroom.foundation.config.accounts import (
     AccessKeysSettings,
     AuditSettings,
     CaptchaSettings,
@@ -29,8 +19,18 @@ from strongroom.foundation.config.identity import (
     TokensSettings,
     UsersSettings,
 )
+from strongroom.foundation.config.advanced import AdvancedSettings
+from strongroom.foundation.config.file_settings import (
+    BusinessFilesSettings,
+    EventsSettings,
+    FilesSettings,
+    KeysSettings,
+    ScanningSettings,
+    StorageSettings,
+    TenantsSettings,
+)
 from strongroom.foundation.config.limits import LimitsSettings
-from strongroom.foundation.config.server import (
+from strongroom.foundation.config.server_settings import (
     DatabaseSettings,
     LoggingSettings,
     ManagementSettings,

@@ -138,7 +138,7 @@ class Statement(Generic[T]):
 
     def _constant(self) -> str:
         """Return the name of the module's constant that is or contains this statement."""
-        names = (name for name, value in [*self._module.items()] if _holds(value, self))
+        names = (name for name, value in [*self._module.items()] if _contains(value, self))
         return next(names, _UNNAMED)
 
     def _compile(self, dialect: Dialect) -> Compiled:
@@ -232,7 +232,7 @@ def _origin(frame: FrameType | None) -> tuple[dict[str, Any], str]:
     return (frame.f_globals if frame else {}), (_AT_IMPORT if function[0] == "<" else function)
 
 
-def _holds(value: Any, statement: Statement[Any]) -> bool:
+def _contains(value: Any, statement: Statement[Any]) -> bool:
     if isinstance(value, tuple):
         return any(item is statement for item in value)
     if isinstance(value, type | ModuleType):

@@ -17,8 +17,8 @@ from strongroom.builtin import (
     smtp,
 )
 from strongroom.foundation.config import Configuration
+from strongroom.foundation.config.accounts import FACTOR_AUDIENCES
 from strongroom.foundation.config.describe import Section
-from strongroom.foundation.config.identity import FACTOR_AUDIENCES
 from strongroom.foundation.config.plugin_discovery import (
     installed_plugins,
     plugin_files,

@@ -50,7 +50,7 @@ class WrongKeys:
         # requests of all others need no query for it.
         self._suspects: Cache[str, bool] = Cache(_SUSPECTS)
 
-    def admit(self, address: str | None) -> None:
+    def require_unblocked(self, address: str | None) -> None:
         """Check that an address has not sent too many wrong keys.
 
         Raises:
@@ -168,7 +168,7 @@ class AccessKeyAuthenticator:
             TokenInvalid: the text is no access key, or there is none with its id.
             TooManyRequests: the address has sent too many wrong keys.
         """
-        self._wrong.admit(address)
+        self._wrong.require_unblocked(address)
         key = parse_key(text)
         user_id = None if key is None else self._owner(key.id)
         if key is None or user_id is None:

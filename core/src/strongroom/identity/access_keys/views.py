@@ -56,7 +56,7 @@ def create_access_key(user_id: str, body: Json) -> Json:
     created = get_service(AccessKeyService).create(
         current_identity(), own_id(user_id), request_of_body(body), proof, origin()
     )
-    return present_new(created)
+    return serialize_new(created)
 
 
 @blueprint.operation(
@@ -70,7 +70,7 @@ def create_access_key(user_id: str, body: Json) -> Json:
 def list_access_keys(user_id: str, query: dict[str, int]) -> Json:
     """List the access keys of a user, newest first; expired ones for a month."""
     page = get_service(AccessKeyService).page(current_identity(), own_id(user_id), paging(query))
-    return envelope(page, present)
+    return envelope(page, serialize)
 
 
 @blueprint.operation(
@@ -82,7 +82,7 @@ def list_access_keys(user_id: str, query: dict[str, int]) -> Json:
 )
 def get_access_key(user_id: str, key_id: str) -> Json:
     """Get an access key of a user, without its secret."""
-    return present(get_service(AccessKeyService).get(current_identity(), own_id(user_id), key_id))
+    return serialize(get_service(AccessKeyService).get(current_identity(), own_id(user_id), key_id))
 
 
 @blueprint.operation(
@@ -97,7 +97,7 @@ def rename_access_key(user_id: str, key_id: str, body: Json) -> Json:
     """Rename an access key of the caller. For other limits, create another key."""
     service = get_service(AccessKeyService)
     renamed = service.rename(current_identity(), own_id(user_id), key_id, body["name"], origin())
-    return present(renamed)
+    return serialize(renamed)
 
 
 @blueprint.operation(
@@ -130,7 +130,7 @@ def rotate_access_key(user_id: str, key_id: str, body: Json) -> Json:
     proof, overlap = proof_of_body(body), body["overlapSeconds"] * 1000
     service = get_service(AccessKeyService)
     rotated = service.rotate(current_identity(), own_id(user_id), key_id, overlap, proof, origin())
-    return present_new(rotated)
+    return serialize_new(rotated)
 
 
 @blueprint.operation(
@@ -167,12 +167,12 @@ def request_of_body(body: Json, tenant_id: str | None = None) -> KeyRequest:
     )
 
 
-def present_new(created: NewKey) -> Json:
+def serialize_new(created: NewKey) -> Json:
     """Return the JSON of a new key with its text."""
-    return {**present(created.key), "key": created.text, "userId": created.key.user_id}
+    return {**serialize(created.key), "key": created.text, "userId": created.key.user_id}
 
 
-def present(key: AccessKey) -> Json:
+def serialize(key: AccessKey) -> Json:
     """Return the JSON of a key."""
     return {
         "id": key.id,

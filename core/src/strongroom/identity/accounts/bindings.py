@@ -14,7 +14,7 @@ from strongroom.identity.accounts.reauthentication import (
     RECENT_LOGIN,
     Proof,
     Reauthentication,
-    require_held,
+    require_contact_code,
 )
 from strongroom.identity.accounts.registration import identified
 from strongroom.identity.users.contacts import Contacts, Notices
@@ -127,7 +127,7 @@ class BindingService:
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         _require_another(held, kind)
-        require_held(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
+        require_contact_code(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Checked again under the lock: two concurrent requests could otherwise remove both contacts.
             self._credentials.lock_user(connection, user_id)
@@ -270,7 +270,7 @@ class ExternalCredentials:
         with self._database.read() as connection:
             self._released(connection, user_id, kinds)
             contacts = self._contacts(connection, user_id)
-        require_held(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
+        require_contact_code(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Checked again under the lock: a concurrent request may unbind the last contact.
             self._credentials.lock_user(connection, user_id)

@@ -7,7 +7,7 @@ from strongroom.foundation.config import Settings
 from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity import operations
 from strongroom.identity.accounts.bindings import CODE_HEADER, BindingService
-from strongroom.identity.accounts.passwords import PasswordService
+from strongroom.identity.accounts.change_password import PasswordService
 from strongroom.identity.accounts.reauthentication import Proof
 from strongroom.identity.accounts.schemas import (
     AvailabilitySchema,
@@ -21,7 +21,7 @@ from strongroom.identity.accounts.schemas import (
     UsernameSchema,
 )
 from strongroom.identity.users.models import EMAIL, MOBILE, BoundCredential
-from strongroom.identity.users.passwords import strength
+from strongroom.identity.users.password_policy import strength
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id

@@ -1,6 +1,6 @@
 """Enrols the second factor that a user must have, in the login that would need it.
 
-A login without that factor yields no tokens, only a permission: a secret that stands for the first
+A login without that factor yields no tokens, only a grant: a secret that stands for the first
 proof. It begins enrolments, and finishes one of them together with the login, once. It opens no other
 route.
 """
@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ChallengeInvalid, ValidationFailed
-from strongroom.identity.accounts.second_factors import BegunEnrolment, FactorService
+from strongroom.identity.accounts.factor_management import BegunEnrolment, FactorService
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.login import FirstProof, LoginService, NewFactor
 from strongroom.identity.sessions.tokens import IssuedTokens
@@ -49,19 +49,19 @@ class DueEnrolments:
         self._logins = logins
         self._notices = notices
 
-    def begin(self, permission: str, kind: str, name: str, client: Client) -> BegunEnrolment:
+    def begin(self, grant: str, kind: str, name: str, client: Client) -> BegunEnrolment:
         """Begin an enrolment; nothing changes until it is confirmed.
 
         Args:
-            permission: the secret that the login has returned.
+            grant: the secret that the login has returned.
             client: the client, whose device must be that of the first proof.
 
         Raises:
-            ChallengeInvalid: the permission is unknown, expired, of another device, or used up.
+            ChallengeInvalid: the grant is unknown, expired, of another device, or used up.
             ValidationFailed: there is no such factor, or it only replaces others.
         """
         with self._database.write() as connection:
-            user_id, _ = self._find(connection, permission, client)
+            user_id, _ = self._find(connection, grant, client)
             method = self._enrolling.method(kind)
             if method.is_backup:
                 message = "Enrol another factor first: this one only replaces others."
@@ -73,29 +73,29 @@ class DueEnrolments:
         return BegunEnrolment(identifier, kind, expires_at, ceremony.shown)
 
     def confirm(
-        self, permission: str, identifier: str, answer: Any, client: Client, origin: Origin
+        self, grant: str, identifier: str, answer: Any, client: Client, origin: Origin
     ) -> EnrolledLogin:
-        """Finish an enrolment and the login; the permission is used up.
+        """Finish an enrolment and the login; the grant is used up.
 
         Args:
-            permission: the secret that the login has returned.
+            grant: the secret that the login has returned.
             client: the client, whose device must be that of the first proof.
             origin: the origin of the request, for the audit log.
 
         Raises:
-            ChallengeInvalid: the permission or the enrolment is unknown, expired or used up; or the user
+            ChallengeInvalid: the grant or the enrolment is unknown, expired or used up; or the user
                 has a factor by now.
             FactorInvalid: the answer is wrong.
             InvalidCredentials: the password was changed since the first proof.
             UserSuspended: the user is suspended.
         """
         with self._database.read() as connection:
-            user_id, first = self._find(connection, permission, client)
+            user_id, first = self._find(connection, grant, client)
         begun = self._enrolling.prove(user_id, identifier, answer)
         rows: list[FactorRow] = []
 
         def store(connection: Connection) -> None:
-            row = self._enrolling.store(connection, user_id, begun, origin, due=permission)
+            row = self._enrolling.store(connection, user_id, begun, origin, due=grant)
             rows.append(row)
 
         issued = self._logins.finish_enrolled(first, NewFactor(user_id, store), client, origin)
@@ -104,8 +104,8 @@ class DueEnrolments:
         self._notices.notify(contacts, "factor-changed", origin.languages)
         return EnrolledLogin(issued, rows[-1], begun.enrolment.shown)
 
-    def _find(self, connection: Connection, permission: str, client: Client) -> tuple[str, FirstProof]:
-        user_id, context = self._enrolments.find_permission(connection, permission)
+    def _find(self, connection: Connection, grant: str, client: Client) -> tuple[str, FirstProof]:
+        user_id, context = self._enrolments.find_grant(connection, grant)
         first = FirstProof.of_json(context)
         if first.device_id != client.device_id:
             raise ChallengeInvalid

@@ -6,6 +6,7 @@ from strongroom.foundation import errors
 from strongroom.identity import operations
 from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
+from strongroom.identity.accounts.factor_management import BegunEnrolment, FactorService, info_of
 from strongroom.identity.accounts.reauthentication import Proof, StepUp
 from strongroom.identity.accounts.schemas import (
     ConfirmedFactorSchema,
@@ -25,7 +26,6 @@ from strongroom.identity.accounts.schemas import (
     RenewedTokenSchema,
     StepUpSchema,
 )
-from strongroom.identity.accounts.second_factors import BegunEnrolment, FactorService, info_of
 from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
 from strongroom.identity.sessions.service import RenewedToken
 from strongroom.identity.sessions.tokens import IssuedTokens
@@ -107,7 +107,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
         proof_of_headers(),
         PROOF_HEADERS,
     )
-    return _present_begun(begun)
+    return _serialize_begun(begun)
 
 
 @blueprint.operation(
@@ -171,7 +171,7 @@ def remove_factor(user_id: str, factor_id: str) -> Json:
     """Remove a second factor, with a login or step-up by one within the last 10 minutes.
 
     The recovery codes are removed with the last other factor. A factor that the user could log in with,
-    such as a passkey, is not removed if it is the last way in.
+    such as a passkey, is not removed if it is the last login option.
     """
     shown = get_service(FactorService).remove(
         current_identity(), own_id(user_id), factor_id, proof_of_headers(), PROOF_HEADERS, origin()
@@ -237,7 +237,7 @@ def begin_due_enrolment(body: Json) -> Json:
     `id` is that of its `enrolment`, which permits nothing else. May be repeated with another kind.
     """
     begun = get_service(DueEnrolments).begin(body["id"], body["kind"], body["name"], client())
-    return _present_begun(begun)
+    return _serialize_begun(begun)
 
 
 @blueprint.operation(
@@ -276,10 +276,10 @@ def report_factors(query: Json) -> Json:
     """List the users with the kinds of their second factors, oldest first."""
     page = get_service(FactorService).report(paging(query), only_missing=query["missing"])
     included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
-    return envelope(page, _present_state, included)
+    return envelope(page, _serialize_state, included)
 
 
-def _present_state(state: FactorState) -> Json:
+def _serialize_state(state: FactorState) -> Json:
     return {
         "user": reference(state.user_id),
         "type": state.type,
@@ -289,7 +289,7 @@ def _present_state(state: FactorState) -> Json:
     }
 
 
-def _present_begun(begun: BegunEnrolment) -> Json:
+def _serialize_begun(begun: BegunEnrolment) -> Json:
     return {
         "id": begun.id,
         "kind": begun.kind,

@@ -20,12 +20,12 @@ from strongroom.foundation.errors import (
     StrongroomError,
     WrongPassword,
 )
-from strongroom.identity.accounts.passwords import CurrentPassword
-from strongroom.identity.sessions.second_factors import ChallengeAnswer, SecondFactors
+from strongroom.identity.accounts.change_password import CurrentPassword
+from strongroom.identity.sessions.factor_verification import ChallengeAnswer, SecondFactors
 from strongroom.identity.sessions.service import AuthorizationService, RenewedToken
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
-from strongroom.identity.users.factors import EnrolledFactors
+from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.verification.codes import CodeService, Purpose
 from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Credential, VerificationCode
 
@@ -105,7 +105,7 @@ class Reauthentication:
             held = self._notices.contacts(connection, identity.user_id)
             has_password = self._credentials.has_password(connection, identity.user_id)
         if held:
-            require_held(self._codes, held, proof.code, Purpose.BIND, fields.code)
+            require_contact_code(self._codes, held, proof.code, Purpose.BIND, fields.code)
         elif has_password:
             self._require_password(identity, proof.password, fields)
         else:
@@ -138,7 +138,7 @@ class Reauthentication:
         if proof.code is not None:
             with self._database.read() as connection:
                 held = self._notices.contacts(connection, identity.user_id)
-            require_held(self._codes, held, proof.code, purpose, fields.code)
+            require_contact_code(self._codes, held, proof.code, purpose, fields.code)
         elif proof.password is not None:
             self._require_password(identity, proof.password, fields)
         else:
@@ -174,7 +174,7 @@ class Reauthentication:
             raise _PROVEN_LATELY.refusal(identity)
 
 
-def require_held(
+def require_contact_code(
     codes: CodeService,
     held: Sequence[Credential],
     code: VerificationCode | None,

@@ -74,7 +74,7 @@ class RegistrationService:
         self._mode = mode
         self._is_invited: InvitationCheck = _is_never_invited
 
-    def admit_invited(self, check: InvitationCheck) -> None:
+    def set_invitation_check(self, check: InvitationCheck) -> None:
         """Let users with an invitation register if only invited users can."""
         self._is_invited = check
 

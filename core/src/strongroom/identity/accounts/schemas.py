@@ -10,7 +10,7 @@ from strongroom.identity.sessions.schemas import (
     require_short_json,
 )
 from strongroom.identity.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
-from strongroom.identity.users.passwords import MAX_LENGTH, MIN_LENGTH
+from strongroom.identity.users.password_policy import MAX_LENGTH, MIN_LENGTH
 from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema, collection_of
 from strongroom.web.http.parsing import Timestamp, text
@@ -29,7 +29,7 @@ def _require_locale(value: str) -> None:
 
 
 def new_password() -> fields.String:
-    """Return the field of a new password; see :mod:`~strongroom.identity.users.passwords`."""
+    """Return the field of a new password; see :mod:`~strongroom.identity.users.password_policy`."""
     length = {"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH}
     # Only described: an error of the policy names each rule that the password breaks.
     return text(MAX_TEXT * 4, required=True, metadata={**length, "description": _POLICY})

@@ -5,12 +5,12 @@ from functools import cached_property
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
 from strongroom.identity.accounts.bindings import BindingService, ExternalCredentials
+from strongroom.identity.accounts.change_password import CurrentPassword, PasswordService
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
+from strongroom.identity.accounts.factor_management import FactorService
 from strongroom.identity.accounts.first_administrator import Setup
-from strongroom.identity.accounts.passwords import CurrentPassword, PasswordService
 from strongroom.identity.accounts.reauthentication import Reauthentication, StepUp
 from strongroom.identity.accounts.registration import RegistrationService
-from strongroom.identity.accounts.second_factors import FactorService
 from strongroom.identity.accounts.service import AccountDeletion, AccountService
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices

@@ -8,7 +8,7 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from strongroom.identity.sessions.keys import Key, KeyRing
+from strongroom.identity.sessions.signing_keys import Key, KeyRing
 
 _TYPE: Final = "strongroom-audit-checkpoint"
 """The type in the header, so that a checkpoint is never taken for an access token (RFC 8725, 3.11)."""

@@ -121,7 +121,7 @@ class FactorChallenges:
         Raises:
             ChallengeInvalid: it is unknown, expired or met, or has no tries left.
         """
-        return self._present(_TRY, connection, identifier, purpose)
+        return self._redeem(_TRY, connection, identifier, purpose)
 
     def find(self, connection: Connection, identifier: str, purpose: str) -> OpenChallenge:
         """Return a challenge, without counting a try.
@@ -129,7 +129,7 @@ class FactorChallenges:
         Raises:
             ChallengeInvalid: it is unknown, expired or met.
         """
-        return self._present(_READ, connection, identifier, purpose)
+        return self._redeem(_READ, connection, identifier, purpose)
 
     def spend(self, connection: Connection, identifier: str, purpose: str) -> None:
         """Use up a challenge, in the transaction of what it permits.
@@ -144,7 +144,7 @@ class FactorChallenges:
         """Use up all permissions of a user to enrol a factor.
 
         Args:
-            due: the permission that must be among them; ``None`` if none is needed.
+            due: the grant that must be among them; ``None`` if none is needed.
 
         Raises:
             ChallengeInvalid: ``due`` was used up at the same time.
@@ -162,7 +162,7 @@ class FactorChallenges:
         expired = factor_challenges.c.expires_at <= self._clock.now()
         return prune(self._database, factor_challenges.c.hash, expired)
 
-    def _present(
+    def _redeem(
         self, statement: Statement[Any], connection: Connection, identifier: str, purpose: str
     ) -> OpenChallenge:
         values = {"of_hash": self._digest(identifier), "of_purpose": purpose, "now": self._clock.now()}

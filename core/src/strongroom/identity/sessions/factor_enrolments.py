@@ -1,4 +1,4 @@
-"""Enrolments of second factors: their ceremonies, and the permission to enrol one without a login."""
+"""Enrolments of second factors: their ceremonies, and the grant to enrol one without a login."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from strongroom.clock import iso_format
 from strongroom.foundation.errors import ChallengeInvalid, FactorInvalid
 from strongroom.identity.sessions.factor_challenges import DUE, FactorChallenges, OpenChallenge
-from strongroom.identity.users.factors import EnrolledFactors, HandleTaken
+from strongroom.identity.users.enrolled_factors import EnrolledFactors, HandleTaken
 from strongroom.identity.users.models import FactorRow
 from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, kind_of
 
@@ -20,8 +20,8 @@ _ENROLMENT: Final = "enrolment"
 
 
 @dataclass(frozen=True, slots=True)
-class IssuedEnrolment:
-    """The permission for a client to enrol a factor that its user must have.
+class EnrolmentGrant:
+    """The right of a client to enrol a factor that its user must have.
 
     Args:
         id: a secret that stands for the first proof.
@@ -57,17 +57,15 @@ class FactorEnrolments:
         self._challenges = challenges
         self._enrolled = enrolled
 
-    def permit(
-        self, connection: Connection, user_id: str, context: Mapping[str, Any]
-    ) -> IssuedEnrolment:
+    def grant(self, connection: Connection, user_id: str, context: Mapping[str, Any]) -> EnrolmentGrant:
         """Permit to enrol a factor without a login, for a user who must have one."""
         challenge = OpenChallenge(user_id, context, {})
         identifier, expires_at = self._challenges.open(connection, challenge, DUE, DUE_LIFETIME)
         kinds = [kind_of(name) for name, method in self.methods.items() if not method.is_backup]
-        return IssuedEnrolment(identifier, kinds, expires_at)
+        return EnrolmentGrant(identifier, kinds, expires_at)
 
-    def find_permission(self, connection: Connection, identifier: str) -> tuple[str, Mapping[str, Any]]:
-        """Return the user and the context of such a permission, which :meth:`finish` uses up.
+    def find_grant(self, connection: Connection, identifier: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the user and the context of such a grant, which :meth:`finish` uses up.
 
         Raises:
             ChallengeInvalid: it is unknown, expired or used up.
@@ -113,10 +111,10 @@ class FactorEnrolments:
         """Store an enrolment, which uses up the open one, and replaces one that may not repeat.
 
         Args:
-            due: the permission to enrol without a login; ``None`` with a login.
+            due: the grant to enrol without a login; ``None`` with a login.
 
         Raises:
-            ChallengeInvalid: it was finished at the same time, or the permission was used up.
+            ChallengeInvalid: it was finished at the same time, or the grant was used up.
             FactorInvalid: a user has enrolled the same device already.
         """
         self._challenges.spend(connection, identifier, _ENROLMENT)

@@ -24,15 +24,15 @@ from strongroom.foundation.errors import (
     UserSuspended,
 )
 from strongroom.foundation.secret_keys import SecretKeys
-from strongroom.identity.sessions.factor_enrolments import FactorEnrolments, IssuedEnrolment
-from strongroom.identity.sessions.login_methods import LoginMethods
-from strongroom.identity.sessions.second_factors import (
+from strongroom.identity.sessions.factor_enrolments import EnrolmentGrant, FactorEnrolments
+from strongroom.identity.sessions.factor_verification import (
     ChallengeAnswer,
     IssuedChallenge,
     MetChallenge,
     SecondFactors,
     strengthened,
 )
+from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.throttle import AttemptedNames, LoginThrottle, Ticket
 from strongroom.identity.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
 from strongroom.identity.users.contacts import Contacts, Notices
@@ -97,7 +97,7 @@ class NewFactor:
     """A second factor that a login enrols, because its user must have one and has none.
 
     Args:
-        store: stores the enrolment in the transaction of the login, and uses up the permission for it.
+        store: stores the enrolment in the transaction of the login, and uses up the grant for it.
     """
 
     user_id: str
@@ -183,7 +183,7 @@ class LoginService:
         try:
             # The throttle counts password attempts only, because codes have their own limits.
             if attempt.password:
-                ticket = self._admit(attempt, captcha)
+                ticket = self._check_captcha(attempt, captcha)
             first = FirstProof(*self._methods.prove(attempt), attempt.client.device_id, began_at)
             try:
                 return self._authorize(attempt.client, first, ticket, origin)
@@ -191,8 +191,8 @@ class LoginService:
                 challenge = self._challenge(missing.user_id, first, ticket, origin)
                 refusal: StrongroomError = SecondFactorRequired(challenge.json())
             except _EnrolmentMissing as missing:
-                permission = self._permit_enrolment(missing.resolved, first, ticket, origin)
-                refusal = FactorEnrolmentRequired(permission.json())
+                grant = self._grant_enrolment(missing.resolved, first, ticket, origin)
+                refusal = FactorEnrolmentRequired(grant.json())
         except (ApiError, StrongroomError) as error:
             self._record_failure(attempt, error, origin, ticket)
             raise
@@ -258,7 +258,7 @@ class LoginService:
         """Finish a login that enrols the second factor that its user must have, and issue tokens.
 
         Raises:
-            ChallengeInvalid: the permission was used up, or the user has a factor by now.
+            ChallengeInvalid: the grant was used up, or the user has a factor by now.
             InvalidCredentials: the password was changed since the first proof.
             UserSuspended: the user is suspended.
         """
@@ -268,15 +268,15 @@ class LoginService:
             self._record_failure(LoginAttempt(client), error, origin)
             raise
 
-    def _admit(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
+    def _check_captcha(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
         name, address = self._credentials.canonical_name(attempt.username or ""), attempt.client.address
         try:
-            return self._throttle.admit(name, address)
+            return self._throttle.begin(name, address)
         except CaptchaRequired:
             if captcha is None:
                 raise
         self._captchas.spend(captcha, address)
-        return self._throttle.admit_solved(name, address)
+        return self._throttle.begin_solved(name, address)
 
     def _challenge(
         self, user_id: str, first: FirstProof, ticket: Ticket | None, origin: Origin
@@ -286,17 +286,17 @@ class LoginService:
             self._record_first(connection, user_id, first, ticket, origin)
         return challenge
 
-    def _permit_enrolment(
+    def _grant_enrolment(
         self, resolved: ResolvedUser, first: FirstProof, ticket: Ticket | None, origin: Origin
-    ) -> IssuedEnrolment:
+    ) -> EnrolmentGrant:
         user_id = resolved.user.id
         with self._database.write() as connection:
             if resolved.is_new:
                 # Registered again, because the transaction of the login was rolled back.
                 user_id = self._resolve(connection, first, None).user.id
-            permission = self._enrolments.permit(connection, user_id, asdict(first))
+            grant = self._enrolments.grant(connection, user_id, asdict(first))
             self._record_first(connection, user_id, first, ticket, origin)
-        return permission
+        return grant
 
     def _record_first(
         self,

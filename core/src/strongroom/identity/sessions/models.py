@@ -72,7 +72,7 @@ refresh_tokens: Final = Table(
 )
 """A used token is stored until it would have expired, so that its reuse is detected."""
 
-browser_states: Final = Table(
+oauth_states: Final = Table(
     "browser_states",
     metadata,
     Column("hash", String(64), primary_key=True),

@@ -17,7 +17,7 @@ from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import StateInvalid
 from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.foundation.secret_keys import SecretKeys
-from strongroom.identity.sessions.models import browser_states
+from strongroom.identity.sessions.models import oauth_states
 from strongroom.plugin_api.web import State
 
 LIFETIME: Final = 600_000
@@ -25,11 +25,11 @@ LIFETIME: Final = 600_000
 
 _FORGOTTEN_AT_ONCE: Final = 2
 
-_STATES: Final = browser_states.c
-_ADD: Final = Statement(insert(browser_states))
+_STATES: Final = oauth_states.c
+_ADD: Final = Statement(insert(oauth_states))
 # A mismatch deletes nothing, so that an attacker cannot use up the state of another browser.
 _SPEND: Final = Statement(
-    delete(browser_states)
+    delete(oauth_states)
     .where(
         _STATES.hash == bindparam("hash"),
         _STATES.purpose == bindparam("purpose"),
@@ -88,13 +88,13 @@ class OAuthStateStore:
         }
         with self._database.write() as connection:
             # Deletes up to two rows per inserted row, so that expired rows do not accumulate.
-            prune_some(connection, browser_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
+            prune_some(connection, oauth_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
             _ADD.execute(connection, row)
         return state
 
     def prune(self) -> int:
         """Delete expired states; return the count."""
-        return prune(self._database, browser_states.c.hash, self._expired())
+        return prune(self._database, oauth_states.c.hash, self._expired())
 
     def spend(
         self, value: str, purpose: str, browser: str, user_id: str | None, origin: Origin
@@ -135,7 +135,7 @@ class OAuthStateStore:
         self._rates.spend(Allowance("state", network_of(origin.address or ""), self._per_address))
 
     def _expired(self) -> ColumnElement[bool]:
-        return browser_states.c.expires_at <= self._clock.now()
+        return oauth_states.c.expires_at <= self._clock.now()
 
     def _hash(self, text: str) -> str:
         return self._keys.hash("browser-state", text)

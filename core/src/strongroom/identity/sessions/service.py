@@ -11,8 +11,8 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
 from strongroom.foundation.ids import is_id
+from strongroom.identity.sessions.factor_verification import strengthened
 from strongroom.identity.sessions.models import Authorization
-from strongroom.identity.sessions.second_factors import strengthened
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
 from strongroom.identity.users.service import UserService

@@ -8,19 +8,19 @@ from strongroom.foundation.limits.attempts import Attempts
 from strongroom.foundation.limits.turns import Turns
 from strongroom.identity.sessions.factor_challenges import FactorChallenges
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
-from strongroom.identity.sessions.keys import KeyFile, KeyRingError, create_key_file
+from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import CoreProofs, LoginMethods
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
-from strongroom.identity.sessions.second_factors import SecondFactors
 from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, create_key_file
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
 from strongroom.identity.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
-from strongroom.web.gateway.exchange import step_aside
+from strongroom.web.gateway.exchange import release_slot
 from strongroom.web.services import Groups, Infrastructure, ServiceGroup
 
 
@@ -116,7 +116,7 @@ class SessionServices(ServiceGroup):
         return LoginThrottle(
             self._database,
             Attempts(base.clock, base.keys, window=WINDOW, lifetime=lifetime),
-            Turns(self._settings.advanced.hash_queue, WAIT_SECONDS, step_aside),
+            Turns(self._settings.advanced.hash_queue, WAIT_SECONDS, release_slot),
             free_failures=limits.login_failures_before_captcha,
             free_failures_per_address=limits.login_failures_per_address_before_captcha,
         )

@@ -73,7 +73,7 @@ class LoginThrottle:
         self._free_failures = free_failures
         self._free_failures_per_address = free_failures_per_address
 
-    def admit(self, name: str, address: str) -> Ticket:
+    def begin(self, name: str, address: str) -> Ticket:
         """Reserve an attempt; wait for the outcome of others if it depends on them.
 
         Raises:
@@ -86,7 +86,7 @@ class LoginThrottle:
             self._turns.wait(blocker, partial(self._reserve, ticket), partial(self._check, ticket))
         return ticket
 
-    def admit_solved(self, name: str, address: str) -> Ticket:
+    def begin_solved(self, name: str, address: str) -> Ticket:
         """Reserve an attempt with a solved captcha, which replaces the limit."""
         ticket = Ticket.of(name, address)
         with self._database.write(durable=False) as connection:

@@ -13,8 +13,8 @@ from strongroom.foundation.cache import Cache
 from strongroom.foundation.database.changes import Change, execute_together
 from strongroom.foundation.errors import InvalidCredentials, StepUpRequired, TokenInvalid
 from strongroom.foundation.ids import is_id
-from strongroom.identity.sessions.keys import KeyFile, KeyRing
 from strongroom.identity.sessions.models import Authorization
+from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy

@@ -6,6 +6,7 @@ from typing import Any, Final
 from flask import request
 
 from strongroom.foundation import errors
+from strongroom.identity.sessions.factor_verification import ChallengeAnswer
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.schemas import (
@@ -18,7 +19,6 @@ from strongroom.identity.sessions.schemas import (
     RefreshSchema,
     RevocationSchema,
 )
-from strongroom.identity.sessions.second_factors import ChallengeAnswer
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.verification.captchas import CaptchaAnswer
@@ -179,7 +179,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the logins of a user (`me`: the caller), newest first."""
     page = get_service(AuthorizationService).of_user(current_identity(), own_id(user_id), paging(query))
-    return envelope(page, _present)
+    return envelope(page, _serialize)
 
 
 @blueprint.operation(
@@ -231,6 +231,6 @@ def _presented_refresh_token(body: dict[str, Any]) -> str:
     return tokens.pop()
 
 
-def _present(authorization: Authorization) -> dict[str, Any]:
+def _serialize(authorization: Authorization) -> dict[str, Any]:
     current = authorization.id == current_identity().authorization_id
     return {**asdict(authorization), "amr": authorization.amr.split(), "current": current}

@@ -28,7 +28,7 @@ from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.foundation.ids import new_id
-from strongroom.identity.users import passwords as policy
+from strongroom.identity.users import password_policy as policy
 from strongroom.identity.users.models import (
     EMAIL,
     MOBILE,
@@ -42,7 +42,7 @@ from strongroom.identity.users.models import (
     second_factors,
     users,
 )
-from strongroom.identity.users.passwords import MAX_LENGTH, PasswordHasher
+from strongroom.identity.users.password_policy import MAX_LENGTH, PasswordHasher
 from strongroom.identity.users.service import LOGINS_LOCK, lock_logins
 from strongroom.plugin_api.login import Credential
 
@@ -108,14 +108,14 @@ MAX_NAME_LENGTH: Final = 1024
 _NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value == bindparam("value"))
 _HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
 _HOLDER_OF: Final = Statement(_HOLDER)
-_HOLDER_HELD: Final = Statement(_HOLDER.with_for_update())
+_LOCKED_HOLDER: Final = Statement(_HOLDER.with_for_update())
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _SELECT_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
     _PAIRS
 )
 _HOLDERS: Final = Statement(_SELECT_HOLDERS)
 # The lock order of lock_user(), so that two transactions cannot deadlock.
-_HOLDERS_HELD: Final = Statement(_SELECT_HOLDERS.order_by(credentials.c.id).with_for_update())
+_LOCKED_HOLDERS: Final = Statement(_SELECT_HOLDERS.order_by(credentials.c.id).with_for_update())
 _OF_USER: Final = credentials.c.user_id == bindparam("of_user")
 _BIND: Final = Statement(insert(credentials))
 _CREDENTIALS: Final = Statement(
@@ -198,11 +198,11 @@ _ACCOUNT_OF: Final = Statement(_ACCOUNT.where(users.c.id == bindparam("user_id")
 _ACCOUNT_NAMED: Final = Statement(_ACCOUNT.where(users.c.id == _HOLDER.scalar_subquery()), _account)
 # A subquery, so that PostgreSQL locks the row of the credential before it takes the advisory lock: the
 # order of transactions that change credentials and then revoke logins.
-_HELD: Final = _HOLDER.with_for_update().subquery("held")
+_LOCKED: Final = _HOLDER.with_for_update().subquery("locked")
 _LOCK_HOLDER: Final = Statement(
     select(
-        _HELD.c.user_id,
-        func.pg_advisory_xact_lock_shared(LOGINS_LOCK, func.hashtext(_HELD.c.user_id)),
+        _LOCKED.c.user_id,
+        func.pg_advisory_xact_lock_shared(LOGINS_LOCK, func.hashtext(_LOCKED.c.user_id)),
     )
 )
 
@@ -242,19 +242,19 @@ class CredentialService:
         return unicodedata.normalize("NFKC", text[:MAX_NAME_LENGTH]).strip().casefold()
 
     def find_users(
-        self, connection: Connection, wanted: Sequence[Credential], *, hold: bool = False
+        self, connection: Connection, wanted: Sequence[Credential], *, for_update: bool = False
     ) -> dict[Credential, str]:
         """Return the ids of the users who hold any of the credentials, by credential.
 
         Args:
-            hold: whether to lock the rows that are found until the transaction ends.
+            for_update: whether to lock the rows that are found until the transaction ends.
         """
         if len(wanted) == 1:
             named = {"kind": wanted[0].kind, "value": wanted[0].value}
-            user_id = (_HOLDER_HELD if hold else _HOLDER_OF).scalar(connection, named)
+            user_id = (_LOCKED_HOLDER if for_update else _HOLDER_OF).scalar(connection, named)
             return {wanted[0]: user_id} if user_id else {}
         pairs = [(item.kind, item.value) for item in wanted]
-        rows = (_HOLDERS_HELD if hold else _HOLDERS).all(connection, {"pairs": pairs})
+        rows = (_LOCKED_HOLDERS if for_update else _HOLDERS).all(connection, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}
 
     def find_account(self, connection: Connection, user_id: str) -> Account | None:
@@ -361,8 +361,8 @@ class CredentialService:
         Raises:
             ValidationFailed: the password does not meet the policy.
         """
-        if complaints := policy.complaints(password, field):
-            raise ValidationFailed(details=complaints)
+        if password_faults := policy.password_faults(password, field):
+            raise ValidationFailed(details=password_faults)
 
     def hash_password(self, password: str, field: str = "password") -> str:
         """Return the hash of a new password.

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.foundation.config.identity import FACTOR_AUDIENCES
+from strongroom.foundation.config.accounts import FACTOR_AUDIENCES
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.identity.users.models import User, UserType, factor_grace, second_factors, users

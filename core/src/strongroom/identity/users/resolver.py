@@ -122,7 +122,7 @@ class IdentityResolver:
 
     def _link(self, connection: Connection, verified: VerifiedCredential) -> _Link:
         # Locked, so that no concurrent transaction unbinds a credential while others are added.
-        holders = self._credentials.find_users(connection, _names(verified), hold=True)
+        holders = self._credentials.find_users(connection, _names(verified), for_update=True)
         user_ids = set(holders.values())
         if len(user_ids) > 1:
             raise CredentialConflict

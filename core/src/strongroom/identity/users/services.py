@@ -8,13 +8,13 @@ from strongroom.activity.notifications.services import NotificationServices
 from strongroom.clock import DAY
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy
-from strongroom.identity.users.factors import EnrolledFactors
-from strongroom.identity.users.passwords import PasswordHasher
+from strongroom.identity.users.password_policy import PasswordHasher
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
-from strongroom.web.gateway.exchange import step_aside
+from strongroom.web.gateway.exchange import release_slot
 from strongroom.web.services import Groups, Infrastructure, ServiceGroup
 
 
@@ -39,7 +39,7 @@ class UserServices(ServiceGroup):
             queue_length=advanced.hash_queue,
             watch=metrics.hashing if metrics else nullcontext,
             on_wait=self._base.on_wait("hashes"),
-            on_block=step_aside,
+            on_block=release_slot,
         )
 
     @cached_property

@@ -105,7 +105,7 @@ class CodeSending:
         self._messages = messages
         self._is_invited: Callable[[str, Credential], bool] = lambda _secret, _recipient: False
 
-    def admit_invited(self, check: Callable[[str, Credential], bool]) -> None:
+    def set_invitation_check(self, check: Callable[[str, Credential], bool]) -> None:
         """Send codes for registration to invited users if only they can register."""
         self._is_invited = check
 

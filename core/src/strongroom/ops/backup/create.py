@@ -111,7 +111,7 @@ class BackupService:
         try:
             # The lease begins before the rows are read, so that no blob in them is deleted; see
             # storage/gc.py.
-            with writing(path, manifest) as writer, self._blobs.holds.hold() as lease:
+            with writing(path, manifest) as writer, self._blobs.leases.lease() as lease:
                 self._add_keys(writer)
                 self._add_rows(writer, lease, progress)
         except (OSError, LeaseLost, StorageError, Unavailable) as error:

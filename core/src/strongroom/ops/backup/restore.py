@@ -26,8 +26,8 @@ from strongroom.foundation.database.plugin_tables import AllTables, PluginTables
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.database.upgrade import NewerSchema, upgrade
 from strongroom.foundation.secret_keys import SecretKeys, create_private_file
-from strongroom.identity.sessions.keys import create_key_file
 from strongroom.identity.sessions.models import authorizations
+from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.ops.backup.archive import (
     KEYS,
     ROWS,

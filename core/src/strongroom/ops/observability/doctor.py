@@ -17,7 +17,7 @@ from strongroom.content.storage.ownership import StorageOwnership
 from strongroom.content.storage.stores import fault_of
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config.plugin_discovery import writable_by_others
-from strongroom.foundation.config.server import TracingSettings
+from strongroom.foundation.config.server_settings import TracingSettings
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import is_own_secret

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from requests import RequestException, Response, Session, Timeout
 
-from strongroom.foundation.config.server import TracingSettings
+from strongroom.foundation.config.server_settings import TracingSettings
 
 logger = logging.getLogger(__name__)
 

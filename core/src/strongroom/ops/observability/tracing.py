@@ -18,7 +18,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 from opentelemetry.trace import SpanKind as SdkKind
 
-from strongroom.foundation.config.server import TracingSettings
+from strongroom.foundation.config.server_settings import TracingSettings
 from strongroom.ops.observability.trace_export import QUEUE_SPANS, CollectorExporter
 from strongroom.plugin_api.tracing import Attributes, SpanKind, Tracer, TraceSpan, install
 from strongroom.version import __version__

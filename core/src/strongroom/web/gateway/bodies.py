@@ -25,8 +25,8 @@ SMALLEST_AVERAGE: Final = 64
 """The average size in bytes of all further pieces. A piece of one byte costs as much as a large one."""
 
 _FAST_BYTES_PER_SECOND: Final = 256 * 1024
-_LINGER_SECONDS: Final = 30.0
-_LINGER_PAUSE_SECONDS: Final = 5.0
+_DRAIN_SECONDS: Final = 30.0
+_DRAIN_PAUSE_SECONDS: Final = 5.0
 
 Finished = Callable[[BytesIO | None], None]
 
@@ -196,7 +196,7 @@ class RequestBody:
         return self._future
 
 
-class Lingering:
+class BodyDrain:
     """Discards the rest of a body after the response was sent, so that the client can read the response.
 
     If the server closes a connection while the client is still sending, the connection is reset, and
@@ -212,7 +212,7 @@ class Lingering:
         pending: Future | None = None,
     ) -> None:
         self._protocol: HttpProtocol | None = protocol
-        grace = min(_LINGER_PAUSE_SECONDS, rate.grace_seconds)
+        grace = min(_DRAIN_PAUSE_SECONDS, rate.grace_seconds)
         self._patience = Patience(TransferRate(grace, rate.bytes_per_second))
         self._waits_since = 0.0
         self._timers = timers
@@ -228,7 +228,7 @@ class Lingering:
             future = self._future = self._pending or self._protocol.receive()
             self._pending = None
             self._waits_since = time.monotonic()
-            self._timers.add(self, min(self._patience.seconds, _LINGER_SECONDS - self._elapsed()))
+            self._timers.add(self, min(self._patience.seconds, _DRAIN_SECONDS - self._elapsed()))
             if not when_done(future, self._resume):
                 return
             if not self._timers.claim(self) or not self._goes_on(future):

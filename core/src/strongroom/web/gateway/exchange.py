@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from strongroom.foundation import errors
-from strongroom.web.gateway.bodies import EARLY_BYTES, EarlyBody, Lingering, RequestBody
+from strongroom.web.gateway.bodies import EARLY_BYTES, BodyDrain, EarlyBody, RequestBody
 from strongroom.web.gateway.limits import Admission, AdmissionResult, ThreadTask, Timers, TransferRate
 from strongroom.web.gateway.protocol import HttpProtocol
 from strongroom.web.gateway.responses import (
@@ -177,14 +177,14 @@ logger = logging.getLogger(__name__)
 _current: Final = threading.local()
 
 
-def step_aside() -> None:
+def release_slot() -> None:
     """Do not count the request of this thread from now on, so that its wait keeps no other one waiting.
 
     Without effect under another WSGI server.
     """
     exchange: Exchange | None = getattr(_current, "exchange", None)
     if exchange is not None:
-        exchange.step_aside()
+        exchange.release_slot()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Gateway:
         timers: enforce deadlines.
         waiting: the responses that wait for their client to read.
         unqueued_path: the path that is served even if no thread is free, for liveness probes.
-        waiting_threads: the maximum number of requests that :func:`step_aside`.
+        waiting_threads: the maximum number of requests that :func:`release_slot`.
     """
 
     app: WsgiApp
@@ -224,7 +224,7 @@ class Gateway:
 
     def resume(self, job: ThreadTask) -> None:
         """Continue a transfer after a wait."""
-        if job.is_aside or self.admission.resume(job) is AdmissionResult.RUN:
+        if job.is_uncounted or self.admission.resume(job) is AdmissionResult.RUN:
             self.work(job)
 
 
@@ -238,8 +238,8 @@ class Exchange:
         "_is_counted",
         "_protocol",
         "_scope",
-        "is_aside",
         "is_transfer",
+        "is_uncounted",
         "queued_at",
     )
 
@@ -250,7 +250,7 @@ class Exchange:
         self._environ: Environ = {}
         self._body: RequestBody | None = None
         self.is_transfer = False
-        self.is_aside = False
+        self.is_uncounted = False
         self.queued_at = 0.0
         self._is_counted = True
 
@@ -283,13 +283,13 @@ class Exchange:
             self._refuse(errors.InternalError())
         finally:
             _current.exchange = None
-        self._linger()
+        self._drain_body()
 
-    def step_aside(self) -> None:
+    def release_slot(self) -> None:
         """Stop counting this request, and let another thread run the job that waits for its place."""
-        if self.is_aside or not self._is_counted:
+        if self.is_uncounted or not self._is_counted:
             return
-        following = self._gateway.admission.step_aside(self)
+        following = self._gateway.admission.release_slot(self)
         if following is not None:
             threading.Thread(target=self._gateway.work, args=[following], name="requests").start()
 
@@ -319,13 +319,13 @@ class Exchange:
             self._gateway.work(self)
         elif verdict is AdmissionResult.REFUSED:
             self._refuse(errors.Unavailable("The server is busy.", retry_after=RETRY_SECONDS))
-            self._linger()
+            self._drain_body()
 
     def _respond(self, started: "_Started", body: Iterable[bytes]) -> None:
         # Small or complete bodies never wait for the client, so they do not count as transfers.
         if isinstance(body, list) or started.length <= PIECE_BYTES or self._scope["method"] == "HEAD":
             send_whole(self._protocol, started.status, started.headers, _joined(body))
-        elif self._gateway.waiting.make_room() and self._gateway.admission.become_transfer(self):
+        elif self._gateway.waiting.evict() and self._gateway.admission.become_transfer(self):
             self._stream(started, body)
         else:
             # The application has produced the response, so its resources must be released (PEP 3333).
@@ -337,7 +337,7 @@ class Exchange:
         response = StreamedResponse(
             self._protocol, body, gateway.rate, gateway.waiting, gateway.resume, self._cut
         )
-        response.is_aside = self.is_aside
+        response.is_uncounted = self.is_uncounted
         response.begin(started.status, started.headers)
         response.run()
 
@@ -362,14 +362,14 @@ class Exchange:
             headers.append(("Connection", "close"))
         send_whole(self._protocol, error.status, headers, body)
 
-    def _linger(self) -> None:
+    def _drain_body(self) -> None:
         body = self._body
         if body is None or body.is_ended:
             return
         # With Expect, the client sends a body only after 100 Continue, which the first read triggers.
         if body.is_touched or "HTTP_EXPECT" not in self._environ:
             rate, timers = self._gateway.rate, self._gateway.timers
-            Lingering(self._protocol, rate, timers, body.pending()).discard()
+            BodyDrain(self._protocol, rate, timers, body.pending()).discard()
 
 
 @dataclass(slots=True)

@@ -118,7 +118,7 @@ class ThreadTask(Protocol):
     """Work that needs a thread."""
 
     is_transfer: bool
-    is_aside: bool
+    is_uncounted: bool
     queued_at: float
 
     def run(self) -> None:
@@ -186,7 +186,7 @@ class Admission:
     def become_transfer(self, job: ThreadTask) -> bool:
         """Count a running job as a transfer; return ``False`` if the limit of transfers is reached."""
         with self._lock:
-            if job.is_transfer or job.is_aside:
+            if job.is_transfer or job.is_uncounted:
                 return True
             if self._transfers >= self.transfers_limit:
                 return False
@@ -194,19 +194,19 @@ class Admission:
             self._transfers += 1
             return True
 
-    def step_aside(self, job: ThreadTask) -> ThreadTask | None:
+    def release_slot(self, job: ThreadTask) -> ThreadTask | None:
         """Stop counting a running job; return the next job, as :meth:`leave` does.
 
         For requests that wait for events. The feature that lets them wait limits their number, and the
         pool has a thread for each of them.
         """
         following = self.leave(job)
-        job.is_aside = True
+        job.is_uncounted = True
         return following
 
     def leave(self, job: ThreadTask) -> ThreadTask | None:
         """End a job, and return the next one, which the caller must run on its thread."""
-        if job.is_aside:
+        if job.is_uncounted:
             return None
         with self._lock:
             # The thread is released and assigned under one lock, so that no new request overtakes the

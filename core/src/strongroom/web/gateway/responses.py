@@ -64,7 +64,7 @@ class WaitingResponses:
             self._since.pop(response, None)
             return self._timers.claim(response)
 
-    def make_room(self) -> bool:
+    def evict(self) -> bool:
         """Return whether a response may start; at the limit, evict the one that waits longest."""
         with self._lock:
             if len(self._since) < WAITING_LIMIT:
@@ -94,7 +94,7 @@ class StreamedResponse:
     """
 
     is_transfer = True
-    is_aside = False
+    is_uncounted = False
     queued_at = 0.0
 
     def __init__(
@@ -125,7 +125,7 @@ class StreamedResponse:
     def begin(self, status: int, headers: Headers) -> None:
         """Set the status and headers; Granian sends them with the first piece."""
         self._protocol.send(_start(status, headers))
-        if self.is_aside:
+        if self.is_uncounted:
             # It waits for events, so it may send nothing for a long time.
             self._watch()
 
@@ -154,7 +154,7 @@ class StreamedResponse:
             sent = self._protocol.send({"type": "http.response.body", "body": piece, "more_body": True})
             self._sent_pieces += 1
             # Short responses end before a disconnect matters, so only longer ones pay for the watch.
-            if self._sent_pieces == _UNWATCHED_PIECES + 1 and not self.is_aside:
+            if self._sent_pieces == _UNWATCHED_PIECES + 1 and not self.is_uncounted:
                 self._watch()
             if is_pending(sent) and not self._is_there(sent, len(piece)):
                 return

@@ -128,7 +128,7 @@ def authenticate(
         authenticator = get_service(TokenAuthenticator)
         caller = authenticator.caller(token, client_address())
     else:
-        key = token or _admitted_key(access, admits)
+        key = token or _key_of_authenticator(access, admits)
         if key is None:
             return None
         if scope is None:
@@ -215,7 +215,7 @@ def _authenticator_of(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
     return get_service(TokenAuthenticator)
 
 
-def _admitted_key(access: Access, admits: Sequence[str]) -> str | None:
+def _key_of_authenticator(access: Access, admits: Sequence[str]) -> str | None:
     """Return the access key that an admitted authenticator finds in the request, or ``None``."""
     if access is Access.PUBLIC:
         return None

@@ -179,7 +179,7 @@ def _response(
     return Response(body, status, [*about, *headers])
 
 
-def admit(response: Response, before: BeforeSending, size: int) -> Response:
+def check_sending(response: Response, before: BeforeSending, size: int) -> Response:
     """Return a response with content of ``size`` bytes after ``before`` has admitted it.
 
     Raises:

@@ -118,21 +118,21 @@ def reference(entity_id: str) -> dict[str, str]:
 
 def envelope(
     page: Page[T],
-    present: Callable[[T], Any] = lambda record: record,
+    serialize: Callable[[T], Any] = lambda record: record,
     included: Iterable[Mapping[str, str]] = (),
     links: Links | None = None,
 ) -> dict[str, Any]:
     """Return the response body of a page.
 
     Args:
-        present: serializes a record.
+        serialize: serializes a record.
         included: the summaries of the entities that the records refer to.
         links: the URLs of other pages; by default, those of the current request.
     """
     return {
         "success": True,
         "meta": _meta(page, links or _current_links()),
-        "data": [present(item) for item in page.items],
+        "data": [serialize(item) for item in page.items],
         "included": {summary["id"]: summary for summary in included},
     }
 

@@ -17,7 +17,7 @@ from strongroom.foundation.errors import (
     ValidationFailed,
 )
 from strongroom.foundation.json_text import encode_json
-from strongroom.web.gateway.exchange import STOPPING, step_aside
+from strongroom.web.gateway.exchange import STOPPING, release_slot
 from strongroom.web.http.access import Access
 from strongroom.web.http.middleware import DRAINING
 from strongroom.web.http.request import current_environ, get_service, header
@@ -84,7 +84,7 @@ def _next_page(
     feed: ChangeFeed, waiter: ChangeWaiter, caller: Caller, cursor: int, size: int, seconds: float
 ) -> ChangePage:
     """Return the first page that is not empty, or an empty one when the time is over."""
-    step_aside()
+    release_slot()
     ends_at = time.monotonic() + seconds
     while True:
         # Read after the waiter was added, so that no change between the two is missed.
@@ -115,7 +115,7 @@ def _stream(tenant_id: str, query: dict[str, Any], caller: Caller) -> Response:
         body: Any = [_event("reset", {"cursor": newest}, newest)]
     else:
         waiter = get_service(ChangeWaiters).add(tenant_id, caller.user_id)
-        step_aside()
+        release_slot()
         begin = cursor if cursor is not None else start.cursor
         body = ChangeStream(feed, waiter, caller, begin)
     # Otherwise nginx collects the events in its buffer.

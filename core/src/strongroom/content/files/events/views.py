@@ -82,10 +82,10 @@ def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:
     )
     listing = get_service(FileEventListing)
     page, included = listing.page(current_identity(), tenant_id, wanted, paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
-def _present(event: FileEvent) -> dict[str, Any]:
+def _serialize(event: FileEvent) -> dict[str, Any]:
     return {
         "id": event.id,
         "at": event.at,

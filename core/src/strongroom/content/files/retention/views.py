@@ -47,7 +47,7 @@ def put_hold(tenant_id: str, file_id: str, body: Json) -> Json:
     """
     service = get_service(HoldService)
     caller = current_identity()
-    return _present(service.place(caller, tenant_id, file_id, body["reason"], body["until"], origin()))
+    return _serialize(service.place(caller, tenant_id, file_id, body["reason"], body["until"], origin()))
 
 
 @blueprint.operation(
@@ -84,7 +84,7 @@ def delete_hold(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
 def list_holds(tenant_id: str, query: dict[str, int]) -> Json:
     """List the holds in force, newest first, for the role `records` and administrators of the tenant."""
     page, included = get_service(HoldService).page(current_identity(), tenant_id, paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 @blueprint.operation(
@@ -126,5 +126,5 @@ def put_retention(tenant_id: str, body: Json) -> RetentionSettings:
     return get_service(RetentionService).set(current_identity(), tenant_id, wanted, origin())
 
 
-def _present(hold: Hold) -> Json:
+def _serialize(hold: Hold) -> Json:
     return {**hold._asdict(), "placedBy": reference(hold.placed_by)}

@@ -85,7 +85,7 @@ class TrashService:
         file_writer: FileWriter,
         blobs: BlobService,
         users: UserService,
-        space: Quota,
+        quota: Quota,
         guard: RemovalGuard,
     ) -> None:
         self._database = database
@@ -97,7 +97,7 @@ class TrashService:
         self._events = file_writer.events
         self._blobs = blobs
         self._users = users
-        self._space = space
+        self._quota = quota
         self._guard = guard
 
     def page(
@@ -333,7 +333,7 @@ class TrashService:
             found = self._trash.remove_some(connection, trashed, at_most)
             if found is None:
                 return 0
-            self._space.use(connection, entry.tenant_id, -found.size)
+            self._quota.use(connection, entry.tenant_id, -found.size)
             # Rows, quota and blobs change together; the bytes are deleted after the commit.
             released = self._blobs.release(connection, found.blob_keys)
         # Few files go at once; garbage collection deletes the others.

@@ -34,6 +34,6 @@ class TrashServices(ServiceGroup):
             self._nodes.file_writer,
             self._storage.blobs,
             self._users,
-            self._tenants.tenants.space,
+            self._tenants.tenants.quota,
             self._nodes.guard,
         )

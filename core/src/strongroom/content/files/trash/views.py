@@ -45,7 +45,7 @@ def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
     """
     service = get_service(TrashService)
     page, included, settings = service.page(current_identity(), tenant_id, paging(query))
-    return envelope(page, partial(_present, settings), included)
+    return envelope(page, partial(_serialize, settings), included)
 
 
 @blueprint.operation(
@@ -127,7 +127,7 @@ def empty_trash(tenant_id: str) -> dict[str, bool]:
     return DONE
 
 
-def _present(settings: RetentionSettings, trashed: TrashedNode) -> Json:
+def _serialize(settings: RetentionSettings, trashed: TrashedNode) -> Json:
     entry, node = trashed
     return {
         "id": node.id,

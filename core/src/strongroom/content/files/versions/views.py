@@ -49,7 +49,7 @@ def list_versions(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     """List the earlier contents of a file, newest first. The current content is not among them."""
     service = get_service(VersionService)
     page, included = service.page(current_identity(), tenant_id, file_id, paging(query))
-    return envelope(page, _present, included)
+    return envelope(page, _serialize, included)
 
 
 @blueprint.operation(
@@ -103,7 +103,7 @@ def restore_version(tenant_id: str, file_id: str, number: str) -> Tagged:
 def change_version(tenant_id: str, file_id: str, number: str, body: Json) -> Json:
     """Label an earlier content, or keep it whatever its age."""
     service = get_service(VersionService)
-    return _present(service.mark(current_identity(), tenant_id, file_id, _number(number), body))
+    return _serialize(service.mark(current_identity(), tenant_id, file_id, _number(number), body))
 
 
 @blueprint.operation(
@@ -136,7 +136,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _present(version: Version) -> Json:
+def _serialize(version: Version) -> Json:
     return {
         **version._asdict(),
         "checksum": f"sha256:{version.checksum}",

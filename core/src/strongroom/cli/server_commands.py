@@ -45,10 +45,10 @@ def serve(context: CommandContext) -> None:
         # No other command needs the server, and importing it takes as long as the checks.
         in_own_process(
             lambda: _prepare(configuration),
-            meanwhile=lambda: import_module("strongroom.assembly.server"),
+            meanwhile=lambda: import_module("strongroom.assembly.server_process"),
         )
         click.echo(f"strongroom: serving {_addresses(configuration.settings)}", err=True)
-        from strongroom.assembly.server import run
+        from strongroom.assembly.server_process import run
 
         run(configuration, lambda: _reread(context), metrics_folder)
 

@@ -14,7 +14,7 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.throttle import LoginThrottle
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
-from strongroom.identity.users.passwords import Strength, strength
+from strongroom.identity.users.password_policy import Strength, strength
 from strongroom.identity.verification.codes import CodeService, Purpose
 from strongroom.plugin_api.login import Credential, VerificationCode
 

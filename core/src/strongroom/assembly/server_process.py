@@ -151,7 +151,7 @@ def run(
     worker = _Worker(server, configuration, reread)
     server.on_reload(worker.reload)
     pid_file = PidFile(settings, settings.server.port)
-    pid_file.hold()
+    pid_file.lock()
     if metrics_folder is not None:
         server.on_startup(lambda: _start_management(configuration, metrics_folder, master))
     # The workers share the memory of the imported modules until something writes to it (copy-on-write).

@@ -24,8 +24,8 @@ from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy, FactorState
-from strongroom.identity.users.factors import EnrolledFactors
 from strongroom.identity.users.models import SINGLE_KINDS, USERNAME, FactorRow
 from strongroom.identity.users.service import UserService, lock_logins
 from strongroom.identity.verification.codes import Purpose
@@ -144,7 +144,7 @@ class FactorService:
             ValidationFailed: there is no such factor, or a backup is the first one.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
-        # Not even administrators: another person's factor is a way in for that person.
+        # Not even administrators: another person's factor is a login option of that person.
         identity.require_self(user_id)
         method = self.method(kind)
         self._reauthentication.require_any(
@@ -334,7 +334,7 @@ class FactorService:
             if removed is None:
                 raise errors.NotFound
             contacts = self._notices.contacts(connection, user_id)
-            if self._is_way_in(removed) and not self._has_way_in(connection, user_id):
+            if self._is_login_option(removed) and not self._has_login_option(connection, user_id):
                 raise errors.LastContact("The last way to log in cannot be removed.")
             self._record(connection, "factor.remove", user_id, user_id, origin, removed.factor)
             self._require_dispensable(connection, user_id)
@@ -382,10 +382,10 @@ class FactorService:
         self._notices.notify(contacts, "factor-changed", origin.languages)
         return count
 
-    def _is_way_in(self, row: FactorRow) -> bool:
+    def _is_login_option(self, row: FactorRow) -> bool:
         return isinstance(self._enrolments.methods.get(row.factor), PasswordlessFactor)
 
-    def _has_way_in(self, connection: Connection, user_id: str) -> bool:
+    def _has_login_option(self, connection: Connection, user_id: str) -> bool:
         """Return whether a user can log in: a username alone is none."""
         # Locked, so that no concurrent transaction removes the others.
         self._credentials.lock_user(connection, user_id)
@@ -393,7 +393,7 @@ class FactorService:
         return (
             bool(kinds - {USERNAME})
             or self._credentials.has_password(connection, user_id)
-            or any(map(self._is_way_in, self._enrolled.of_user(connection, user_id)))
+            or any(map(self._is_login_option, self._enrolled.of_user(connection, user_id)))
         )
 
     def _summary(self, connection: Connection, user_id: str) -> Summary:

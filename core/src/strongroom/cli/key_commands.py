@@ -12,7 +12,14 @@ from strongroom.clock import SystemClock, iso_format
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.installation import adopt_secret
 from strongroom.foundation.secret_keys import create_private_file
-from strongroom.identity.sessions.keys import Key, KeyRingError, created_at, load_keys, prune, rotate
+from strongroom.identity.sessions.signing_keys import (
+    Key,
+    KeyRingError,
+    created_at,
+    load_keys,
+    prune,
+    rotate,
+)
 from strongroom.plugin_api.keys import KeyProviderError
 from strongroom.plugin_api.storage import StorageError, WrappedKeys
 

@@ -16,7 +16,7 @@ from strongroom.foundation.errors import InvalidCredentials, NotImplementedHere,
 from strongroom.foundation.limits.service import Counters
 from strongroom.identity.sessions.factor_challenges import FactorChallenges, OpenChallenge
 from strongroom.identity.users.contacts import Notices
-from strongroom.identity.users.factors import EnrolledFactors
+from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.models import FactorRow
 from strongroom.plugin_api.factors import (
     Ceremony,

@@ -9,8 +9,8 @@ from strongroom.foundation import errors as core_errors
 from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity import operations
 from strongroom.identity.accounts.credential_views import PROOF_ERRORS
+from strongroom.identity.accounts.factor_management import FactorService, info_of
 from strongroom.identity.accounts.schemas import FactorSchema
-from strongroom.identity.accounts.second_factors import FactorService, info_of
 from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
 from strongroom.identity.sessions.login import LoginService
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of

@@ -49,7 +49,7 @@ def _common_passwords() -> frozenset[str]:
 MIN_LENGTH: Final = 8
 
 
-def complaints(password: str, field: str = "password") -> list[Detail]:
+def password_faults(password: str, field: str = "password") -> list[Detail]:
     """Return the rules of the policy that a password breaks.
 
     The rules: 8 to 1024 characters, an uppercase and a lowercase letter, a digit, not a common password.
