@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import strongroom.assembly.app  # noqa: F401  imports the models of all features
+import strongroom.assembly.container  # noqa: F401  imports the models of all features
 from strongroom.foundation.database.metadata import metadata
 
 ROOT = Path(__file__).parents[2]
