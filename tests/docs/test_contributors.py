@@ -25,12 +25,13 @@ HOOKS = YAML(typ="safe").load(ROOT / ".pre-commit-config.yaml")["repos"][0]["hoo
 DISTRIBUTION = {"lint-imports": "import-linter"}
 
 
-def test_the_walk_through_a_change_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["first-change", "add-a-feature"])
+def test_the_walk_through_a_change_works(tmp_path: Path, page: str) -> None:
     tree = copy_tree(tmp_path / "strongroom")
     environment = Environment.create(tree / ".venv")
     environment.prefer(tree / "core/src")
     (environment.binaries / "towncrier").symlink_to(TOOLS / "towncrier")
-    follow(ROOT / "docs/contributing/first-change.md", tree, environment, free_port())
+    follow(ROOT / f"docs/contributing/{page}.md", tree, environment, free_port())
 
 
 def test_hooks_of_commits_run_the_locked_tools() -> None:

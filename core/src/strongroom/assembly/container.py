@@ -101,8 +101,8 @@ class Container(Services):
         self.base.resources.callback(self.events.delivery.close)
         jobs.start()
         self.base.resources.callback(jobs.stop)
-        for feature in self.features:
-            feature.start(self.get)
+        for group in self.group:
+            group.start()
 
     def close(self) -> None:
         """Close connections and extensions, and report what plugins leave running."""
@@ -113,8 +113,8 @@ class Container(Services):
 def core_jobs(services: Services) -> dict[str, Job]:
     """Return the recurring jobs of the core by their names, such as ``core.prune``."""
     jobs = [Job("prune", timedelta(days=1), lambda run: _prune(services.prune_job(), run))]
-    for feature in services.features:
-        jobs += feature.register_jobs(services.get)
+    for group in services.group:
+        jobs += group.register_jobs()
     return {f"{PREFIX}.{job.name}": job for job in jobs}
 
 

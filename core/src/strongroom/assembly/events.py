@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from strongroom.activity.events.delivery import EventDelivery
 from strongroom.activity.events.positions import Positions
 from strongroom.activity.events.server_stream import ServerStream
+from strongroom.activity.events.services import PositionServices
 from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.features import core_events
 from strongroom.assembly.infrastructure import Infrastructure
@@ -13,6 +14,7 @@ from strongroom.content.files.events.stream import TenantStreams
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.plugin_api.events import EventType
 from strongroom.web.feature import Feature
+from strongroom.web.services import Groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +26,13 @@ class EventServices:
     delivery: EventDelivery
 
 
-def assemble_events(base: Infrastructure, features: Iterable[Feature]) -> EventServices:
+def assemble_events(base: Infrastructure, group: Groups, features: Iterable[Feature]) -> EventServices:
     """Create the services of events, without sinks."""
     added, core = base.selection.plugins.event_types, core_events(features)
     server = ServerStream(core.sources, added)
     types = _all_event_types(core.types, added.values())
     log = CommittedEvents(base.database, server, TenantStreams(), types)
-    positions = Positions(base.database, base.clock)
+    positions = group(PositionServices).positions
     delivery = EventDelivery(base.database, log, positions, base.clock)
     return EventServices(log, positions, delivery)
 

@@ -32,9 +32,9 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
-from strongroom.web.feature import PruneStep
 from strongroom.web.http.app import Application
 from strongroom.web.http.request import client
+from strongroom.web.services import PruneStep
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics

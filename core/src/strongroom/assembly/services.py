@@ -20,8 +20,8 @@ from strongroom.foundation.plugins.selection import Selection
 from strongroom.identity.accounts.service import AccountDeletion
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
-from strongroom.web.feature import Feature, PruneStep
-from strongroom.web.services import Groups
+from strongroom.web.feature import Feature
+from strongroom.web.services import Groups, PruneStep
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
@@ -71,7 +71,7 @@ class Services:
         storages = self.group(StorageServices).blobs.storages
         _observe_storages(self.base, storages)
         events = self.events
-        yield from (self.base.rates, events.log, events.positions, events.delivery)
+        yield from (self.base.rates, events.log, events.delivery)
         yield _readiness(self.base, storages)
 
     def prune_job(self) -> PruneJob:
@@ -81,16 +81,16 @@ class Services:
             "counters": partial(base.counters.prune, base.database),
             "events of rates": partial(prune_events, base.database, base.clock),
         }
-        for feature in self.features:
-            steps |= feature.register_prune_steps(self.get)
+        for group in self.group:
+            steps |= group.register_prune_steps()
         return PruneJob(steps)
 
     def register_erasers(self) -> None:
         """Register what removes the data of deleted users and tenants, of the upper features first."""
-        for feature in reversed(self.features):
-            for erase in feature.register_tenant_erasers(self.get):
+        for group in reversed([*self.group]):
+            for erase in group.register_tenant_erasers():
                 self.get(TenantDeletion).on_purge(erase)
-            for remove in feature.register_user_erasers(self.get):
+            for remove in group.register_user_erasers():
                 self.get(AccountDeletion).on_deletion(remove)
 
 
@@ -102,11 +102,11 @@ def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> 
     """
     _require_scans(base, features)
     group = Groups(base, [kind for feature in features if (kind := feature.register_services())])
-    services = Services(base, features, group, assemble_events(base, features), {})
+    services = Services(base, features, group, assemble_events(base, group, features), {})
     services.known.update({Settings: base.settings, Clock: base.clock})
     services.known.update((type(service), service) for service in services.create())
-    for feature in features:
-        feature.connect(services.get)
+    for item in group:
+        item.connect()
     services.register_erasers()
     return services
 

@@ -7,39 +7,17 @@ few of them: commands serve no routes.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from strongroom.foundation.caller import Origin
 from strongroom.plugin_api.events import EventType
-from strongroom.plugin_api.jobs import Job
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from strongroom.web.http.routing import Blueprint
     from strongroom.web.services import ServiceGroup
 
 T = TypeVar("T")
 
-PRUNING: Final = Origin(user_agent="prune")
-"""The origin of audit events of pruning, by the job or by the command."""
-
 Data = dict[str, Any]
-
-PruneStep = Callable[[], int]
-"""Removes expired rows, and returns their number."""
-
-TenantEraser = Callable[[str], object]
-"""Removes a feature's data of a tenant, in its own transactions."""
-
-UserEraser = Callable[["Connection", str], None]
-"""Removes a feature's data of a user, in the transaction of the deletion."""
-
-
-class ServiceLookup(Protocol):
-    """Returns the service of a type, as :func:`~strongroom.web.http.request.get_service` for routes."""
-
-    def __call__(self, kind: type[T], /) -> T: ...
 
 
 class Record(Protocol):
@@ -101,31 +79,9 @@ class Feature:
         """Return its services."""
         return self._load(self.services) if self.services else None
 
-    def connect(self, services: ServiceLookup) -> None:
-        """Register its rules with services of the features below, which do not know them."""
-
     def register_event_types(self) -> Iterable[CoreEvent]:
         """Return the types of its events."""
         return ()
-
-    def register_jobs(self, services: ServiceLookup) -> Iterable[Job]:  # noqa: ARG002
-        """Return its recurring jobs."""
-        return ()
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:  # noqa: ARG002
-        """Return what removes its expired rows, by the kind of row."""
-        return {}
-
-    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:  # noqa: ARG002
-        """Return what removes its data of a deleted tenant. Those of later features run first."""
-        return ()
-
-    def register_user_erasers(self, services: ServiceLookup) -> Iterable[UserEraser]:  # noqa: ARG002
-        """Return what removes its data of a deleted user. Those of later features run first."""
-        return ()
-
-    def start(self, services: ServiceLookup) -> None:
-        """Start its threads, in serving processes only; its services stop them."""
 
     def _load(self, reference: str) -> Any:
         module, _, name = reference.partition(":")

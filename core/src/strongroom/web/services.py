@@ -1,19 +1,36 @@
 """Services of features: groups of lazy properties, each in the folder of its feature."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeVar, cast
 
 from strongroom.clock import Clock
+from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.limits.service import Counters, RateLimits
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.foundation.translations import Translations
+from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.keys import KeyProvider
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+PRUNING: Final = Origin(user_agent="prune")
+"""The origin of audit events of pruning, by the job or by the command."""
+
+PruneStep = Callable[[], int]
+"""Removes expired rows, and returns their number."""
+
+TenantEraser = Callable[[str], object]
+"""Removes a feature's data of a tenant, in its own transactions."""
+
+UserEraser = Callable[["Connection", str], None]
+"""Removes a feature's data of a user, in the transaction of the deletion."""
 
 
 class Metrics(Protocol):
@@ -105,6 +122,28 @@ class ServiceGroup:
         self._clock = base.clock
         self._settings = base.settings
 
+    def connect(self) -> None:
+        """Register its rules with services of the features below, which do not know them."""
+
+    def register_jobs(self) -> Iterable[Job]:
+        """Return its recurring jobs."""
+        return ()
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        """Return what removes its expired rows, by the kind of row."""
+        return {}
+
+    def register_tenant_erasers(self) -> Iterable[TenantEraser]:
+        """Return what removes its data of a deleted tenant. Those of later features run first."""
+        return ()
+
+    def register_user_erasers(self) -> Iterable[UserEraser]:
+        """Return what removes its data of a deleted user. Those of later features run first."""
+        return ()
+
+    def start(self) -> None:
+        """Start its threads, in serving processes only; its services stop them."""
+
     def services(self) -> Iterator[object]:
         """Iterate over the services that routes and other groups can use; create them if necessary.
 
@@ -137,13 +176,17 @@ class Groups:
             self._groups[kind] = kind(self._base, self)
         return cast("GroupT", self._groups[kind])
 
+    def __iter__(self) -> Iterator[ServiceGroup]:
+        """Iterate over the groups of the features."""
+        return map(self, self._kinds)
+
     def services(self) -> Iterator[object]:
         """Iterate over the services of all features, and of those that they use.
 
         Raises:
             ConfigurationError: a key has a value that cannot be used.
         """
-        for kind in self._kinds:
-            yield from self(kind).services()
+        for group in self:
+            yield from group.services()
         for kind in [kind for kind in self._groups if kind not in self._kinds]:
             yield from self(kind).services()

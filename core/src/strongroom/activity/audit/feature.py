@@ -1,12 +1,9 @@
 """The audit log: what happened, who did it, and from where."""
 
-from collections.abc import Mapping
-from functools import partial
 from typing import ClassVar
 
-from strongroom.activity.audit.models import SUCCESS
-from strongroom.activity.audit.verifier import AuditRetention
-from strongroom.web.feature import PRUNING, Feature, PruneStep, ServiceLookup
+from strongroom.activity.audit.outcomes import SUCCESS
+from strongroom.web.feature import Feature
 
 
 class AuditFeature(Feature):
@@ -16,6 +13,3 @@ class AuditFeature(Feature):
     services = "services:AuditServices"
 
     silent_actions: ClassVar = {("audit.prune", SUCCESS): "maintenance"}
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"audit events": partial(services(AuditRetention).prune, PRUNING)}

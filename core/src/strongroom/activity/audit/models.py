@@ -8,9 +8,6 @@ from sqlalchemy import JSON, BigInteger, Column, Index, Integer, String, Table
 
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 
-SUCCESS: Final = "success"
-FAILURE: Final = "failure"
-
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:

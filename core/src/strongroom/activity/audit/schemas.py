@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.activity.audit.models import FAILURE, SUCCESS
+from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, text
 

@@ -24,7 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.base import Executable
 
-from strongroom.activity.audit.models import FAILURE, SUCCESS, UNCHAINED, AuditRecord, audit_events
+from strongroom.activity.audit.models import UNCHAINED, AuditRecord, audit_events
+from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.clock import Clock
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database

@@ -1,10 +1,11 @@
 """The services of the audit log."""
 
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, partial
 
 from strongroom.activity.audit.service import AuditService
 from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier
-from strongroom.web.services import ServiceGroup
+from strongroom.web.services import PRUNING, PruneStep, ServiceGroup
 
 
 class AuditServices(ServiceGroup):
@@ -23,3 +24,6 @@ class AuditServices(ServiceGroup):
     @cached_property
     def audit_verifier(self) -> AuditVerifier:
         return AuditVerifier(self._database)
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"audit events": partial(self.audit_retention.prune, PRUNING)}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.plugin_api.events import EventField, EventType
 from strongroom.web.feature import Convert, CoreEvent, Data, Outcome, Record
 

@@ -1,11 +1,12 @@
 """The services of messages to users."""
 
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, partial
 
 from strongroom.activity.notifications.service import MessageService
 from strongroom.activity.notifications.templates import MessageTexts, Texts, TextsRefused, read_texts
 from strongroom.foundation.config import Configuration
-from strongroom.web.services import ServiceGroup
+from strongroom.web.services import PruneStep, ServiceGroup
 
 
 class NotificationServices(ServiceGroup):
@@ -23,6 +24,11 @@ class NotificationServices(ServiceGroup):
         service = MessageService(base.database, base.clock, senders, texts, language)
         base.resources.callback(service.close)
         return service
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {
+            "records of messages": partial(self.messages.prune, self._settings.messages.retention_days)
+        }
 
 
 def message_texts(configuration: Configuration) -> Texts:

@@ -2,10 +2,8 @@
 
 from typing import ClassVar
 
-from strongroom.activity.audit.models import SUCCESS
-from strongroom.content.business_files.scan_states import BusinessFileContent
-from strongroom.content.scanning.owners import ContentOwners
-from strongroom.web.feature import Feature, ServiceLookup
+from strongroom.activity.audit.outcomes import SUCCESS
+from strongroom.web.feature import Feature
 
 
 class BusinessFilesFeature(Feature):
@@ -13,8 +11,5 @@ class BusinessFilesFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:BusinessFileServices"
-
-    def connect(self, services: ServiceLookup) -> None:
-        services(ContentOwners).add(services(BusinessFileContent))
 
     silent_actions: ClassVar = {("business-file.delete", SUCCESS): "business files belong to no tenant"}

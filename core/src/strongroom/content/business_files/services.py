@@ -43,6 +43,5 @@ class BusinessFileServices(ServiceGroup):
             profiles_of(self._settings.business_files),
         )
 
-    @cached_property
-    def scanned_content(self) -> BusinessFileContent:
-        return BusinessFileContent(self.business_files)
+    def connect(self) -> None:
+        self._scanning.content_owners.add(BusinessFileContent(self.business_files))

@@ -1,11 +1,6 @@
 """Files and folders: lists, uploads and downloads."""
 
-from collections.abc import Iterable
-
-from strongroom.content.files.scan_states import NodeContent
-from strongroom.content.files.service import FilePurge
-from strongroom.content.scanning.owners import ContentOwners
-from strongroom.web.feature import Feature, ServiceLookup, TenantEraser
+from strongroom.web.feature import Feature
 
 
 class FilesFeature(Feature):
@@ -13,9 +8,3 @@ class FilesFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:FileServices"
-
-    def connect(self, services: ServiceLookup) -> None:
-        services(ContentOwners).add(services(NodeContent))
-
-    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
-        return [services(FilePurge).remove_all]

@@ -1,5 +1,6 @@
 """The services of files and folders."""
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -17,11 +18,12 @@ from strongroom.content.files.search import FileSearch
 from strongroom.content.files.service import FilePurge, FileService, tenant_of_blob
 from strongroom.content.files.transfer import TransferService
 from strongroom.content.nodes.services import NodeServices
+from strongroom.content.scanning.services import ScanningServices
 from strongroom.content.storage.migration import Migration
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup, TenantEraser
 
 
 class FileServices(ServiceGroup):
@@ -29,6 +31,7 @@ class FileServices(ServiceGroup):
 
     def __init__(self, base: Infrastructure, group: Groups) -> None:
         super().__init__(base, group)
+        self._scanning = group(ScanningServices)
         self._storage = group(StorageServices)
         self._nodes = group(NodeServices)
         self._tenants = group(TenantServices)
@@ -145,7 +148,7 @@ class FileServices(ServiceGroup):
         return Migration(self._database, self._clock, self._storage.blobs, scope_of=tenant_of_blob)
 
     @cached_property
-    def scanned_content(self) -> NodeContent:
+    def _scanned_content(self) -> NodeContent:
         return NodeContent(
             self._database,
             self._clock,
@@ -155,3 +158,9 @@ class FileServices(ServiceGroup):
             self._nodes.file_writer,
             self._storage.blobs,
         )
+
+    def connect(self) -> None:
+        self._scanning.content_owners.add(self._scanned_content)
+
+    def register_tenant_erasers(self) -> Iterable[TenantEraser]:
+        return [self.file_purge.remove_all]

@@ -1,23 +1,11 @@
 """Changes of files and folders: the events of the tenants' streams."""
 
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Iterable
 from typing import Final
 
 from strongroom.activity.events.declarations import NODE, nullable, text
-from strongroom.content.nodes.access import AccessControl
-from strongroom.content.nodes.events import FileEvents
-from strongroom.content.nodes.removal_guard import held_bytes
-from strongroom.content.nodes.retention_clock import RetentionClock
-from strongroom.content.nodes.trash import trash_bytes
-from strongroom.content.nodes.versions import version_bytes
-from strongroom.content.nodes.visibility import Visibility
-from strongroom.content.tenants.groups import GroupMemberships
-from strongroom.content.tenants.service import TenantService
-from strongroom.identity.access_keys.service import AccessKeyService
 from strongroom.plugin_api.events import ACTOR, EventField, EventType
-from strongroom.plugin_api.jobs import Job
-from strongroom.web.feature import CoreEvent, Feature, PruneStep, ServiceLookup, TenantEraser
+from strongroom.web.feature import CoreEvent, Feature
 
 _NUMBER: Final = {"type": "integer"}
 _FIELDS: Final = (
@@ -38,13 +26,6 @@ class NodesFeature(Feature):
 
     services = "services:NodeServices"
 
-    def connect(self, services: ServiceLookup) -> None:
-        services(AccessKeyService).check_targets(services(AccessControl).require_key_target)
-        services(GroupMemberships).observe(services(Visibility))
-        services(TenantService).measure(
-            trash_bytes=trash_bytes, version_bytes=version_bytes, held_bytes=held_bytes
-        )
-
     def register_event_types(self) -> Iterable[CoreEvent]:
         return [
             _event("folder.created", "A folder was created."),
@@ -63,16 +44,6 @@ class NodesFeature(Feature):
                 "user who deleted the file or folder.",
             ),
         ]
-
-    def register_jobs(self, services: ServiceLookup) -> Iterable[Job]:
-        clock = services(RetentionClock)
-        return [Job("advance_retention_clock", timedelta(minutes=1), lambda _: clock.tick())]
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"file events": services(FileEvents).prune}
-
-    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
-        return [services(FileEvents).remove_all]
 
 
 def _event(name: str, description: str, *more: EventField) -> CoreEvent:

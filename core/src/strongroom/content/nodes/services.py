@@ -1,6 +1,8 @@
 """The services of what a change of a node does."""
 
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from functools import cached_property, partial
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import Clock
@@ -8,18 +10,27 @@ from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.events import DownloadRecorder, FileEvents
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_writer import FileWriter
-from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.removal_guard import RemovalGuard, held_bytes
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
-from strongroom.content.nodes.trash import Trash
+from strongroom.content.nodes.trash import Trash, trash_bytes
 from strongroom.content.nodes.tree import Tree
-from strongroom.content.nodes.versions import VersionRepository
+from strongroom.content.nodes.versions import VersionRepository, version_bytes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.scanning.services import ScanningServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.services import TenantServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.identity.access_keys.services import AccessKeyServices
+from strongroom.plugin_api.jobs import Job
+from strongroom.web.services import (
+    PRUNING,
+    Groups,
+    Infrastructure,
+    PruneStep,
+    ServiceGroup,
+    TenantEraser,
+)
 
 
 class NodeServices(ServiceGroup):
@@ -27,6 +38,7 @@ class NodeServices(ServiceGroup):
 
     def __init__(self, base: Infrastructure, group: Groups) -> None:
         super().__init__(base, group)
+        self._access_keys = group(AccessKeyServices)
         self._tenants = group(TenantServices)
         self._audit = group(AuditServices).audit
         self._storage = group(StorageServices)
@@ -124,3 +136,21 @@ class NodeServices(ServiceGroup):
             grace_days=self._settings.tenants.purge_after_days,
             guard=self.guard,
         )
+
+    def connect(self) -> None:
+        self._access_keys.access_keys.check_targets(self.access.require_key_target)
+        self._tenants.group_members.observe(self.visibility)
+        self._tenants.tenants.measure(
+            trash_bytes=trash_bytes, version_bytes=version_bytes, held_bytes=held_bytes
+        )
+
+    def register_jobs(self) -> Iterable[Job]:
+        clock = self.retention_clock
+        return [Job("advance_retention_clock", timedelta(minutes=1), lambda _: clock.tick())]
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        deleted = partial(self.tenant_deletion.purge, PRUNING)
+        return {"file events": self.file_events.prune, "deleted tenants": deleted}
+
+    def register_tenant_erasers(self) -> Iterable[TenantEraser]:
+        return [self.file_events.remove_all]

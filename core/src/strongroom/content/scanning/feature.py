@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import actor_data, details, nullable, on, server_event, text
-from strongroom.content.scanning.worker import ScanWorker
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record, ServiceLookup
+from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
 _TENANT: Final = nullable("tenantId", "The tenant of the file, or null without one")
 
@@ -42,9 +41,6 @@ class ScanningFeature(Feature):
             (text("fileId", "The file or business file"), _TENANT, ACTOR),
             on("quarantine.release", _scanned),
         )
-
-    def start(self, services: ServiceLookup) -> None:
-        services(ScanWorker).start()
 
 
 def _scanned(record: Record) -> Data:

@@ -80,3 +80,6 @@ class ScanningServices(ServiceGroup):
             self._audit,
             self._storage.blobs.location_query(),
         )
+
+    def start(self) -> None:
+        self.scan_worker.start()

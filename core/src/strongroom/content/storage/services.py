@@ -1,6 +1,6 @@
 """The services of stored bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from strongroom.plugin_api.storage import (
     SignedUploads,
     StorageBackend,
 )
-from strongroom.web.services import Infrastructure, ServiceGroup
+from strongroom.web.services import Infrastructure, ServiceGroup, TenantEraser
 
 
 class StorageServices(ServiceGroup):
@@ -49,6 +49,9 @@ class StorageServices(ServiceGroup):
     @cached_property
     def delivery(self) -> Delivery:
         return Delivery(self.blobs, _routes(self._base))
+
+    def register_tenant_erasers(self) -> Iterable[TenantEraser]:
+        return [self.blobs.drop_scope]
 
 
 def _open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:

@@ -13,7 +13,7 @@ from strongroom.foundation.caller import Identity, Origin, Override
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Forbidden, NotFound
-from strongroom.web.feature import TenantEraser
+from strongroom.web.services import TenantEraser
 
 _OF_TENANT: Final = tenants.c.id == bindparam("tenant_id")
 _RESTORABLE: Final = tenants.c.deleted_at > bindparam("purged_before")

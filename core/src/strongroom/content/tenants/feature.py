@@ -1,18 +1,13 @@
 """Tenants, their members and their quota."""
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 from typing import Final
 
-from strongroom.activity.audit.models import FAILURE
+from strongroom.activity.audit.outcomes import FAILURE
 from strongroom.activity.events.declarations import TENANT, USER, on, server_event, tenant_data
-from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.events import ROLE, member_data
-from strongroom.content.tenants.memberships import Memberships, administers_a_tenant
-from strongroom.identity.accounts.service import AccountDeletion
-from strongroom.identity.users.factor_policy import TENANT_ADMIN, FactorPolicy
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import PRUNING, CoreEvent, Feature, PruneStep, ServiceLookup
+from strongroom.web.feature import CoreEvent, Feature
 
 _OF_TENANT: Final = (TENANT, ACTOR)
 
@@ -22,10 +17,6 @@ class TenantsFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:TenantServices"
-
-    def connect(self, services: ServiceLookup) -> None:
-        services(FactorPolicy).define(TENANT_ADMIN, administers_a_tenant)
-        services(AccountDeletion).guard(services(Memberships).require_dispensable)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         return [
@@ -76,6 +67,3 @@ class TenantsFeature(Feature):
                 on("member.remove", member_data),
             ),
         ]
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"deleted tenants": partial(services(TenantDeletion).purge, PRUNING)}

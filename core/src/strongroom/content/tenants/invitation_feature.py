@@ -1,18 +1,13 @@
 """Invitations: become a member by an e-mail address or a mobile number."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import TENANT, USER, actor_data, on, server_event, text
 from strongroom.content.tenants.events import ROLE
-from strongroom.content.tenants.invitation_acceptance import InvitationAcceptance
-from strongroom.content.tenants.invitations import InvitationService
-from strongroom.identity.accounts.registration import RegistrationService
-from strongroom.identity.users.credentials import CredentialService
-from strongroom.identity.verification.service import CodeSending
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
+from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
 _INVITATION: Final = text("invitationId", "The invitation")
 _FIELDS: Final = (TENANT, _INVITATION, ROLE, ACTOR)
@@ -22,14 +17,9 @@ class InvitationsFeature(Feature):
     """Invitations to tenants."""
 
     blueprints = ("invitation_views:blueprint",)
+    services = "services:InvitationServices"
 
     silent_actions: ClassVar = {("invitation.resend", SUCCESS): "the invitation was there before"}
-
-    def connect(self, services: ServiceLookup) -> None:
-        is_invited = services(InvitationService).is_invited
-        services(CredentialService).on_bound(services(InvitationAcceptance).bound)
-        services(RegistrationService).set_invitation_check(is_invited)
-        services(CodeSending).set_invitation_check(is_invited)
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(
@@ -56,9 +46,6 @@ class InvitationsFeature(Feature):
             _FIELDS,
             on("invitation.decline", _invitation),
         )
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"invitations": services(InvitationService).prune}
 
 
 def _invitation(record: Record) -> Data:

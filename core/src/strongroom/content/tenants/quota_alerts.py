@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Final
 
-from strongroom.activity.audit.models import FAILURE
+from strongroom.activity.audit.outcomes import FAILURE
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database

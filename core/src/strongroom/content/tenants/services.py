@@ -1,5 +1,6 @@
 """The services of tenants, their members and groups."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -8,7 +9,7 @@ from strongroom.clock import DAY
 from strongroom.content.tenants.groups import GroupMemberships, GroupService
 from strongroom.content.tenants.invitation_acceptance import InvitationAcceptance
 from strongroom.content.tenants.invitations import InvitationPolicy, InvitationService
-from strongroom.content.tenants.memberships import Memberships
+from strongroom.content.tenants.memberships import Memberships, administers_a_tenant
 from strongroom.content.tenants.quota import Quota
 from strongroom.content.tenants.quota_alerts import QuotaAlerts
 from strongroom.content.tenants.service import TenantService
@@ -16,8 +17,10 @@ from strongroom.content.tenants.service_accounts import ServiceAccountService
 from strongroom.foundation.config.file_settings import AT_ONCE
 from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.identity.accounts.services import AccountServices
+from strongroom.identity.users.factor_policy import TENANT_ADMIN
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.identity.verification.services import VerificationServices
+from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
 
 
 class TenantServices(ServiceGroup):
@@ -29,7 +32,6 @@ class TenantServices(ServiceGroup):
         self._users = group(UserServices).users
         self._access_keys = group(AccessKeyServices)
         self._user_services = group(UserServices)
-        self._notifications = group(NotificationServices)
         self._accounts = group(AccountServices)
 
     @cached_property
@@ -82,11 +84,29 @@ class TenantServices(ServiceGroup):
             max_groups=self._settings.advanced.max_groups,
         )
 
+    def connect(self) -> None:
+        self._user_services.factor_policy.define(TENANT_ADMIN, administers_a_tenant)
+        self._accounts.deletion.guard(self.memberships.require_dispensable)
+
+
+class InvitationServices(ServiceGroup):
+    """Invitations to tenants."""
+
+    def __init__(self, base: Infrastructure, group: Groups) -> None:
+        super().__init__(base, group)
+        self._audit = group(AuditServices).audit
+        self._users = group(UserServices).users
+        self._user_services = group(UserServices)
+        self._verification = group(VerificationServices)
+        self._notifications = group(NotificationServices)
+        self._accounts = group(AccountServices)
+        self._tenants = group(TenantServices)
+
     @cached_property
     def invitation_acceptance(self) -> InvitationAcceptance:
         base = self._base
         return InvitationAcceptance(
-            base.clock, base.keys, self.memberships, self.group_members, self._audit
+            base.clock, base.keys, self._tenants.memberships, self._tenants.group_members, self._audit
         )
 
     @cached_property
@@ -95,8 +115,8 @@ class TenantServices(ServiceGroup):
         return InvitationService(
             base.database,
             base.clock,
-            self.memberships,
-            self.group_members,
+            self._tenants.memberships,
+            self._tenants.group_members,
             self.invitation_acceptance,
             self._user_services.credentials,
             self._users,
@@ -112,3 +132,12 @@ class TenantServices(ServiceGroup):
                 per_user=limits.invitations_per_user,
             ),
         )
+
+    def connect(self) -> None:
+        is_invited = self.invitations.is_invited
+        self._user_services.credentials.on_bound(self.invitation_acceptance.bound)
+        self._accounts.registration.set_invitation_check(is_invited)
+        self._verification.code_sending.set_invitation_check(is_invited)
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"invitations": self.invitations.prune}

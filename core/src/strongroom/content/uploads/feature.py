@@ -1,9 +1,6 @@
 """Uploads that can be resumed."""
 
-from collections.abc import Iterable
-
-from strongroom.content.uploads.service import UploadService
-from strongroom.web.feature import Feature, ServiceLookup, TenantEraser
+from strongroom.web.feature import Feature
 
 
 class UploadsFeature(Feature):
@@ -11,6 +8,3 @@ class UploadsFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:UploadServices"
-
-    def register_tenant_erasers(self, services: ServiceLookup) -> Iterable[TenantEraser]:
-        return [services(UploadService).drop_all]

@@ -1,5 +1,6 @@
 """The services of resumable uploads."""
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.content.files.services import FileServices
@@ -10,7 +11,7 @@ from strongroom.content.uploads.chunk_writer import ChunkWriter
 from strongroom.content.uploads.direct import DirectUploads, Reservations
 from strongroom.content.uploads.repository import UploadRepository
 from strongroom.content.uploads.service import UploadService
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup, TenantEraser
 
 
 class UploadServices(ServiceGroup):
@@ -35,6 +36,9 @@ class UploadServices(ServiceGroup):
         return UploadService(
             database, clock, repository, writer, blobs, self._tenants.tenants.quota, chunks
         )
+
+    def register_tenant_erasers(self) -> Iterable[TenantEraser]:
+        return [self.uploads.drop_all]
 
 
 class DirectUploadServices(ServiceGroup):

@@ -1,15 +1,12 @@
 """Access keys: tokens of users for programs, with scopes."""
 
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import USER, actor_data, on, server_event, text
-from strongroom.identity.access_keys.service import AccessKeyService
 from strongroom.plugin_api.events import ACTOR
-from strongroom.plugin_api.jobs import Job
-from strongroom.web.feature import CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup, UserEraser
+from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
 _FIELDS: Final = (text("keyId", "The access key"), USER, ACTOR)
 
@@ -39,16 +36,6 @@ class AccessKeysFeature(Feature):
             on("access-key.revoke", _key),
             on("access-key.leaked", _key),
         )
-
-    def register_jobs(self, services: ServiceLookup) -> Iterable[Job]:
-        keys = services(AccessKeyService)
-        return [Job("warn_of_ending_keys", timedelta(hours=1), lambda _: keys.warn())]
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"access keys": services(AccessKeyService).prune}
-
-    def register_user_erasers(self, services: ServiceLookup) -> Iterable[UserEraser]:
-        return [services(AccessKeyService).revoke_all]
 
 
 def _key(record: Record) -> Data:

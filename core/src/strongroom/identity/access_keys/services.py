@@ -1,5 +1,7 @@
 """The services of access keys."""
 
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -9,7 +11,8 @@ from strongroom.identity.access_keys.store import AccessKeyStore
 from strongroom.identity.access_keys.verification import AccessKeyAuthenticator, WrongKeys
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.plugin_api.jobs import Job
+from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup, UserEraser
 
 
 class AccessKeyServices(ServiceGroup):
@@ -46,3 +49,13 @@ class AccessKeyServices(ServiceGroup):
     def key_authenticator(self) -> AccessKeyAuthenticator:
         wrong_keys = WrongKeys(self._base.rates, self._settings.limits.wrong_keys_per_address)
         return AccessKeyAuthenticator(self._database, self._clock, self._key_store, wrong_keys)
+
+    def register_jobs(self) -> Iterable[Job]:
+        keys = self.access_keys
+        return [Job("warn_of_ending_keys", timedelta(hours=1), lambda _: keys.warn())]
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"access keys": self.access_keys.prune}
+
+    def register_user_erasers(self) -> Iterable[UserEraser]:
+        return [self.access_keys.revoke_all]

@@ -1,10 +1,9 @@
 """Accounts of users: profiles, credentials, passwords and second factors."""
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from strongroom.activity.audit.models import FAILURE, SUCCESS
+from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import (
     USER,
     actor_data,
@@ -13,10 +12,8 @@ from strongroom.activity.events.declarations import (
     text,
     user_data,
 )
-from strongroom.identity.accounts.first_administrator import Setup
-from strongroom.identity.accounts.service import AccountDeletion
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import PRUNING, CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
+from strongroom.web.feature import CoreEvent, Data, Feature, Record
 
 _KIND: Final = text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = text("factor", "The factor, such as `totp`, or `all`")
@@ -135,9 +132,3 @@ class AccountsFeature(Feature):
                 on("passkey.counter-regressed", user_data, FAILURE),
             ),
         ]
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {
-            "setup links": services(Setup).prune,
-            "personal data of deleted users": partial(services(AccountDeletion).erase, PRUNING),
-        }

@@ -1,6 +1,7 @@
 """The services of accounts of users."""
 
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, partial
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
@@ -15,7 +16,7 @@ from strongroom.identity.accounts.service import AccountDeletion, AccountService
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import PRUNING, Groups, Infrastructure, PruneStep, ServiceGroup
 
 
 class AccountServices(ServiceGroup):
@@ -167,3 +168,9 @@ class AccountServices(ServiceGroup):
             self._sessions.logins,
             self._user_services.notices,
         )
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {
+            "setup links": self.setup.prune,
+            "personal data of deleted users": partial(self.deletion.erase, PRUNING),
+        }

@@ -1,15 +1,12 @@
 """Logins, tokens and their revocation."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
-from strongroom.activity.audit.models import FAILURE, SUCCESS
+from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import USER, actor_data, nullable, on, server_event, text
-from strongroom.identity.sessions.factor_challenges import FactorChallenges
-from strongroom.identity.sessions.oauth_states import OAuthStateStore
-from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import Convert, CoreEvent, Data, Feature, PruneStep, Record, ServiceLookup
+from strongroom.web.feature import Convert, CoreEvent, Data, Feature, Record
 
 
 class SessionsFeature(Feature):
@@ -56,13 +53,6 @@ class SessionsFeature(Feature):
             on("authorization.revoke-all", _revoked("revoked-all")),
             on("refresh-token.reuse", _revoked("reuse"), FAILURE),
         )
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {
-            "states of browsers": services(OAuthStateStore).prune,
-            "challenges of second factors": services(FactorChallenges).prune,
-            "logins and refresh tokens": services(AuthorizationService).prune,
-        }
 
 
 def _login(record: Record) -> Data:

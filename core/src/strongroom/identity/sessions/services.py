@@ -1,5 +1,6 @@
 """The services of logins and their tokens."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -21,7 +22,7 @@ from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
 
 
 class SessionServices(ServiceGroup):
@@ -153,6 +154,13 @@ class SessionServices(ServiceGroup):
     def states(self) -> OAuthStateStore:
         base, limit = self._base, self._settings.limits.login_per_address
         return OAuthStateStore(base.database, base.clock, base.keys, base.rates, limit, self._audit)
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {
+            "states of browsers": self.states.prune,
+            "challenges of second factors": self.factor_challenges.prune,
+            "logins and refresh tokens": self.authorizations.prune,
+        }
 
 
 def _key_file(base: Infrastructure) -> KeyFile:

@@ -1,5 +1,6 @@
 """The services of users and their credentials."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, ServiceGroup, UserEraser
 
 
 class UserServices(ServiceGroup):
@@ -76,3 +77,6 @@ class UserServices(ServiceGroup):
     def audit_listing(self) -> AuditListing:
         """The list of audit records, which is here because it has the names of users."""
         return AuditListing(self._database, self.users)
+
+    def register_user_erasers(self) -> Iterable[UserEraser]:
+        return [self.plugin_values.remove_all]

@@ -1,10 +1,6 @@
 """Captchas, and codes by e-mail and SMS."""
 
-from collections.abc import Mapping
-
-from strongroom.identity.verification.captchas import CaptchaService
-from strongroom.identity.verification.codes import CodeService
-from strongroom.web.feature import Feature, PruneStep, ServiceLookup
+from strongroom.web.feature import Feature
 
 
 class VerificationFeature(Feature):
@@ -12,9 +8,3 @@ class VerificationFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:VerificationServices"
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {
-            "captchas": services(CaptchaService).prune,
-            "verification codes": services(CodeService).prune,
-        }

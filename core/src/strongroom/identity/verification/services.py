@@ -1,6 +1,7 @@
 """The services of captchas and codes."""
 
 import logging
+from collections.abc import Mapping
 from functools import cached_property
 
 from strongroom.activity.notifications.service import CHANNELS, Senders
@@ -9,7 +10,7 @@ from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.identity.verification.service import CodeSending, OfferedCodes
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +58,9 @@ class VerificationServices(ServiceGroup):
             self._users,
             self._notifications.messages,
         )
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"captchas": self.captchas.prune, "verification codes": self.codes.prune}
 
 
 def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes) -> None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.web.feature import Feature
 
 

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 from sqlalchemy import Engine, event
 
-from strongroom.activity.audit.models import SUCCESS
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.audit.service import AuditEvent
 
 LOGIN: Final = "login"

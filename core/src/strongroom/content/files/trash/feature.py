@@ -1,9 +1,6 @@
 """The trash, from which deleted files come back."""
 
-from collections.abc import Mapping
-
-from strongroom.content.files.trash.service import TrashService
-from strongroom.web.feature import Feature, PruneStep, ServiceLookup
+from strongroom.web.feature import Feature
 
 
 class TrashFeature(Feature):
@@ -11,6 +8,3 @@ class TrashFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:TrashServices"
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"files in the trash": services(TrashService).purge}

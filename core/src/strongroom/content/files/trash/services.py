@@ -1,5 +1,6 @@
 """The services of the trash."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from strongroom.content.files.services import FileServices
@@ -8,7 +9,7 @@ from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
 
 
 class TrashServices(ServiceGroup):
@@ -37,3 +38,6 @@ class TrashServices(ServiceGroup):
             self._tenants.tenants.quota,
             self._nodes.guard,
         )
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"files in the trash": self.trash.purge}

@@ -1,9 +1,6 @@
 """Versions: content that was replaced."""
 
-from collections.abc import Mapping
-
-from strongroom.content.files.versions.service import VersionService
-from strongroom.web.feature import Feature, PruneStep, ServiceLookup
+from strongroom.web.feature import Feature
 
 
 class VersionsFeature(Feature):
@@ -11,6 +8,3 @@ class VersionsFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:VersionServices"
-
-    def register_prune_steps(self, services: ServiceLookup) -> Mapping[str, PruneStep]:
-        return {"versions of files": services(VersionService).purge}

@@ -1,12 +1,13 @@
 """The services of versions of files."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
 
 
 class VersionServices(ServiceGroup):
@@ -29,3 +30,6 @@ class VersionServices(ServiceGroup):
             self._users,
             self._nodes.guard,
         )
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"versions of files": self.versions.purge}
