@@ -52,3 +52,9 @@ def test_a_former_name_of_rescue_runs_the_command_and_prints_a_notice(tmp_path: 
     assert [result.exit_code for result in results] == [1, 1]
     assert results[1].stderr.startswith(f"Error: {export}: ")
     assert results[0].stderr == f"strongroom: warning: {notice}\n{results[1].stderr}"
+
+
+@pytest.mark.parametrize(("former", "current"), RESCUE)
+def test_a_former_command_is_in_the_notes_for_operators(former: str, current: str) -> None:
+    notes = (Path(__file__).parents[3] / "docs/operate/releases.md").read_text()
+    assert f"| `{former}` | `{current}` |" in notes
