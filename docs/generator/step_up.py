@@ -9,7 +9,7 @@ from strongroom.identity.accounts.reauthentication import FRESH_LOGIN
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.version import __version__
 from strongroom.web.http.openapi import Description
-from strongroom.web.http.routing import SENSITIVE_IF_KEY, SENSITIVE_KEY
+from strongroom.web.http.route_descriptions import SENSITIVE_IF_KEY, SENSITIVE_KEY
 
 STEP_UP = """\
 # Step-up

@@ -44,6 +44,17 @@ def test_the_layers_are_those_of_the_import_contract() -> None:
     assert names <= set(re.findall(r"`(\w+)`", described))
 
 
+def test_no_module_of_the_core_names_a_plugin_but_those_enabled_by_default() -> None:
+    plugins = {path.name for path in (ROOT / "plugins").iterdir()} - {"storage_local", "webhooks"}
+    named = re.compile(rf"\b(?:{'|'.join(sorted(plugins))}|wechat|passkey\.)\b")
+    default = '("storage_local", "login_sms")'
+    sources = {
+        path.name: path.read_text(encoding="utf-8").replace(default, "")
+        for path in (ROOT / "core/src/strongroom").rglob("*.py")
+    }
+    assert {name: named.findall(text) for name, text in sources.items() if named.search(text)} == {}
+
+
 def test_the_drawing_of_the_processes_names_each_thread_of_the_core() -> None:
     drawing = (ROOT / "docs/architecture/processes.svg").read_text(encoding="utf-8")
     sources = [

@@ -17,8 +17,10 @@ from tests.support.passkeys import (
     new_challenge,
 )
 
+from strongroom.assembly.features import core_events
 from strongroom.identity.sessions.factor_challenges import LIFETIME, TRIES
 from strongroom.identity.sessions.factor_verification import DAILY_TRIES
+from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import MINUTE
 from strongroom_simulators.passkeys.authenticator import Algorithm, Faults, SoftwareAuthenticator
 
@@ -268,6 +270,13 @@ def test_an_unknown_passkey_a_wrong_signature_and_a_suspended_user_look_alike(ap
     assert bodies[0] == bodies[1] == bodies[2]
 
 
+def events_of(api: Api, name: str) -> list[dict[str, object]]:
+    """Return the data of the events of a type, which the plugin has registered."""
+    assert name not in core_events().types
+    log = api.container.events.log
+    return [dict(event.data) for event in log.read(SERVER, 0, 1000) if event.type == name]
+
+
 def test_a_copied_key_is_refused_reported_and_kept(api: Api) -> None:
     person = api.person()
     device = enrol(api, person, SoftwareAuthenticator(ORIGIN, is_synced=False))
@@ -281,6 +290,7 @@ def test_a_copied_key_is_refused_reported_and_kept(api: Api) -> None:
         "data"
     ]
     assert [event["target"]["id"] for event in log] == [person.id]
+    assert events_of(api, "passkey.counter_regressed") == [{"userId": person.id, "actor": None}]
     assert log_in(api, device).status_code == 200
     forged = SoftwareAuthenticator(ORIGIN, is_synced=False)
     forged.create(begin(api, person)["shown"]["publicKey"])

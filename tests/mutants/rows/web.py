@@ -201,7 +201,7 @@ ROWS: Final = (
     core(
         "web-location",
         "Location is built from the public URL.",
-        "web/http/routing.py",
+        "web/http/locations.py",
         "get_service(PublicUrl).root + _path_of(endpoint, values)",
         "url_for(endpoint, _external=True, **values)",
         "rest/test_locations.py::test_a_get_of_the_location_finds_the_created_resource",

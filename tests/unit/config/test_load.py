@@ -6,6 +6,7 @@ import pytest
 
 from strongroom.foundation.config import Configuration, ConfigurationError, load
 from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.plugins.selection import select
 
 BACKEND = "the name of a registered storage backend, such as local or s3"
 
@@ -48,13 +49,19 @@ def test_one_key_of_a_profile_leaves_its_others_at_their_defaults(tmp_path: Path
         ("", ("password", "sms")),
         ("[plugins]\nenabled = ['storage_local']", ("password",)),
         ("[plugins]\nenabled = ['storage_local', 'login_sms']", ("password", "sms")),
-        ("[plugins]\nenabled = ['acme']\n[login]\nmethods = ['sms']", ("sms",)),
     ],
 )
 def test_login_by_sms_is_a_default_with_its_plugin_alone(
     tmp_path: Path, text: str, methods: tuple[str, ...]
 ) -> None:
-    assert load_text(tmp_path, text).settings.login.methods == methods
+    chosen = select(load_text(tmp_path, text)).login_methods
+    assert tuple(spec.extension.name for spec in chosen) == methods
+
+
+def test_a_stated_login_method_needs_its_plugin(tmp_path: Path) -> None:
+    text = "[plugins]\nenabled = ['storage_local']\n[login]\nmethods = ['password', 'sms']"
+    with pytest.raises(ConfigurationError, match=r"login\.methods: .*\bsms\b"):
+        select(load_text(tmp_path, text))
 
 
 def test_the_embedded_storage_lies_in_the_data_folder() -> None:

@@ -40,9 +40,7 @@ def recorded_actions() -> set[str]:
                 }
             if isinstance(call, ast.Assign | ast.AnnAssign) and isinstance(call.value, ast.Constant):
                 found.add(str(call.value.value))
-    # The actions of alarms are named by their factors.
-    alarms = {"passkey.counter-regressed"}
-    return {text for text in found if ACTION.fullmatch(text)} | {"login"} | alarms
+    return {text for text in found if ACTION.fullmatch(text)} | {"login"}
 
 
 def test_each_recorded_action_is_an_event_or_listed_as_none() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from strongroom.builtin import password
+from strongroom.builtin.recovery_code import RecoveryCode
 from strongroom.foundation.plugins.manager import PluginError, PluginManager
 from strongroom.plugin_api import NoOptions, hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
@@ -250,3 +251,11 @@ def test_the_types_of_events_of_plugins_are_found_by_action() -> None:
     item = solved("riddle.solved", ACTOR)
     manager = PluginManager([plugin(register_event_types=[item])], [])
     assert manager.event_types == {"plugin.solve": item.type}
+
+
+def test_the_alarms_of_a_factor_have_the_types_of_its_plugin() -> None:
+    item = solved("riddle.solved", ACTOR)
+    manager = PluginManager(
+        [plugin(register_event_types=[item], register_second_factors=[RecoveryCode])], []
+    )
+    assert manager.event_types["recovery_code.solve"] == item.type

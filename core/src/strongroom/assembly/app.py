@@ -32,7 +32,8 @@ from strongroom.web.http.mounts import Mount, mount_fault
 from strongroom.web.http.openapi import Description, serve_description
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
-from strongroom.web.http.routing import Operation, reserved_blueprint
+from strongroom.web.http.reserved_routes import reserved_blueprint
+from strongroom.web.http.routing import Operation
 from strongroom.web.http.tracing import TracingMiddleware
 
 T = TypeVar("T")

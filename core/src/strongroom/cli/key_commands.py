@@ -155,7 +155,7 @@ def export_tenant_key_command(
     """Write the keys of a tenant in a storage to a file, to read its objects without Strongroom.
 
     Without TENANT_ID, export the keys of files that belong to no tenant. The storage defines the format;
-    the plugin storage_encrypted writes identities of age.
+    encrypted storages write identities of age.
     """
     from strongroom.content.storage.service import BlobService
 

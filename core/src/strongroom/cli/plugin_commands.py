@@ -1,15 +1,11 @@
 """The commands of plugins, and hints which plugin provides an unknown command."""
 
-from typing import Final
-
 import click
 
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.optional_parts import plugin_of_command
 from strongroom.foundation.plugins.manager import Plugin, PluginError
-
-_SHIPPED: Final = {"oss": "storage_oss", "sms": "login_sms", "wechat": "login_wechat"}
-"""The bundled plugins that add a command, by the name of the command."""
 
 
 def commands_of(hosts: PluginHosts) -> tuple[dict[str, click.Command], list[str]]:
@@ -42,7 +38,7 @@ def hint(command: str) -> str:
     """
     installed = installed_plugins()
     likely = [name for name in installed if command in name.split("_")]
-    plugin = _SHIPPED.get(command) or next(iter(sorted(likely)), None)
+    plugin = plugin_of_command(command) or next(iter(sorted(likely)), None)
     if plugin is None:
         return ""
     if plugin in installed:

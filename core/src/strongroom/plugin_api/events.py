@@ -85,7 +85,8 @@ class AuditedEvent:
     that are fields of the type. A field ``tenantId`` assigns it to a tenant.
 
     Args:
-        action: the action, as for ``host.audit``.
+        action: the action, as for ``host.audit``, or the reason of a
+            :class:`~strongroom.plugin_api.factors.FactorAlarm`, whose details have ``userId``.
         type: the type; its name begins with a word that no type of the core begins with.
     """
 

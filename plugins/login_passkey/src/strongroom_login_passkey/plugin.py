@@ -3,8 +3,10 @@
 from typing import Any
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.events import AuditedEvent
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom_login_passkey.events import REGRESSED
 from strongroom_login_passkey.factor import PasskeyFactor
 from strongroom_login_passkey.routes import NOT_CONFIGURED, make_routes
 
@@ -19,6 +21,11 @@ def register_second_factors() -> list[type[SecondFactor[Any]]]:
 @hookimpl
 def register_errors() -> list[ErrorKind]:
     return [NOT_CONFIGURED]
+
+
+@hookimpl
+def register_event_types() -> list[AuditedEvent]:
+    return [REGRESSED]
 
 
 @hookimpl

@@ -14,9 +14,10 @@ from strongroom.foundation import errors
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.web.http.locations import Location, absolute_url
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
-from strongroom.web.http.routing import Blueprint, Location, absolute_url
+from strongroom.web.http.routing import Blueprint
 from strongroom.web.http.uploads import UPLOAD_BODY, receive_upload
 
 

@@ -15,10 +15,10 @@ from strongroom.foundation.errors import Forbidden, NotFound, PreconditionFailed
 from strongroom.foundation.json_text import encode_json, splice_records
 from strongroom.web.http.access import current_identity
 from strongroom.web.http.conditions import Validators, expected_revision, is_unchanged
+from strongroom.web.http.locations import Location
 from strongroom.web.http.pages import envelope
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import Response, json_response, not_modified
-from strongroom.web.http.routing import Location
 
 Tagged = tuple[Json, int, dict[str, str]]
 

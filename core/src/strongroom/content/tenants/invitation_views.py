@@ -15,10 +15,11 @@ from strongroom.content.tenants.schemas import (
 from strongroom.foundation import errors
 from strongroom.foundation.database.paging import Page
 from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.locations import Location
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
-from strongroom.web.http.routing import Blueprint, Location
+from strongroom.web.http.routing import Blueprint
 
 Json = dict[str, Any]
 

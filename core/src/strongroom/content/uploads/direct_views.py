@@ -14,9 +14,10 @@ from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.content.uploads.direct import DirectUploads, DirectUploadToken
 from strongroom.foundation import errors
 from strongroom.web.http.access import Access, current_identity
+from strongroom.web.http.locations import Location
 from strongroom.web.http.parsing import Timestamp, text
 from strongroom.web.http.request import get_service
-from strongroom.web.http.routing import Blueprint, Location
+from strongroom.web.http.routing import Blueprint
 
 
 class NewDirectUploadSchema(Schema):

@@ -14,10 +14,11 @@ from strongroom.content.uploads.service import UploadService
 from strongroom.foundation import errors
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
+from strongroom.web.http.locations import absolute_url
 from strongroom.web.http.parsing import Timestamp
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import no_content
-from strongroom.web.http.routing import Blueprint, absolute_url
+from strongroom.web.http.routing import Blueprint
 
 
 class UploadSchema(Schema):

@@ -31,8 +31,8 @@ class LoginSettings:
 
     methods: tuple[str, ...] = option(
         ("password", "sms"),
-        help="The enabled login methods, in the order in which they are tried. The default contains sms "
-        "only if the plugin login_sms is enabled.",
+        help="The enabled login methods, in the order in which they are tried. The default contains "
+        "only those that an enabled plugin provides.",
     )
     default_region: str = option(
         "CN", help="The ISO 3166 code of the region of mobile numbers without a country code."

@@ -124,8 +124,6 @@ def _tables(section: object) -> list[tuple[str, dict[str, Any]]]:
     return [(name, value) for name, value in tables.items() if isinstance(value, dict)]
 
 
-_SMS: Final = "sms"
-_OF_SMS: Final = "login_sms"
 _FILE: Final = "file"
 
 
@@ -133,8 +131,7 @@ def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfigur
     """Return the settings with these defaults, and add those of extensions to ``extension_values``.
 
     The default storage, key provider and console sender store their files in ``data_dir``. The default
-    of ``plugins.enabled`` contains only installed plugins. The default of ``login.methods`` contains
-    SMS only if its plugin is enabled.
+    of ``plugins.enabled`` contains only installed plugins.
 
     Args:
         settings: the configured values, with fixed defaults for all other keys.
@@ -150,16 +147,10 @@ def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfigur
         keys.setdefault("path", str(data_dir / "master-keys.json"))
     console = extension_values.setdefault(("messages", "console"), {})
     console.setdefault("outbox", str(data_dir / "outbox.jsonl"))
-    enabled, methods = settings.plugins.enabled, settings.login.methods
-    if not raw.states(("plugins", "enabled")):
-        enabled = installed_of(enabled)
-    if not raw.states(("login", "methods")) and _OF_SMS not in enabled:
-        methods = tuple(name for name in methods if name != _SMS)
-    return replace(
-        settings,
-        plugins=replace(settings.plugins, enabled=enabled),
-        login=replace(settings.login, methods=methods),
-    )
+    if raw.states(("plugins", "enabled")):
+        return settings
+    enabled = installed_of(settings.plugins.enabled)
+    return replace(settings, plugins=replace(settings.plugins, enabled=enabled))
 
 
 def installed_of(plugins: Sequence[str]) -> tuple[str, ...]:

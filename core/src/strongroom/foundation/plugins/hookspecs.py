@@ -107,7 +107,7 @@ def register_event_subscribers(  # type: ignore[empty-body]
 
 @hookspec
 def register_event_types() -> Iterable[AuditedEvent]:  # type: ignore[empty-body]
-    """Return the types of events for what the plugin records by ``host.audit``.
+    """Return the types of events for what the plugin records by ``host.audit``, and for alarms.
 
     They are delivered, listed and documented as those of the core.
     """

@@ -43,7 +43,7 @@ from strongroom.plugin_api.web import ErrorKind
 
 VARIABLE: Final = "STRONGROOM_TRACE_HOOKS"
 
-_EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z][a-z0-9-]{0,31}")
+_EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z][a-z0-9_-]{0,31}")
 
 
 def trace_hooks(manager: pluggy.PluginManager) -> None:
@@ -347,7 +347,14 @@ class PluginManager:
             if fault := _event_fault(item, taken):
                 raise PluginError(f"{plugin}: {fault}")
             taken.add(item.type.name)
-            yield f"{plugin.name}.{item.action}", item.type
+            # What the plugin records, and the alarms of its second factors.
+            for owner in (plugin.name, *self._factors_of(plugin)):
+                yield f"{owner}.{item.action}", item.type
+
+    def _factors_of(self, plugin: Plugin) -> Iterator[str]:
+        for extension in self.extensions_of(plugin):
+            if issubclass(extension, SecondFactor):
+                yield extension.name
 
     def _collect_errors(self) -> dict[str, ErrorKind]:
         # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.

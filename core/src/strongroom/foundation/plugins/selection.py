@@ -280,7 +280,10 @@ class _Chooser:
     def login_methods(
         self, offered: Mapping[str, type[LoginMethod[Any]]]
     ) -> list[ExtensionSpec[LoginMethod[Any]]]:
-        return self._listed(("login", "methods"), self._settings.login.methods, offered, "login method")
+        names = self._settings.login.methods
+        if not self._configuration.raw.states(("login", "methods")):
+            names = tuple(name for name in names if name in offered)
+        return self._listed(("login", "methods"), names, offered, "login method")
 
     def second_factors(
         self, offered: Mapping[str, type[SecondFactor[Any]]]
@@ -300,7 +303,7 @@ class _Chooser:
                 path, f'"{audience}" is none of: {", ".join(FACTOR_AUDIENCES)}'
             )
         if required and not unknown and all(each.extension.is_backup for each in chosen):
-            message = "needs a second factor that users can enrol; enable a plugin such as factor_totp"
+            message = "needs a second factor that users can enrol; enable a plugin that provides one"
             self._configuration.add_error(path, message)
 
     def scanners(

@@ -124,11 +124,4 @@ class AccountsFeature(Feature):
                 on("factor.remove", _factor),
                 on("factor.reset", _factor),
             ),
-            server_event(
-                "passkey.counter_regressed",
-                "An answer of a passkey was refused, because its counter went back: "
-                "there may be a copy.",
-                of_user,
-                on("passkey.counter-regressed", user_data, FAILURE),
-            ),
         ]

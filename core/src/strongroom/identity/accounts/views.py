@@ -34,10 +34,11 @@ from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.conditions import expected_revision
 from strongroom.web.http.html import Pages
+from strongroom.web.http.locations import Location
 from strongroom.web.http.pages import collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
-from strongroom.web.http.routing import Blueprint, Location
+from strongroom.web.http.routing import Blueprint
 
 setup_blueprint = Blueprint(
     "setup", __name__, url_prefix="/setup", description="The first administrator."

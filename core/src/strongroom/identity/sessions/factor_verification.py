@@ -272,7 +272,14 @@ class SecondFactors:
             return None
 
     def _raise_alarm(self, action: str, user_id: str, origin: Origin) -> None:
-        event = AuditEvent(action, FAILURE, target_type="user", target_id=user_id, origin=origin)
+        event = AuditEvent(
+            action,
+            FAILURE,
+            target_type="user",
+            target_id=user_id,
+            origin=origin,
+            details={"userId": user_id},
+        )
         with self._database.write() as connection:
             self._audit.record(connection, event)
             contacts = self._notices.contacts(connection, user_id)

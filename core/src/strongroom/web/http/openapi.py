@@ -22,7 +22,8 @@ from strongroom.web.http.html import Pages
 from strongroom.web.http.openapi_examples import add_examples
 from strongroom.web.http.openapi_rules import state_rules
 from strongroom.web.http.parsing import API_FIELDS, refuse_query
-from strongroom.web.http.routing import HEADERS_KEY
+from strongroom.web.http.route_descriptions import HEADERS_KEY
+from strongroom.web.http.routing import Blueprint
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"
@@ -40,6 +41,7 @@ _PAGE_POLICY: Final = {
 }
 
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch"})
+_NO_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {"request": {}, "response": {}}
 _PATH_PARAMETERS: Final = {"reference": "accessToken"}
 """Path parameters whose name in the API differs from that of the view's parameter."""
 
@@ -96,7 +98,9 @@ class Description:
         for name, scheme in _SECURITY_SCHEMES.items():
             api.spec.components.security_scheme(name, scheme)
         for blueprint in self._blueprints:
-            api.register_blueprint(blueprint, url_prefix=self._base_path + (blueprint.url_prefix or ""))
+            prefix = self._base_path + (blueprint.url_prefix or "")
+            described = blueprint.described() if isinstance(blueprint, Blueprint) else blueprint
+            api.register_blueprint(described, url_prefix=prefix)
         document = api.spec.to_dict()
         state_rules(document, self._names.classes)
         return {**_completed(document), ERRORS_KEY: self._catalogue()}
@@ -118,9 +122,6 @@ class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no typ
     """Collects the operations of blueprints for the document."""
 
     ERROR_SCHEMA = ErrorSchema
-
-    def _register_error_handlers(self) -> None:
-        """Leave errors to :mod:`strongroom.web.http.errors`."""
 
 
 def serve_description(app: Flask, description: Description, base_path: str, *, with_page: bool) -> None:
@@ -179,7 +180,8 @@ def _parameter_name(name: str) -> str:
 
 
 def _describe_headers(operation: Json) -> None:
-    names = operation.pop(HEADERS_KEY)
+    # A route that a plugin has added without `operation` declares none.
+    names = operation.pop(HEADERS_KEY, _NO_HEADERS)
     if names["request"]:
         parameters = itertools.starmap(request_header, names["request"].items())
         operation.setdefault("parameters", []).extend(parameters)

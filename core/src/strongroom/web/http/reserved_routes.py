@@ -1,0 +1,35 @@
+"""Routes of the interface that answer 501, because no feature and no plugin provides them."""
+
+import re
+from collections.abc import Callable
+from typing import NoReturn
+
+from flask import Flask
+
+from strongroom.foundation.errors import NotImplementedHere
+from strongroom.foundation.optional_parts import reserved_routes
+from strongroom.web.http.access import Access
+from strongroom.web.http.routing import Blueprint
+
+
+def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
+    """Return routes that respond 501, for all reserved routes that no plugin has registered."""
+    blueprint = Blueprint("reserved", __name__, description="Provided by plugins that are not enabled.")
+    taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
+    for method, path in reserved_routes():
+        if (method, base_path + path) not in taken:
+            view = _not_implemented(method, path)
+            blueprint.operation(
+                method, path, access=Access.PUBLIC, any_query=True, errors=(NotImplementedHere,)
+            )(view)
+    return blueprint
+
+
+def _not_implemented(method: str, path: str) -> Callable[..., NoReturn]:
+    def view(**_: str) -> NoReturn:
+        raise NotImplementedHere
+
+    words = re.sub("/<[^>]*>", "", path.removeprefix("/api/v1")).replace("-", "_").replace("/", "_")
+    view.__name__ = f"{method.lower()}{words}"
+    view.__doc__ = "Answer 501: the plugin of this route is not enabled."
+    return view
