@@ -25,8 +25,8 @@ RUN = ("sh", "json", "text", "toml")
 
 ELSEWHERE = {
     ("verifying-tokens.md", "python"): "tests/rest/test_jwks.py",
-    ("webhooks.md", "python"): "tests/e2e/test_webhook_receivers.py",
-    ("webhooks.md", "ts"): "tests/e2e/test_webhook_receivers.py",
+    ("webhooks.md", "python"): "plugins/webhooks/tests/e2e/test_receivers.py",
+    ("webhooks.md", "ts"): "plugins/webhooks/tests/e2e/test_receivers.py",
     ("typescript-client.md", "ts"): "tests/e2e/test_typescript_client.py",
     ("login-pages.md", "js"): "tests/e2e/test_browser_guides.py",
     ("passkeys.md", "js"): "tests/e2e/test_browser_guides.py",

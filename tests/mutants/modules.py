@@ -1,46 +1,37 @@
 """Rows about the modules of a distribution: short paths of modules and tests."""
 
+from collections.abc import Callable
 from typing import Final
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import ROOT, Mutant
 
-CORE: Final = "core/src/strongroom/"
-PLUGINS: Final = "plugins/"
-
-
-def core(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a row about a module of the core, with tests below ``tests``."""
-    return Mutant(name, guard, CORE + module, old, new, tuple(f"tests/{test}" for test in tests))
+Row = Callable[..., Mutant]
 
 
-def wechat(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a row about WeChat, with the plugin's own tests."""
-    folder = f"{PLUGINS}login_wechat/"
-    module = f"{folder}src/strongroom_login_wechat/{module}"
-    return Mutant(name, guard, module, old, new, tuple(f"{folder}tests/{test}" for test in tests))
+def rows_of(folder: str) -> Row:
+    """Return a function that makes the rows about the modules below a folder of packages."""
+
+    def row(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
+        return Mutant(name, guard, f"{folder}/{module}", old, new, tuple(map(path_of, tests)))
+
+    return row
 
 
-def login_pages(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a row about the login pages, with the plugin's own tests."""
-    folder = f"{PLUGINS}login_pages/"
-    module = f"{folder}src/strongroom_login_pages/{module}"
-    return Mutant(name, guard, module, old, new, tuple(f"{folder}tests/{test}" for test in tests))
+def path_of(test: str) -> str:
+    """Return the path of ``rest/test_x.py``, or ``webhooks/rest/test_x.py`` of a plugin."""
+    top, _, rest = test.partition("/")
+    return f"plugins/{top}/tests/{rest}" if (ROOT / "plugins" / top).is_dir() else f"tests/{test}"
 
 
-def passkey(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a row about passkeys, with the plugin's own tests."""
-    folder = f"{PLUGINS}login_passkey/"
-    module = f"{folder}src/strongroom_login_passkey/{module}"
-    return Mutant(name, guard, module, old, new, tuple(f"{folder}tests/{test}" for test in tests))
+def plugin(name: str) -> Row:
+    """Return a function that makes the rows about a plugin."""
+    return rows_of(f"plugins/{name}/src/strongroom_{name}")
 
 
-def webhooks(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a row about webhooks, with tests below ``tests``."""
-    path = f"{PLUGINS}webhooks/src/strongroom_webhooks/{module}"
-    return Mutant(name, guard, path, old, new, tuple(f"tests/{test}" for test in tests))
-
-
-def shares(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a row about share links, with tests below ``tests/rest``."""
-    path = f"{PLUGINS}share_links/src/strongroom_share_links/{module}"
-    return Mutant(name, guard, path, old, new, tuple(f"tests/rest/{test}" for test in tests))
+core: Final = rows_of("core/src/strongroom")
+clamd: Final = plugin("scan_clamd")
+login_pages: Final = plugin("login_pages")
+passkey: Final = plugin("login_passkey")
+shares: Final = plugin("share_links")
+webhooks: Final = plugin("webhooks")
+wechat: Final = plugin("login_wechat")

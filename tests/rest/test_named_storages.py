@@ -1,13 +1,11 @@
 """Files are in several storages, and each download reads the right one."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.api import Api
-from tests.support.config import Table, change_config
+from tests.support.config import Table
 
-from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.migration import Migration, MigrationPlan
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Inventory
@@ -48,27 +46,3 @@ def test_an_unavailable_storage_is_not_named(api: Api, tmp_path: Path) -> None:
     answer = api.get(f"{tenant}/files/{node['id']}/download", by=alice)
     assert answer.status_code == 500
     assert "main" not in answer.text
-
-
-@pytest.fixture
-def fsspec_api(config: Path, tmp_path: Path) -> Iterator[Api]:
-    storages = {
-        "old": {"backend": "pyfilesystem", "url": f"osfs://{tmp_path}/old"},
-        "new": {"backend": "fsspec", "url": f"file://{tmp_path}/new"},
-    }
-    enabled = {"enabled": ["storage_local", "storage_fsspec"]}
-    change_config(config, {"plugins": enabled, "storages": storages, "files": {"storage": "old"}})
-    with Api.running(config) as api:
-        yield api
-
-
-def test_files_move_from_a_pyfilesystem_to_fsspec_and_back(fsspec_api: Api) -> None:
-    api = fsspec_api
-    tenant = api.tenant(alice := api.person())
-    node = api.upload(tenant, alice, "a.bin", CONTENT)
-    services = api.container
-    for source, target in (("old", "new"), ("new", "old")):
-        report = services.get(Migration).run(MigrationPlan(source, target, grace=0))
-        assert (report.moved, report.damaged) == (1, [])
-        assert api.get(f"{tenant}/files/{node['id']}/download", by=alice).data == CONTENT
-        assert list(services.get(StorageCheck).run(checksums=True)) == []

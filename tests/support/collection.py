@@ -29,7 +29,7 @@ LONGEST = (
     "tests/e2e/test_directory_listing.py",
     "tests/unit/files/test_tree_machine.py",
     "tests/e2e/test_init.py",
-    "tests/e2e/test_scanning.py",
+    "plugins/scan_clamd/tests/e2e/test_scanning.py",
     "tests/e2e/test_first_steps.py",
     "tests/docs/test_contributors.py",
 )

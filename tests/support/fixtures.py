@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.foundation.database import Database
 from strongroom.testing.clock import ManualClock
 from tests.support.actors import World, make_world
 from tests.support.api import Api
@@ -18,6 +19,14 @@ from tests.support.wechat import Logins, WeChat, wechat
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An empty database; a test runs on each kind."""
+    database = Database(database_url)
+    yield database
+    database.close()
 
 
 @pytest.fixture

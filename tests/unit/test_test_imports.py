@@ -19,7 +19,7 @@ def imported_by(path: Path) -> set[str]:
 
 def is_test_module(name: str) -> bool:
     package, _, module = name.rpartition(".")
-    return module.startswith("test_") and (package == "" or package.split(".")[0] == "tests")
+    return module.startswith("test_") and package.split(".")[0] in {"", "tests", "plugins"}
 
 
 def test_no_test_module_is_imported() -> None:

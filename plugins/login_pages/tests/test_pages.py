@@ -105,7 +105,8 @@ class Browser:
     @property
     def message(self) -> str:
         """The first message of the page."""
-        return (re.findall(r'<p role="(?:alert|status)"[^>]*>([^<]+)', self.page.text) or [""])[0]
+        match = re.search(r'<p role="(?:alert|status)"[^>]*>([^<]+)', self.page.text)
+        return match.group(1) if match else ""
 
 
 class App:

@@ -38,7 +38,7 @@ PARTY = RelyingParty("files.example.com", "Strongroom", (ORIGIN, RELATED))
 CHALLENGE = bytes(range(32))
 USER = encode(bytes(range(64)))
 
-CLIENT_FAULTS = {
+CLIENT_FAULTS: dict[str, dict[str, Any]] = {
     "type": {"type": "payment.get"},
     "challenge": {"challenge": encode(bytes(32))},
     "padded challenge": {"challenge": f"{encode(CHALLENGE)}="},

@@ -1,5 +1,7 @@
 """The options: which relying parties browsers accept."""
 
+from typing import Any
+
 import pytest
 
 from strongroom_login_passkey.options import PasskeyOptions, RelyingParty
@@ -59,5 +61,6 @@ def test_origins_are_origins(text: str) -> None:
 
 @pytest.mark.parametrize("key", ["enroll_url", "manage_url", "change_password_url"])
 def test_pages_have_absolute_addresses(key: str) -> None:
+    pages: dict[str, Any] = {key: "javascript:alert(1)"}
     with pytest.raises(ValueError, match=f"^{key}: must be an absolute URL"):
-        PasskeyOptions(**{key: "javascript:alert(1)"})
+        PasskeyOptions(**pages)

@@ -48,13 +48,13 @@ def aliyun_options(endpoint: str, **changes: Any) -> AliyunSmsOptions:
 
 
 @pytest.fixture
-def clock() -> Clock:
+def gateway_clock() -> Clock:
     return Clock()
 
 
 @pytest.fixture
-def gateway(clock: Clock) -> Gateway:
-    return Gateway(clock=clock)
+def gateway(gateway_clock: Clock) -> Gateway:
+    return Gateway(clock=gateway_clock)
 
 
 @pytest.fixture

@@ -81,9 +81,11 @@ def test_the_template_depends_on_where_the_number_is(
 @pytest.mark.parametrize(
     ("recipient", "sign_name"), [("+8613812345678", "Strongroom"), ("+85251234567", "Strongroom HK")]
 )
-def test_the_signature_may_depend_on_it_too(clock: Clock, recipient: str, sign_name: str) -> None:
+def test_the_signature_may_depend_on_it_too(
+    gateway_clock: Clock, recipient: str, sign_name: str
+) -> None:
     account = Account(sign_names=("Strongroom", "Strongroom HK"))
-    with SmsSimulator(Gateway(account, clock=clock)) as simulator:
+    with SmsSimulator(Gateway(account, clock=gateway_clock)) as simulator:
         options = aliyun_options(simulator.endpoint, overseas_sign_name="Strongroom HK")
         AliyunSms(options).send(new_message("sms", recipient=recipient))
     assert [delivery.sign_name for delivery in simulator.gateway.deliveries] == [sign_name]
@@ -141,15 +143,15 @@ def test_a_refused_signature_shows_neither_code_nor_secret(
 
 
 def test_limits_of_minute_and_hour_say_how_long_to_wait(
-    aliyun: AliyunSms, clock: Clock, gateway: Gateway
+    aliyun: AliyunSms, gateway_clock: Clock, gateway: Gateway
 ) -> None:
     aliyun.send(new_message("sms"))
     with pytest.raises(SendingThrottled) as minute:
         aliyun.send(new_message("sms"))
     for _ in range(4):
-        clock.advance(60)
+        gateway_clock.advance(60)
         aliyun.send(new_message("sms"))
-    clock.advance(60)
+    gateway_clock.advance(60)
     with pytest.raises(SendingThrottled) as hour:
         aliyun.send(new_message("sms"))
     assert (minute.value.retry_after, hour.value.retry_after) == (60, 3600)

@@ -28,16 +28,18 @@ class Api:
 
 
 @pytest.fixture
-def api(gateway: Gateway, clock: Clock) -> Api:
-    return Api(gateway, clock)
+def api(gateway: Gateway, gateway_clock: Clock) -> Api:
+    return Api(gateway, gateway_clock)
 
 
-def test_a_delivery_is_the_text_for_the_recipient(api: Api, gateway: Gateway, clock: Clock) -> None:
+def test_a_delivery_is_the_text_for_the_recipient(
+    api: Api, gateway: Gateway, gateway_clock: Clock
+) -> None:
     answer = api("SendSms", {**A_MESSAGE, "OutId": "ours"})
     (delivery,) = gateway.deliveries
     assert (delivery.recipient, delivery.out_id) == ("+8613812345678", "ours")
     assert delivery.text == "【Strongroom】您的验证码为123456。请勿告知他人。"
-    assert (delivery.biz_id, delivery.sent_at) == (answer["BizId"], clock())
+    assert (delivery.biz_id, delivery.sent_at) == (answer["BizId"], gateway_clock())
     assert set(answer) == {"RequestId", "Code", "Message", "BizId"}
 
 
@@ -95,31 +97,33 @@ def test_a_refusal_counts_against_no_limit(api: Api) -> None:
     assert api.send() == "OK"
 
 
-def test_an_unknown_action_and_another_version_are_refused(gateway: Gateway, clock: Clock) -> None:
-    unknown = gateway.handle(acs3_request({}, acs3_headers(clock(), "SendFax")))
+def test_an_unknown_action_and_another_version_are_refused(
+    gateway: Gateway, gateway_clock: Clock
+) -> None:
+    unknown = gateway.handle(acs3_request({}, acs3_headers(gateway_clock(), "SendFax")))
     assert (unknown.status, unknown.body["Code"]) == (404, "InvalidAction.NotFound")
-    headers = {**acs3_headers(clock()), "x-acs-version": "2016-09-27"}
+    headers = {**acs3_headers(gateway_clock()), "x-acs-version": "2016-09-27"}
     other = gateway.handle(acs3_request(A_MESSAGE, headers))
     assert (other.status, other.body["Code"]) == (400, "InvalidVersion")
 
 
-def test_the_windows_of_the_limits_roll(api: Api, clock: Clock) -> None:
+def test_the_windows_of_the_limits_roll(api: Api, gateway_clock: Clock) -> None:
     assert api.send() == "OK"
-    clock.advance(MINUTE - 1)
+    gateway_clock.advance(MINUTE - 1)
     assert api.send() == "isv.BUSINESS_LIMIT_CONTROL"
-    clock.advance(1)
-    assert [_send_then_wait(api, clock, MINUTE) for _ in range(5)] == [
+    gateway_clock.advance(1)
+    assert [_send_then_wait(api, gateway_clock, MINUTE) for _ in range(5)] == [
         *["OK"] * 4,
         "isv.BUSINESS_LIMIT_CONTROL",
     ]
-    clock.advance(HOUR - 6 * MINUTE)
+    gateway_clock.advance(HOUR - 6 * MINUTE)
     assert api.send() == "OK"
 
 
-def test_ten_a_day_are_enough(api: Api, clock: Clock) -> None:
-    codes = [_send_then_wait(api, clock, HOUR / 4) for _ in range(11)]
+def test_ten_a_day_are_enough(api: Api, gateway_clock: Clock) -> None:
+    codes = [_send_then_wait(api, gateway_clock, HOUR / 4) for _ in range(11)]
     assert codes == [*["OK"] * 10, "isv.BUSINESS_LIMIT_CONTROL"]
-    clock.advance(DAY - 11 * HOUR / 4)
+    gateway_clock.advance(DAY - 11 * HOUR / 4)
     assert api.send() == "OK"
 
 
@@ -138,22 +142,22 @@ def _send_then_wait(api: Api, clock: Clock, seconds: float) -> str:
     ],
 )
 def test_the_error_says_which_limit_was_hit(
-    api: Api, clock: Clock, already: int, wait: float, words: str
+    api: Api, gateway_clock: Clock, already: int, wait: float, words: str
 ) -> None:
-    assert [_send_then_wait(api, clock, wait) for _ in range(already)] == ["OK"] * already
+    assert [_send_then_wait(api, gateway_clock, wait) for _ in range(already)] == ["OK"] * already
     assert api("SendSms", A_MESSAGE)["Message"] == words
 
 
-def test_limits_are_by_number_and_signature_and_forty_a_day_by_number(clock: Clock) -> None:
+def test_limits_are_by_number_and_signature_and_forty_a_day_by_number(gateway_clock: Clock) -> None:
     sign_names = tuple(f"Brand {number}" for number in range(41))
-    api = Api(Gateway(Account(sign_names=sign_names), clock=clock), clock)
+    api = Api(Gateway(Account(sign_names=sign_names), clock=gateway_clock), gateway_clock)
     codes = [api.send(SignName=sign_name) for sign_name in sign_names]
     assert codes == [*["OK"] * 40, "isv.BUSINESS_LIMIT_CONTROL"]
     assert api.send(SignName=sign_names[0], PhoneNumbers="13912345678") == "OK"
 
 
-def test_without_limits_nothing_is_counted(clock: Clock) -> None:
-    api = Api(Gateway(clock=clock, limited=False), clock)
+def test_without_limits_nothing_is_counted(gateway_clock: Clock) -> None:
+    api = Api(Gateway(clock=gateway_clock, limited=False), gateway_clock)
     assert {api.send() for _ in range(50)} == {"OK"}
 
 
@@ -173,18 +177,18 @@ def test_a_thousand_numbers_are_the_most(api: Api) -> None:
     assert api.send(PhoneNumbers=",".join(numbers[1:])) == "OK"
 
 
-def test_templates_may_have_any_variables(clock: Clock) -> None:
+def test_templates_may_have_any_variables(gateway_clock: Clock) -> None:
     template = Template("SMS_1", "${name}: ${code}, again ${code}")
-    gateway = Gateway(Account(templates=(template,)), clock=clock)
+    gateway = Gateway(Account(templates=(template,)), clock=gateway_clock)
     parameters = '{"name": "${code}", "code": "1", "unused": "x"}'
-    assert Api(gateway, clock).send(TemplateCode="SMS_1", TemplateParam=parameters) == "OK"
+    assert Api(gateway, gateway_clock).send(TemplateCode="SMS_1", TemplateParam=parameters) == "OK"
     assert gateway.deliveries[0].text == "【Strongroom】${code}: 1, again 1"
 
 
 class TestQuerySendDetails:
     @pytest.fixture
-    def today(self, clock: Clock) -> str:
-        clock.now = 1_790_000_000.0  # 2026-09-21 14:13:20 UTC
+    def today(self, gateway_clock: Clock) -> str:
+        gateway_clock.now = 1_790_000_000.0  # 2026-09-21 14:13:20 UTC
         return "20260921"
 
     def details(self, api: Api, today: str, **changes: str) -> Mapping[str, Any]:
@@ -198,8 +202,8 @@ class TestQuerySendDetails:
         assert (answer["TotalCount"], record["OutId"], record["SendStatus"]) == ("1", "ours", 3)
         assert (record["PhoneNum"], record["SendDate"]) == ("13812345678", "2026-09-21 22:13:20")
 
-    def test_a_day_is_one_of_china(self, api: Api, today: str, clock: Clock) -> None:
-        clock.advance(2 * HOUR)
+    def test_a_day_is_one_of_china(self, api: Api, today: str, gateway_clock: Clock) -> None:
+        gateway_clock.advance(2 * HOUR)
         api.send()
         assert self.details(api, today)["TotalCount"] == "0"
         assert self.details(api, "20260922")["TotalCount"] == "1"
@@ -210,10 +214,10 @@ class TestQuerySendDetails:
         assert self.details(api, today, BizId="another")["TotalCount"] == "0"
         assert self.details(api, today, PhoneNumber="13912345678")["TotalCount"] == "0"
 
-    def test_pages_follow_each_other(self, api: Api, today: str, clock: Clock) -> None:
+    def test_pages_follow_each_other(self, api: Api, today: str, gateway_clock: Clock) -> None:
         for number in range(3):
             api.send(OutId=str(number))
-            clock.advance(MINUTE)
+            gateway_clock.advance(MINUTE)
         pages = [self.details(api, today, PageSize="2", CurrentPage=page) for page in ("1", "2", "3")]
         ids = [
             [record["OutId"] for record in page["SmsSendDetailDTOs"]["SmsSendDetailDTO"]]

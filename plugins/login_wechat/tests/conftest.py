@@ -40,7 +40,7 @@ class NoProofs:
 
 
 @pytest.fixture
-def clock() -> AdjustableClock:
+def vendor_clock() -> AdjustableClock:
     return AdjustableClock(lambda: 1_700_000_000.0)
 
 
@@ -55,13 +55,13 @@ def mini_app() -> PlatformApp:
 
 
 @pytest.fixture
-def platform(clock: AdjustableClock, site_app: PlatformApp, mini_app: PlatformApp) -> Platform:
-    return sample_platform(site_app, mini_app, clock=clock)
+def vendor(vendor_clock: AdjustableClock, site_app: PlatformApp, mini_app: PlatformApp) -> Platform:
+    return sample_platform(site_app, mini_app, clock=vendor_clock)
 
 
 @pytest.fixture
-def simulator(platform: Platform) -> Iterator[Simulator]:
-    with Simulator(platform) as simulator:
+def simulator(vendor: Platform) -> Iterator[Simulator]:
+    with Simulator(vendor) as simulator:
         yield simulator
 
 
@@ -88,27 +88,27 @@ def client(options: WeChatOptions, pauses: list[float]) -> Iterator[PlatformClie
 
 
 @pytest.fixture
-def site(options: WeChatOptions, client: PlatformClient, clock: AdjustableClock) -> Website:
-    app = make_apps(options, client, clock=clock)["site"]
+def site(options: WeChatOptions, client: PlatformClient, vendor_clock: AdjustableClock) -> Website:
+    app = make_apps(options, client, clock=vendor_clock)["site"]
     assert isinstance(app, Website)
     return app
 
 
 @pytest.fixture
-def mini(options: WeChatOptions, client: PlatformClient, clock: AdjustableClock) -> MiniProgram:
-    app = make_apps(options, client, clock=clock)["mini"]
+def mini(options: WeChatOptions, client: PlatformClient, vendor_clock: AdjustableClock) -> MiniProgram:
+    app = make_apps(options, client, clock=vendor_clock)["mini"]
     assert isinstance(app, MiniProgram)
     return app
 
 
 @pytest.fixture
 def make_login(
-    clock: AdjustableClock, pauses: list[float]
+    vendor_clock: AdjustableClock, pauses: list[float]
 ) -> Iterator[Callable[[WeChatOptions], WeChatLogin]]:
     made: list[WeChatLogin] = []
 
     def make(options: WeChatOptions) -> WeChatLogin:
-        made.append(WeChatLogin(options, NoProofs(), clock=clock, sleep=pauses.append))
+        made.append(WeChatLogin(options, NoProofs(), clock=vendor_clock, sleep=pauses.append))
         return made[-1]
 
     yield make

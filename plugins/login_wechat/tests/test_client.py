@@ -15,37 +15,37 @@ PATH = "/sns/userinfo"
 
 
 def test_a_busy_platform_is_called_again_after_growing_pauses(
-    client: PlatformClient, platform: Platform, pauses: list[float]
+    client: PlatformClient, vendor: Platform, pauses: list[float]
 ) -> None:
-    platform.failures.plan(PATH, -1, times=2)
-    platform.failures.plan_answer(PATH, b'{"openid": "o1"}')
+    vendor.failures.plan(PATH, -1, times=2)
+    vendor.failures.plan_answer(PATH, b'{"openid": "o1"}')
     assert client.get(PATH).text("openid") == "o1"
     assert pauses == [0.2, 0.4]
 
 
 def test_a_platform_that_stays_busy_is_unavailable(
-    client: PlatformClient, platform: Platform, pauses: list[float]
+    client: PlatformClient, vendor: Platform, pauses: list[float]
 ) -> None:
-    platform.failures.plan(PATH, -1, times=5)
+    vendor.failures.plan(PATH, -1, times=5)
     with pytest.raises(PlatformUnavailable):
         client.get(PATH)
-    assert platform.requests[PATH] == 3
+    assert vendor.requests[PATH] == 3
     assert len(pauses) == 2
 
 
 def test_other_errors_are_not_retried(
-    client: PlatformClient, platform: Platform, pauses: list[float]
+    client: PlatformClient, vendor: Platform, pauses: list[float]
 ) -> None:
-    platform.failures.plan(PATH, 40029, times=5)
+    vendor.failures.plan(PATH, 40029, times=5)
     with pytest.raises(CodeInvalid):
         client.get(PATH)
-    assert platform.requests[PATH] == 1
+    assert vendor.requests[PATH] == 1
     assert pauses == []
 
 
-def test_a_text_plain_answer_is_read_as_utf_8(client: PlatformClient, platform: Platform) -> None:
+def test_a_text_plain_answer_is_read_as_utf_8(client: PlatformClient, vendor: Platform) -> None:
     body = json.dumps({"nickname": "林小雨 🌅"}, ensure_ascii=False).encode()
-    platform.failures.plan_answer(PATH, body)
+    vendor.failures.plan_answer(PATH, body)
     assert client.get(PATH).text("nickname") == "林小雨 🌅"
 
 
@@ -61,41 +61,41 @@ def test_a_text_plain_answer_is_read_as_utf_8(client: PlatformClient, platform: 
     ],
 )
 def test_an_answer_that_makes_no_sense_is_the_platforms_failure(
-    body: bytes, status: int, client: PlatformClient, platform: Platform
+    body: bytes, status: int, client: PlatformClient, vendor: Platform
 ) -> None:
-    platform.failures.plan_answer(PATH, body, status=status)
+    vendor.failures.plan_answer(PATH, body, status=status)
     with pytest.raises(PlatformUnavailable):
         client.get(PATH)
 
 
-def test_the_errcode_counts_and_not_the_status(client: PlatformClient, platform: Platform) -> None:
-    platform.failures.plan_answer(PATH, b'{"errcode": 40029}', status=412)
+def test_the_errcode_counts_and_not_the_status(client: PlatformClient, vendor: Platform) -> None:
+    vendor.failures.plan_answer(PATH, b'{"errcode": 40029}', status=412)
     with pytest.raises(CodeInvalid):
         client.get(PATH)
 
 
 @pytest.mark.parametrize("value", ['""', "null", "7", "{}"])
 def test_a_member_that_must_be_a_text_is_one(
-    value: str, client: PlatformClient, platform: Platform
+    value: str, client: PlatformClient, vendor: Platform
 ) -> None:
-    platform.failures.plan_answer(PATH, f'{{"openid": {value}}}'.encode())
+    vendor.failures.plan_answer(PATH, f'{{"openid": {value}}}'.encode())
     with pytest.raises(PlatformUnavailable, match="openid"):
         client.get(PATH).text("openid")
 
 
 def test_a_redirect_is_not_followed_with_the_secret_in_hand(
-    client: PlatformClient, platform: Platform
+    client: PlatformClient, vendor: Platform
 ) -> None:
-    platform.failures.plan_answer(PATH, b"{}", status=302, headers={"Location": "/elsewhere"})
+    vendor.failures.plan_answer(PATH, b"{}", status=302, headers={"Location": "/elsewhere"})
     with pytest.raises(PlatformUnavailable, match="status 302"):
         client.get(PATH, secret="s")
-    assert list(platform.requests) == [PATH]
+    assert list(vendor.requests) == [PATH]
 
 
 def test_no_cookie_is_kept_from_one_persons_answer_to_anothers_request(
-    client: PlatformClient, platform: Platform
+    client: PlatformClient, vendor: Platform
 ) -> None:
-    platform.failures.plan_answer(PATH, b"{}", headers={"Set-Cookie": "person=lin; Path=/"})
+    vendor.failures.plan_answer(PATH, b"{}", headers={"Set-Cookie": "person=lin; Path=/"})
     client.get(PATH)
     assert not list(client._session.cookies)
 

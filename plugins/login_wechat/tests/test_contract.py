@@ -26,13 +26,13 @@ class WeChatContract(LoginMethodContract):
         return known
 
     @pytest.fixture
-    def make_method(self, options: WeChatOptions, clock: AdjustableClock) -> Iterator[MakeMethod]:
+    def make_method(self, options: WeChatOptions, vendor_clock: AdjustableClock) -> Iterator[MakeMethod]:
         # A name that stands in no traceback by chance: the contract takes all of a proof for secret.
         renamed = replace(options, apps={APP: options.apps[self.app]})
         made: list[WeChatLogin] = []
 
         def make(proofs: Proofs) -> WeChatLogin:
-            made.append(WeChatLogin(renamed, proofs, clock=clock))
+            made.append(WeChatLogin(renamed, proofs, clock=vendor_clock))
             return made[-1]
 
         yield make
@@ -40,7 +40,7 @@ class WeChatContract(LoginMethodContract):
             method.close()
 
     @pytest.fixture
-    def code(self, platform: Platform, known: PlatformApp) -> str:
+    def code(self, vendor: Platform, known: PlatformApp) -> str:
         raise NotImplementedError
 
     @pytest.fixture
@@ -52,8 +52,8 @@ class WeChatContract(LoginMethodContract):
         return replace(good_attempt, proof={"app": APP, "code": "made-up-code"})
 
     @pytest.fixture
-    def credential(self, platform: Platform, known: PlatformApp) -> Credential:
-        return Credential("wechat", f"{known.appid}:{known.openid(platform.people['lin'])}")
+    def credential(self, vendor: Platform, known: PlatformApp) -> Credential:
+        return Credential("wechat", f"{known.appid}:{known.openid(vendor.people['lin'])}")
 
     @pytest.fixture
     def foreign_attempts(self, good_attempt: LoginAttempt) -> Sequence[LoginAttempt]:
@@ -65,8 +65,8 @@ class TestWebsite(WeChatContract):
     platform_app = "site_app"
 
     @pytest.fixture
-    def code(self, platform: Platform, known: PlatformApp) -> str:
-        return platform.scan(known.appid, "lin")
+    def code(self, vendor: Platform, known: PlatformApp) -> str:
+        return vendor.scan(known.appid, "lin")
 
 
 class TestMiniProgram(WeChatContract):
@@ -74,5 +74,5 @@ class TestMiniProgram(WeChatContract):
     platform_app = "mini_app"
 
     @pytest.fixture
-    def code(self, platform: Platform, known: PlatformApp) -> str:
-        return platform.log_in(known.appid, "lin")
+    def code(self, vendor: Platform, known: PlatformApp) -> str:
+        return vendor.log_in(known.appid, "lin")

@@ -28,9 +28,9 @@ from strongroom_simulators.wechat import Platform
     ],
 )
 def test_an_errcode_in_a_200_body_is_raised(
-    errcode: int, expected: type[errors.WeChatError], client: PlatformClient, platform: Platform
+    errcode: int, expected: type[errors.WeChatError], client: PlatformClient, vendor: Platform
 ) -> None:
-    platform.failures.plan("/sns/auth", errcode, times=3)
+    vendor.failures.plan("/sns/auth", errcode, times=3)
     with pytest.raises(errors.WeChatError) as caught:
         client.get("/sns/auth")
     assert type(caught.value) is expected

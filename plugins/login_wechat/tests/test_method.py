@@ -21,19 +21,19 @@ MakeAttempt = Callable[..., LoginAttempt]
 
 @pytest.mark.parametrize("method", [None, "password", "wechat_union"])
 def test_an_attempt_of_another_method_is_none_of_its_business(
-    method: str | None, login: WeChatLogin, platform: Platform
+    method: str | None, login: WeChatLogin, vendor: Platform
 ) -> None:
     proof = {"app": "site", "code": "a-code"}
     attempt = LoginAttempt(Client("192.0.2.1"), username="lin", method=method, proof=proof)
     assert login.authenticate(attempt) is None
-    assert not platform.requests
+    assert not vendor.requests
 
 
 def test_a_scan_proves_openid_and_unionid(
-    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, site_app: PlatformApp
+    login: WeChatLogin, attempt: MakeAttempt, vendor: Platform, site_app: PlatformApp
 ) -> None:
-    verified = login.authenticate(attempt(app="site", code=platform.scan(site_app.appid, "lin")))
-    lin, unionid = platform.people["lin"], site_app.unionid(platform.people["lin"])
+    verified = login.authenticate(attempt(app="site", code=vendor.scan(site_app.appid, "lin")))
+    lin, unionid = vendor.people["lin"], site_app.unionid(vendor.people["lin"])
     assert unionid is not None
     assert verified is not None
     assert verified.credential == Credential("wechat", f"{site_app.appid}:{site_app.openid(lin)}")
@@ -43,10 +43,10 @@ def test_a_scan_proves_openid_and_unionid(
 
 
 def test_a_mini_program_proves_the_same_without_a_redirect(
-    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+    login: WeChatLogin, attempt: MakeAttempt, vendor: Platform, mini_app: PlatformApp
 ) -> None:
-    verified = login.authenticate(attempt(app="mini", code=platform.log_in(mini_app.appid, "lin")))
-    lin, unionid = platform.people["lin"], mini_app.unionid(platform.people["lin"])
+    verified = login.authenticate(attempt(app="mini", code=vendor.log_in(mini_app.appid, "lin")))
+    lin, unionid = vendor.people["lin"], mini_app.unionid(vendor.people["lin"])
     assert unionid is not None
     assert verified is not None
     assert verified.credential == Credential("wechat", f"{mini_app.appid}:{mini_app.openid(lin)}")
@@ -54,20 +54,20 @@ def test_a_mini_program_proves_the_same_without_a_redirect(
 
 
 def test_a_phone_code_proves_the_number_too(
-    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+    login: WeChatLogin, attempt: MakeAttempt, vendor: Platform, mini_app: PlatformApp
 ) -> None:
-    code = platform.log_in(mini_app.appid, "lin")
-    phone_code = platform.give_phone_number(mini_app.appid, "lin")
+    code = vendor.log_in(mini_app.appid, "lin")
+    phone_code = vendor.give_phone_number(mini_app.appid, "lin")
     verified = login.authenticate(attempt(app="mini", code=code, phoneCode=phone_code))
     assert verified is not None
     assert Credential("mobile", "+8613800000001") in verified.also
 
 
 def test_without_a_unionid_or_number_the_openid_stands_alone(
-    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+    login: WeChatLogin, attempt: MakeAttempt, vendor: Platform, mini_app: PlatformApp
 ) -> None:
     mini_app.account = None
-    verified = login.authenticate(attempt(app="mini", code=platform.log_in(mini_app.appid, "lin")))
+    verified = login.authenticate(attempt(app="mini", code=vendor.log_in(mini_app.appid, "lin")))
     assert verified is not None
     assert verified.also == ()
 
@@ -76,11 +76,11 @@ def test_registration_is_the_deployers_choice(
     make_login: Callable[[WeChatOptions], WeChatLogin],
     options: WeChatOptions,
     attempt: MakeAttempt,
-    platform: Platform,
+    vendor: Platform,
     mini_app: PlatformApp,
 ) -> None:
     login = make_login(replace(options, register=False))
-    verified = login.authenticate(attempt(app="mini", code=platform.log_in(mini_app.appid, "lin")))
+    verified = login.authenticate(attempt(app="mini", code=vendor.log_in(mini_app.appid, "lin")))
     assert verified is not None
     assert not verified.may_register
 
@@ -101,10 +101,10 @@ def test_an_attempt_without_a_code_is_rejected(login: WeChatLogin, attempt: Make
 
 
 def test_a_code_of_the_other_kind_of_app_is_rejected(
-    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+    login: WeChatLogin, attempt: MakeAttempt, vendor: Platform, mini_app: PlatformApp
 ) -> None:
     with pytest.raises(LoginRejected) as rejected:
-        login.authenticate(attempt(app="site", code=platform.log_in(mini_app.appid, "lin")))
+        login.authenticate(attempt(app="site", code=vendor.log_in(mini_app.appid, "lin")))
     assert rejected.value.code == "error.wechat-code-invalid"
 
 
@@ -118,18 +118,18 @@ def test_a_code_of_the_other_kind_of_app_is_rejected(
     ],
 )
 def test_a_fault_of_the_client_is_rejected_with_its_code(
-    errcode: int, code: str, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
+    errcode: int, code: str, login: WeChatLogin, attempt: MakeAttempt, vendor: Platform
 ) -> None:
-    platform.failures.plan("/sns/jscode2session", errcode)
+    vendor.failures.plan("/sns/jscode2session", errcode)
     with pytest.raises(LoginRejected) as rejected:
         login.authenticate(attempt(app="mini", code="a-code"))
     assert rejected.value.code == code
 
 
 def test_a_wrong_phone_code_is_rejected_with_a_code_of_its_own(
-    login: WeChatLogin, attempt: MakeAttempt, platform: Platform, mini_app: PlatformApp
+    login: WeChatLogin, attempt: MakeAttempt, vendor: Platform, mini_app: PlatformApp
 ) -> None:
-    code = platform.log_in(mini_app.appid, "lin")
+    code = vendor.log_in(mini_app.appid, "lin")
     with pytest.raises(LoginRejected) as rejected:
         login.authenticate(attempt(app="mini", code=code, phoneCode="made-up"))
     assert rejected.value.code == "error.wechat-phone-code-invalid"
@@ -137,9 +137,9 @@ def test_a_wrong_phone_code_is_rejected_with_a_code_of_its_own(
 
 @pytest.mark.parametrize("errcode", [40001, 40013, 40125])
 def test_the_operators_fault_is_said_in_one_line_that_names_the_section(
-    errcode: int, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
+    errcode: int, login: WeChatLogin, attempt: MakeAttempt, vendor: Platform
 ) -> None:
-    platform.failures.plan("/sns/oauth2/access_token", errcode, message="wrong\nsecret website-secret")
+    vendor.failures.plan("/sns/oauth2/access_token", errcode, message="wrong\nsecret website-secret")
     with pytest.raises(LoginUnavailable) as raised:
         login.authenticate(attempt(app="site", code="a-code"))
     assert raised.value.misconfigured
@@ -151,9 +151,9 @@ def test_the_operators_fault_is_said_in_one_line_that_names_the_section(
 
 @pytest.mark.parametrize(("errcode", "seconds"), [(-1, 5), (45009, 3600), (45011, 60), (99999, 5)])
 def test_an_unavailable_platform_has_a_retry_after(
-    errcode: int, seconds: int, login: WeChatLogin, attempt: MakeAttempt, platform: Platform
+    errcode: int, seconds: int, login: WeChatLogin, attempt: MakeAttempt, vendor: Platform
 ) -> None:
-    platform.failures.plan("/sns/oauth2/access_token", errcode, times=3)
+    vendor.failures.plan("/sns/oauth2/access_token", errcode, times=3)
     with pytest.raises(LoginUnavailable) as raised:
         login.authenticate(attempt(app="site", code="a-code"))
     assert not raised.value.misconfigured

@@ -20,10 +20,10 @@ PHONE_PATH = "/wxa/business/getuserphonenumber"
 
 
 def test_a_login_code_identifies_the_person(
-    mini: MiniProgram, platform: Platform, mini_app: PlatformApp
+    mini: MiniProgram, vendor: Platform, mini_app: PlatformApp
 ) -> None:
-    identity = mini.identify({"code": platform.log_in(mini.appid, "lin")})
-    lin = platform.people["lin"]
+    identity = mini.identify({"code": vendor.log_in(mini.appid, "lin")})
+    lin = vendor.people["lin"]
     assert identity.openid == mini_app.openid(lin)
     assert identity.unionid == mini_app.unionid(lin)
     assert identity.mobile is None
@@ -31,14 +31,14 @@ def test_a_login_code_identifies_the_person(
 
 
 def test_a_person_is_the_same_by_unionid_in_both_kinds_of_app(
-    platform: Platform, site_app: PlatformApp, mini_app: PlatformApp, mini: MiniProgram
+    vendor: Platform, site_app: PlatformApp, mini_app: PlatformApp, mini: MiniProgram
 ) -> None:
-    session = mini.exchange(platform.log_in(mini.appid, "lin"))
-    assert session.unionid == site_app.unionid(platform.people["lin"])
+    session = mini.exchange(vendor.log_in(mini.appid, "lin"))
+    assert session.unionid == site_app.unionid(vendor.people["lin"])
 
 
-def test_a_login_code_is_used_once(mini: MiniProgram, platform: Platform) -> None:
-    code = platform.log_in(mini.appid, "lin")
+def test_a_login_code_is_used_once(mini: MiniProgram, vendor: Platform) -> None:
+    code = vendor.log_in(mini.appid, "lin")
     mini.exchange(code)
     with pytest.raises(CodeInvalid):
         mini.exchange(code)
@@ -46,10 +46,10 @@ def test_a_login_code_is_used_once(mini: MiniProgram, platform: Platform) -> Non
 
 @pytest.mark.parametrize(("age", "accepted"), [(299, True), (300, False)])
 def test_a_login_code_lasts_five_minutes(
-    age: int, accepted: bool, mini: MiniProgram, platform: Platform, clock: AdjustableClock
+    age: int, accepted: bool, mini: MiniProgram, vendor: Platform, vendor_clock: AdjustableClock
 ) -> None:
-    code = platform.log_in(mini.appid, "lin")
-    clock.advance(age)
+    code = vendor.log_in(mini.appid, "lin")
+    vendor_clock.advance(age)
     if accepted:
         assert mini.exchange(code).openid
     else:
@@ -63,59 +63,59 @@ def test_an_unknown_login_code_is_invalid(code: str, mini: MiniProgram) -> None:
         mini.exchange(code)
 
 
-def test_a_risky_person_is_blocked(mini: MiniProgram, platform: Platform) -> None:
-    platform.failures.plan("/sns/jscode2session", 40226)
+def test_a_risky_person_is_blocked(mini: MiniProgram, vendor: Platform) -> None:
+    vendor.failures.plan("/sns/jscode2session", 40226)
     with pytest.raises(PersonBlocked):
-        mini.exchange(platform.log_in(mini.appid, "lin"))
+        mini.exchange(vendor.log_in(mini.appid, "lin"))
 
 
 def test_a_person_logs_in_a_hundred_times_a_minute_at_most(
-    mini: MiniProgram, platform: Platform, clock: AdjustableClock
+    mini: MiniProgram, vendor: Platform, vendor_clock: AdjustableClock
 ) -> None:
     for _ in range(100):
-        mini.exchange(platform.log_in(mini.appid, "lin"))
+        mini.exchange(vendor.log_in(mini.appid, "lin"))
     with pytest.raises(RateLimited):
-        mini.exchange(platform.log_in(mini.appid, "lin"))
-    mini.exchange(platform.log_in(mini.appid, "wei"))
-    clock.advance(60)
-    mini.exchange(platform.log_in(mini.appid, "lin"))
+        mini.exchange(vendor.log_in(mini.appid, "lin"))
+    mini.exchange(vendor.log_in(mini.appid, "wei"))
+    vendor_clock.advance(60)
+    mini.exchange(vendor.log_in(mini.appid, "lin"))
 
 
 @pytest.mark.parametrize(("person", "number"), [("lin", "+8613800000001"), ("ada", "+447400123456")])
 def test_a_phone_code_gives_the_verified_number_in_e164(
-    person: str, number: str, mini: MiniProgram, platform: Platform
+    person: str, number: str, mini: MiniProgram, vendor: Platform
 ) -> None:
-    code = platform.log_in(mini.appid, person)
-    phone_code = platform.give_phone_number(mini.appid, person)
+    code = vendor.log_in(mini.appid, person)
+    phone_code = vendor.give_phone_number(mini.appid, person)
     assert mini.identify({"code": code, "phoneCode": phone_code}).mobile == number
 
 
-def test_a_phone_code_is_used_once(mini: MiniProgram, platform: Platform) -> None:
-    code = platform.give_phone_number(mini.appid, "lin")
+def test_a_phone_code_is_used_once(mini: MiniProgram, vendor: Platform) -> None:
+    code = vendor.give_phone_number(mini.appid, "lin")
     mini.phone_number(code)
     with pytest.raises(PhoneCodeInvalid):
         mini.phone_number(code)
 
 
 def test_a_phone_code_lasts_five_minutes(
-    mini: MiniProgram, platform: Platform, clock: AdjustableClock
+    mini: MiniProgram, vendor: Platform, vendor_clock: AdjustableClock
 ) -> None:
-    code = platform.give_phone_number(mini.appid, "lin")
-    clock.advance(300)
+    code = vendor.give_phone_number(mini.appid, "lin")
+    vendor_clock.advance(300)
     with pytest.raises(PhoneCodeInvalid):
         mini.phone_number(code)
 
 
-def test_a_login_code_is_no_phone_code(mini: MiniProgram, platform: Platform) -> None:
+def test_a_login_code_is_no_phone_code(mini: MiniProgram, vendor: Platform) -> None:
     with pytest.raises(PhoneCodeInvalid):
-        mini.phone_number(platform.log_in(mini.appid, "lin"))
+        mini.phone_number(vendor.log_in(mini.appid, "lin"))
 
 
 @pytest.mark.parametrize("phone_code", ["", "made-up"])
 def test_a_wrong_phone_code_spoils_the_login(
-    phone_code: str, mini: MiniProgram, platform: Platform
+    phone_code: str, mini: MiniProgram, vendor: Platform
 ) -> None:
-    code = platform.log_in(mini.appid, "lin")
+    code = vendor.log_in(mini.appid, "lin")
     with pytest.raises(PhoneCodeInvalid):
         mini.identify({"code": code, "phoneCode": phone_code})
 
@@ -130,100 +130,100 @@ def test_a_wrong_phone_code_spoils_the_login(
     ],
 )
 def test_a_phone_number_that_is_not_to_be_trusted_is_not(
-    country_code: str, number: str, appid: str, mini: MiniProgram, platform: Platform
+    country_code: str, number: str, appid: str, mini: MiniProgram, vendor: Platform
 ) -> None:
     phone = (
         f'{{"purePhoneNumber": "{number}", "countryCode": {country_code},'
         f' "watermark": {{"appid": "{appid}"}}}}'
     )
-    platform.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
+    vendor.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
     with pytest.raises(PlatformUnavailable):
         mini.phone_number("a-code")
 
 
-def test_a_country_code_may_be_a_text(mini: MiniProgram, platform: Platform) -> None:
+def test_a_country_code_may_be_a_text(mini: MiniProgram, vendor: Platform) -> None:
     watermark = f'"watermark": {{"appid": "{mini.appid}"}}'
     phone = f'{{"purePhoneNumber": "13800000001", "countryCode": "86", {watermark}}}'
-    platform.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
+    vendor.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
     assert mini.phone_number("a-code") == "+8613800000001"
 
 
-def test_encrypted_data_gives_a_nickname(mini: MiniProgram, platform: Platform) -> None:
-    code = platform.log_in(mini.appid, "wei")
-    data = platform.give_user_data(mini.appid, "wei")
+def test_encrypted_data_gives_a_nickname(mini: MiniProgram, vendor: Platform) -> None:
+    code = vendor.log_in(mini.appid, "wei")
+    data = vendor.give_user_data(mini.appid, "wei")
     assert mini.identify({"code": code, **_encrypted(data)}).nickname == "魏晨 🌅"
 
 
-def test_signed_data_gives_a_nickname(mini: MiniProgram, platform: Platform) -> None:
-    code = platform.log_in(mini.appid, "wei")
-    data = platform.give_user_data(mini.appid, "wei")
+def test_signed_data_gives_a_nickname(mini: MiniProgram, vendor: Platform) -> None:
+    code = vendor.log_in(mini.appid, "wei")
+    data = vendor.give_user_data(mini.appid, "wei")
     signed = {"rawData": data["rawData"], "signature": data["signature"]}
     assert mini.identify({"code": code, **signed}).nickname == "魏晨 🌅"
 
 
 def test_no_unionid_is_taken_from_encrypted_data(
-    mini: MiniProgram, platform: Platform, mini_app: PlatformApp, clock: AdjustableClock
+    mini: MiniProgram, vendor: Platform, mini_app: PlatformApp, vendor_clock: AdjustableClock
 ) -> None:
     mini_app.account = None
-    code = platform.log_in(mini.appid, "lin")
+    code = vendor.log_in(mini.appid, "lin")
     claimed = {
-        "openId": mini_app.openid(platform.people["lin"]),
+        "openId": mini_app.openid(vendor.people["lin"]),
         "unionId": "somebody-else",
-        "watermark": {"appid": mini.appid, "timestamp": int(clock())},
+        "watermark": {"appid": mini.appid, "timestamp": int(vendor_clock())},
     }
-    data = encrypt(claimed, platform.session_key(mini.appid, "lin"))
+    data = encrypt(claimed, vendor.session_key(mini.appid, "lin"))
     assert mini.identify({"code": code, **data}).unionid is None
 
 
-def test_data_of_an_older_session_is_refused(mini: MiniProgram, platform: Platform) -> None:
-    platform.log_in(mini.appid, "lin")
-    data = platform.give_user_data(mini.appid, "lin")
-    code = platform.log_in(mini.appid, "lin")
+def test_data_of_an_older_session_is_refused(mini: MiniProgram, vendor: Platform) -> None:
+    vendor.log_in(mini.appid, "lin")
+    data = vendor.give_user_data(mini.appid, "lin")
+    code = vendor.log_in(mini.appid, "lin")
     with pytest.raises(DataInvalid):
         mini.identify({"code": code, **_encrypted(data)})
 
 
 def test_data_of_another_person_is_refused(
-    mini: MiniProgram, platform: Platform, mini_app: PlatformApp, clock: AdjustableClock
+    mini: MiniProgram, vendor: Platform, mini_app: PlatformApp, vendor_clock: AdjustableClock
 ) -> None:
-    code = platform.log_in(mini.appid, "lin")
+    code = vendor.log_in(mini.appid, "lin")
     of_wei = {
-        "openId": mini_app.openid(platform.people["wei"]),
-        "watermark": {"appid": mini.appid, "timestamp": int(clock())},
+        "openId": mini_app.openid(vendor.people["wei"]),
+        "watermark": {"appid": mini.appid, "timestamp": int(vendor_clock())},
     }
-    data = encrypt(of_wei, platform.session_key(mini.appid, "lin"))
+    data = encrypt(of_wei, vendor.session_key(mini.appid, "lin"))
     with pytest.raises(DataInvalid, match="another person"):
         mini.identify({"code": code, **data})
 
 
 def test_data_older_than_allowed_is_refused(
-    mini: MiniProgram, platform: Platform, mini_app: PlatformApp, clock: AdjustableClock
+    mini: MiniProgram, vendor: Platform, mini_app: PlatformApp, vendor_clock: AdjustableClock
 ) -> None:
-    platform.log_in(mini.appid, "lin")
-    data = platform.give_user_data(mini.appid, "lin")
-    clock.advance(301)
-    code = platform.codes.issue(LOGIN, mini_app, platform.people["lin"])
+    vendor.log_in(mini.appid, "lin")
+    data = vendor.give_user_data(mini.appid, "lin")
+    vendor_clock.advance(301)
+    code = vendor.codes.issue(LOGIN, mini_app, vendor.people["lin"])
     with pytest.raises(DataInvalid, match="timestamp"):
         mini.identify({"code": code, **_encrypted(data)})
 
 
 @pytest.mark.parametrize("missing", ["iv", "signature"])
 def test_data_without_its_companion_is_refused(
-    missing: str, mini: MiniProgram, platform: Platform
+    missing: str, mini: MiniProgram, vendor: Platform
 ) -> None:
-    code = platform.log_in(mini.appid, "lin")
-    data = platform.give_user_data(mini.appid, "lin")
+    code = vendor.log_in(mini.appid, "lin")
+    data = vendor.give_user_data(mini.appid, "lin")
     alone = "encryptedData" if missing == "iv" else "rawData"
     with pytest.raises(DataInvalid):
         mini.identify({"code": code, alone: data[alone]})
 
 
 def test_a_secret_that_the_platform_does_not_know_is_the_operators_fault(
-    mini: MiniProgram, platform: Platform, mini_app: PlatformApp
+    mini: MiniProgram, vendor: Platform, mini_app: PlatformApp
 ) -> None:
     mini_app.secret = "changed at the platform"
     with pytest.raises(Misconfigured):
-        mini.exchange(platform.log_in(mini.appid, "lin"))
+        mini.exchange(vendor.log_in(mini.appid, "lin"))
 
 
 def _encrypted(data: dict[str, str]) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Options: accepted and refused values."""
 
+from typing import Any
+
 import pytest
 
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
@@ -34,7 +36,7 @@ def test_an_account_has_a_plain_name(account: str) -> None:
 
 @pytest.mark.parametrize("origin", ["*", "app.example.org", "https://a.example/x", "https://a.example;"])
 def test_only_origins_may_embed(origin: str) -> None:
-    assert WeChatOptions(apps={}, embedders=("https://app.example.org", "http://localhost:3000"))
+    WeChatOptions(apps={}, embedders=("https://app.example.org", "http://localhost:3000"))
     with pytest.raises(ValueError, match=r"^embedders: must be like"):
         WeChatOptions(apps={}, embedders=(origin,))
 
@@ -44,8 +46,9 @@ def test_only_origins_may_embed(origin: str) -> None:
     "url", ["http://api.example.org", "ftp://127.0.0.1", "https://", "http://10.0.0.1"]
 )
 def test_secrets_go_nowhere_that_others_can_read(key: str, url: str) -> None:
+    urls: dict[str, Any] = {key: url}
     with pytest.raises(ValueError, match=f"^{key}: must begin with https://"):
-        WeChatOptions(apps={}, **{key: url})
+        WeChatOptions(apps={}, **urls)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8090", "http://[::1]:8090", "http://localhost:8090"])

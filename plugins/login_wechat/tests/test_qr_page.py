@@ -60,9 +60,9 @@ def test_a_denial_comes_back_with_the_state_alone(
 
 
 def test_a_denial_may_also_leave_the_browser_where_it_is(
-    simulator: Simulator, parameters: dict[str, str], platform: Platform
+    simulator: Simulator, parameters: dict[str, str], vendor: Platform
 ) -> None:
-    platform.denial_redirects = False
+    vendor.denial_redirects = False
     url = f"{simulator.url}/connect/qrconnect?{urlencode(parameters)}"
     page = requests.post(url, data={"decision": "deny"}, allow_redirects=False, timeout=30)
     assert page.status_code == 200

@@ -28,10 +28,10 @@ def test_no_options_object_shows_a_secret(options: WeChatOptions) -> None:
 
 
 def test_no_result_shows_a_token_or_a_session_key(
-    site: Website, mini: MiniProgram, platform: Platform
+    site: Website, mini: MiniProgram, vendor: Platform
 ) -> None:
-    grant = site.exchange(platform.scan(site.appid, "lin"))
-    session = mini.exchange(platform.log_in(mini.appid, "lin"))
+    grant = site.exchange(vendor.scan(site.appid, "lin"))
+    session = mini.exchange(vendor.log_in(mini.appid, "lin"))
     shown = repr(grant) + repr(session)
     assert grant.access_token not in shown
     assert grant.refresh_token not in shown
@@ -41,35 +41,35 @@ def test_no_result_shows_a_token_or_a_session_key(
 def test_no_log_contains_the_parameters_of_a_login(
     login: WeChatLogin,
     attempt: Callable[..., LoginAttempt],
-    platform: Platform,
+    vendor: Platform,
     log: pytest.LogCaptureFixture,
 ) -> None:
     site, mini = login.apps["site"].appid, login.apps["mini"].appid
-    scan_code = platform.scan(site, "lin")
-    login_code = platform.log_in(mini, "lin")
-    phone_code = platform.give_phone_number(mini, "lin")
+    scan_code = vendor.scan(site, "lin")
+    login_code = vendor.log_in(mini, "lin")
+    phone_code = vendor.give_phone_number(mini, "lin")
     login.authenticate(attempt(app="site", code=scan_code))
     login.authenticate(attempt(app="mini", code=login_code, phoneCode=phone_code))
-    secrets = [scan_code, login_code, phone_code, platform.session_key(mini, "lin")]
-    secrets += [app.secret for app in platform.apps.values()]
-    secrets.append(str(platform.app_tokens.get(platform.app(mini), force=False)["access_token"]))
+    secrets = [scan_code, login_code, phone_code, vendor.session_key(mini, "lin")]
+    secrets += [app.secret for app in vendor.apps.values()]
+    secrets.append(str(vendor.app_tokens.get(vendor.app(mini), force=False)["access_token"]))
     assert "/wxa/business/getuserphonenumber?access_token=***" in log.text
     assert not [secret for secret in secrets if secret in log.text]
 
 
 def test_no_exception_contains_the_parameters_of_a_refused_request(
-    site: Website, platform: Platform, site_app: PlatformApp
+    site: Website, vendor: Platform, site_app: PlatformApp
 ) -> None:
     message = f"invalid appsecret {site_app.secret} of code planted-code"
-    platform.failures.plan("/sns/oauth2/access_token", 40125, message=message)
+    vendor.failures.plan("/sns/oauth2/access_token", 40125, message=message)
     with pytest.raises(WeChatError, match="40125: invalid appsecret") as caught:
         site.exchange("planted-code")
     assert site_app.secret not in _everything(caught.value)
     assert "planted-code" not in _everything(caught.value)
 
 
-def test_no_exception_contains_the_body_of_a_refusal(client: PlatformClient, platform: Platform) -> None:
-    platform.failures.plan("/cgi-bin/stable_token", 40125, message="invalid appsecret the-secret")
+def test_no_exception_contains_the_body_of_a_refusal(client: PlatformClient, vendor: Platform) -> None:
+    vendor.failures.plan("/cgi-bin/stable_token", 40125, message="invalid appsecret the-secret")
     with pytest.raises(WeChatError) as caught:
         client.post("/cgi-bin/stable_token", {"secret": "the-secret"})
     assert "the-secret" not in _everything(caught.value)
@@ -84,8 +84,8 @@ def test_no_exception_contains_the_parameters_of_an_unanswered_request(options: 
     assert "the-code" not in _everything(caught.value)
 
 
-def test_no_exception_shows_an_answer_that_is_no_json(mini: MiniProgram, platform: Platform) -> None:
-    platform.failures.plan_answer("/sns/jscode2session", b'{"session_key": "the-key"')
+def test_no_exception_shows_an_answer_that_is_no_json(mini: MiniProgram, vendor: Platform) -> None:
+    vendor.failures.plan_answer("/sns/jscode2session", b'{"session_key": "the-key"')
     with pytest.raises(WeChatError) as caught:
         mini.exchange("a-code")
     assert "the-key" not in _everything(caught.value)

@@ -101,10 +101,10 @@ def test_a_valid_token_has_errcode_zero(simulator: Simulator, exchange: dict[str
 
 
 def test_an_expired_token_has_the_documented_errcode(
-    simulator: Simulator, exchange: dict[str, str], clock: AdjustableClock
+    simulator: Simulator, exchange: dict[str, str], vendor_clock: AdjustableClock
 ) -> None:
     grant = _get(simulator, "/sns/oauth2/access_token", **exchange)
-    clock.advance(7200)
+    vendor_clock.advance(7200)
     query = {"access_token": grant["access_token"], "openid": grant["openid"]}
     assert _get(simulator, "/sns/auth", **query)["errcode"] == 42001
 
@@ -121,12 +121,12 @@ def test_a_refresh_token_of_another_app_is_refused(
 
 
 def test_the_stable_token_is_the_same_until_forced(
-    simulator: Simulator, mini_app: PlatformApp, clock: AdjustableClock
+    simulator: Simulator, mini_app: PlatformApp, vendor_clock: AdjustableClock
 ) -> None:
     body: dict[str, Any] = {"appid": mini_app.appid, "secret": mini_app.secret}
     body["grant_type"] = "client_credential"
     first = _post(simulator, "/cgi-bin/stable_token", body)
-    clock.advance(100)
+    vendor_clock.advance(100)
     again = _post(simulator, "/cgi-bin/stable_token", {**body, "force_refresh": False})
     forced = _post(simulator, "/cgi-bin/stable_token", {**body, "force_refresh": True})
     assert again == {"access_token": first["access_token"], "expires_in": 7100}
@@ -202,10 +202,10 @@ def test_an_unknown_person_is_refused(simulator: Simulator, mini_app: PlatformAp
     assert requests.post(url, json=body, timeout=30).status_code == 404
 
 
-def test_the_clock_moves_by_command(simulator: Simulator, clock: AdjustableClock) -> None:
-    before = clock()
+def test_the_clock_moves_by_command(simulator: Simulator, vendor_clock: AdjustableClock) -> None:
+    before = vendor_clock()
     assert _post(simulator, "/simulator/clock", {"advance": 600})["now"] == before + 600
-    assert clock() == before + 600
+    assert vendor_clock() == before + 600
 
 
 def test_an_app_joins_an_account_by_command(

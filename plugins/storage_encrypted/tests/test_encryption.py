@@ -38,7 +38,7 @@ def put(storage: EncryptedStorage, content: bytes, scope: str = TENANT) -> str:
     return key
 
 
-def identities(storage: EncryptedStorage, scope: str) -> list[pyrage.x25519.Identity]:
+def identities(storage: EncryptedStorage, scope: str | None) -> list[pyrage.x25519.Identity]:
     lines = storage.export_keys(scope).splitlines()
     return [pyrage.x25519.Identity.from_str(line) for line in lines]
 
@@ -99,7 +99,7 @@ def test_a_range_reads_only_its_pieces(storage: EncryptedStorage, inner: MemoryS
         read.update(requests=1, size=length or 0)
         return whole(key, start=start, length=length)
 
-    inner.open = watched  # type: ignore[method-assign]
+    inner.open = watched  # type: ignore[method-assign, assignment]
     assert read_all(storage, key, start=PIECE + 5, length=10) == CONTENT[PIECE + 5 : PIECE + 15]
     assert read == {"requests": 2, "size": PREFIX_BYTES + SEALED_PIECE}
     read_all(storage, key, start=PIECE + 5, length=PIECE)

@@ -77,7 +77,8 @@ def test_each_instance_declares_whether_its_store_copies(
 ) -> None:
     assert FsspecBackend(local).capability(ServerSideCopy) is None
     backend: StorageBackend[Any] = FsspecBackend(memory)
-    assert backend.capability(ServerSideCopy) is backend
+    copies: object = backend.capability(ServerSideCopy)
+    assert copies is backend
 
 
 def test_secrets_are_not_in_the_representation() -> None:

@@ -266,6 +266,6 @@ ROWS: Final = (
         "identity/users/resolver.py",
         "if set(holders.values()) - {user_id}:",
         "if False:",
-        "rest/test_wechat_binding.py::TestBinding::test_an_id_of_another_account_is_409_and_stays_there",
+        "login_wechat/rest/test_binding.py::TestBinding::test_an_id_of_another_account_is_409_and_stays_there",
     ),
 )

@@ -110,7 +110,7 @@ ROWS: Final = (
         "content/nodes/file_writer.py",
         "if target.on_conflict is not OnConflict.RENAME:",
         "if True:",
-        "rest/test_drop_boxes.py::test_folders_are_created_and_no_name_is_revealed",
+        "share_links/rest/test_drop_boxes.py::test_folders_are_created_and_no_name_is_revealed",
     ),
     core(
         "host-versions",

@@ -44,7 +44,7 @@ ROWS: Final = (
         "identity/verification/codes.py",
         "        _SENT_TO,\n        _CODES.purpose",
         "        _CODES.purpose",
-        "rest/test_sms_login.py::test_the_code_of_another_number_does_not_log_in",
+        "login_sms/rest/test_login.py::test_the_code_of_another_number_does_not_log_in",
     ),
     core(
         "codes-purpose",

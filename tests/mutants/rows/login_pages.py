@@ -11,7 +11,7 @@ ROWS: Final = (
         "application.py",
         " or not hmac.compare_digest(given, visit.session.csrf.encode())",
         "",
-        "test_pages.py::TestForgery::test_the_secret_of_another_browser_is_refused",
+        "login_pages/test_pages.py::TestForgery::test_the_secret_of_another_browser_is_refused",
     ),
     login_pages(
         "pages-site",
@@ -19,7 +19,7 @@ ROWS: Final = (
         "application.py",
         'if site != "same-origin" or ',
         "if ",
-        "test_pages.py::TestForgery::test_a_form_of_another_site_is_refused",
+        "login_pages/test_pages.py::TestForgery::test_a_form_of_another_site_is_refused",
     ),
     login_pages(
         "pages-form-length",
@@ -27,7 +27,7 @@ ROWS: Final = (
         "application.py",
         "max_content_length = 64 * 1024",
         "max_content_length = None",
-        "test_pages.py::test_a_long_form_is_refused",
+        "login_pages/test_pages.py::test_a_long_form_is_refused",
     ),
     login_pages(
         "pages-new-secret",
@@ -35,7 +35,7 @@ ROWS: Final = (
         "login.py",
         "visit.session = session.renewed()\n",
         "visit.update(challenge=None, enrolment=None)\n",
-        "test_pages.py::TestForgery::test_a_login_brings_a_new_secret",
+        "login_pages/test_pages.py::TestForgery::test_a_login_brings_a_new_secret",
     ),
     login_pages(
         "pages-return-url",
@@ -43,7 +43,7 @@ ROWS: Final = (
         "login.py",
         "request.url in self._return_urls\n            and ",
         "",
-        "test_pages.py::TestReturn::test_an_unknown_url_is_refused",
+        "login_pages/test_pages.py::TestReturn::test_an_unknown_url_is_refused",
     ),
     login_pages(
         "pages-code-challenge",
@@ -51,7 +51,7 @@ ROWS: Final = (
         "login.py",
         "            and _CODE_CHALLENGE.fullmatch(request.code_challenge)\n",
         "",
-        "test_pages.py::TestReturn::test_a_request_without_protection_is_refused",
+        "login_pages/test_pages.py::TestReturn::test_a_request_without_protection_is_refused",
     ),
     login_pages(
         "pages-code-verifier",
@@ -59,7 +59,7 @@ ROWS: Final = (
         "codes.py",
         " or not compare_digest(row.code_challenge, challenge_of(verifier))",
         "",
-        "test_codes.py::test_a_wrong_verifier_uses_the_code_up",
+        "login_pages/test_codes.py::test_a_wrong_verifier_uses_the_code_up",
     ),
     login_pages(
         "pages-code-expiry",
@@ -67,7 +67,7 @@ ROWS: Final = (
         "codes.py",
         ", codes.c.expires_at > self._host.clock.now())",
         ")",
-        "test_codes.py::test_a_code_expires_and_is_pruned",
+        "login_pages/test_codes.py::test_a_code_expires_and_is_pruned",
     ),
     login_pages(
         "pages-cookie",
@@ -75,7 +75,7 @@ ROWS: Final = (
         "session.py",
         "httponly=True",
         "httponly=False",
-        "test_pages.py::TestForgery::test_the_cookie_is_for_the_server_alone",
+        "login_pages/test_pages.py::TestForgery::test_the_cookie_is_for_the_server_alone",
     ),
     core(
         "internal-requests-token",

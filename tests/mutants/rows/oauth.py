@@ -4,7 +4,6 @@ from typing import Final
 
 from tests.mutants.modules import core, wechat
 
-_STATES: Final = "test_share_states.py::test_every_route_of_a_closed_share_answers_the_same"
 ROWS: Final = (
     core(
         "states-browser",
@@ -12,7 +11,7 @@ ROWS: Final = (
         "identity/sessions/oauth_states.py",
         '        _STATES.browser_hash == bindparam("browser_hash"),\n',
         "",
-        "rest/test_wechat_login.py::TestWebsite"
+        "login_wechat/rest/test_login.py::TestWebsite"
         "::test_another_browsers_state_is_refused_and_stays_good_for_its_own",
     ),
     core(
@@ -29,7 +28,7 @@ ROWS: Final = (
         "identity/sessions/oauth_states.py",
         '        _STATES.user_id.is_not_distinct_from(bindparam("user_id")),\n',
         "",
-        "rest/test_wechat_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
+        "login_wechat/rest/test_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
     ),
     core(
         "states-expiry",
@@ -37,7 +36,7 @@ ROWS: Final = (
         "identity/sessions/oauth_states.py",
         '        _STATES.expires_at > bindparam("now"),\n',
         "",
-        "rest/test_wechat_login.py::TestWebsite::test_a_state_lasts_ten_minutes",
+        "login_wechat/rest/test_login.py::TestWebsite::test_a_state_lasts_ten_minutes",
     ),
     wechat(
         "wechat-signature",
@@ -45,7 +44,7 @@ ROWS: Final = (
         "crypto.py",
         "if not hmac.compare_digest(sign(raw_data, session_key).encode(), signature.encode()):",
         "if False:",
-        "test_crypto.py::test_any_other_data_signature_or_key_is_refused",
+        "login_wechat/test_crypto.py::test_any_other_data_signature_or_key_is_refused",
     ),
     wechat(
         "wechat-watermark",
@@ -53,6 +52,6 @@ ROWS: Final = (
         "crypto.py",
         'if not hmac.compare_digest(str(watermark.get("appid")).encode(), appid.encode()):',
         "if False:",
-        "test_crypto.py::test_any_other_watermark_is_refused",
+        "login_wechat/test_crypto.py::test_any_other_watermark_is_refused",
     ),
 )

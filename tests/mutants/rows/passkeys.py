@@ -14,7 +14,7 @@ ROWS: Final = (
         "        )\n"
         "        _require_sound_key",
         "            supported_pub_key_algs=list(ALGORITHMS),\n        )\n        _require_sound_key",
-        "test_ceremonies.py::test_a_registration_needs_a_verified_user",
+        "login_passkey/test_ceremonies.py::test_a_registration_needs_a_verified_user",
     ),
     passkey(
         "passkey-uv-login",
@@ -22,7 +22,7 @@ ROWS: Final = (
         "ceremonies.py",
         "            credential_current_sign_count=0,\n            require_user_verification=True,",
         "            credential_current_sign_count=0,",
-        "test_ceremonies.py::test_a_login_needs_a_verified_user",
+        "login_passkey/test_ceremonies.py::test_a_login_needs_a_verified_user",
     ),
     passkey(
         "passkey-up-registration",
@@ -37,7 +37,7 @@ ROWS: Final = (
         "            supported_pub_key_algs=list(ALGORITHMS),\n"
         "        )\n"
         "        _require_sound_key",
-        "test_ceremonies.py::test_a_registration_needs_a_present_user",
+        "login_passkey/test_ceremonies.py::test_a_registration_needs_a_present_user",
     ),
     passkey(
         "passkey-origin-registration",
@@ -55,7 +55,7 @@ ROWS: Final = (
         "            supported_pub_key_algs=list(ALGORITHMS),\n"
         "        )\n"
         "        _require_sound_key",
-        "test_ceremonies.py::test_a_registration_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_registration_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-origin-login",
@@ -66,7 +66,7 @@ ROWS: Final = (
         'expected_origin=json.loads(to_bytes(response["response"]["clientDataJSON"]))["or'
         'igin"],\n'
         "            credential_public_key",
-        "test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-sound-key",
@@ -74,7 +74,7 @@ ROWS: Final = (
         "ceremonies.py",
         "        _require_sound_key(verified.credential_public_key)\n",
         "",
-        "test_ceremonies.py::test_a_key_that_no_login_could_use_is_not_registered",
+        "login_passkey/test_ceremonies.py::test_a_key_that_no_login_could_use_is_not_registered",
     ),
     passkey(
         "passkey-key-of-algorithm",
@@ -82,7 +82,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    if not kinds[decoded.alg]:",
         "    if False:",
-        "test_ceremonies.py::test_a_key_is_of_its_algorithm",
+        "login_passkey/test_ceremonies.py::test_a_key_is_of_its_algorithm",
     ),
     passkey(
         "passkey-key-edwards",
@@ -90,7 +90,7 @@ ROWS: Final = (
         "ceremonies.py",
         "isinstance(key, Ed25519PublicKey)",
         "True",
-        "test_ceremonies.py::test_a_key_is_of_its_algorithm",
+        "login_passkey/test_ceremonies.py::test_a_key_is_of_its_algorithm",
     ),
     passkey(
         "passkey-key-curve",
@@ -98,7 +98,7 @@ ROWS: Final = (
         "ceremonies.py",
         "\n        and isinstance(key.curve, SECP256R1)",
         "",
-        "test_ceremonies.py::test_es256_is_on_its_curve_only",
+        "login_passkey/test_ceremonies.py::test_es256_is_on_its_curve_only",
     ),
     passkey(
         "passkey-key-short",
@@ -106,7 +106,7 @@ ROWS: Final = (
         "ceremonies.py",
         "MIN_RSA_BITS <= key.key_size <= MAX_RSA_BITS",
         "key.key_size <= MAX_RSA_BITS",
-        "test_ceremonies.py::test_short_rsa_keys_are_not_registered",
+        "login_passkey/test_ceremonies.py::test_short_rsa_keys_are_not_registered",
     ),
     passkey(
         "passkey-key-long",
@@ -114,7 +114,7 @@ ROWS: Final = (
         "ceremonies.py",
         "MIN_RSA_BITS <= key.key_size <= MAX_RSA_BITS",
         "MIN_RSA_BITS <= key.key_size",
-        "test_ceremonies.py::test_long_rsa_keys_are_not_registered",
+        "login_passkey/test_ceremonies.py::test_long_rsa_keys_are_not_registered",
     ),
     passkey(
         "passkey-own-id",
@@ -122,7 +122,7 @@ ROWS: Final = (
         "ceremonies.py",
         'response["id"] != identifier or len',
         "len",
-        "test_ceremonies.py::test_a_registration_states_its_own_id",
+        "login_passkey/test_ceremonies.py::test_a_registration_states_its_own_id",
     ),
     passkey(
         "passkey-long-id",
@@ -130,7 +130,7 @@ ROWS: Final = (
         "ceremonies.py",
         " or len(verified.credential_id) > MAX_ID_BYTES:",
         ":",
-        "test_ceremonies.py::test_a_credential_id_has_a_limited_length",
+        "login_passkey/test_ceremonies.py::test_a_credential_id_has_a_limited_length",
     ),
     passkey(
         "passkey-unasked-attestation",
@@ -138,7 +138,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    if party.roots is None and (verified.fmt not in _UNATTESTED or certificates):",
         "    if False:",
-        "test_ceremonies.py::test_an_attestation_that_was_not_asked_for_is_refused",
+        "login_passkey/test_ceremonies.py::test_an_attestation_that_was_not_asked_for_is_refused",
     ),
     passkey(
         "passkey-unasked-certificates",
@@ -146,7 +146,7 @@ ROWS: Final = (
         "ceremonies.py",
         "verified.fmt not in _UNATTESTED or certificates",
         "verified.fmt not in _UNATTESTED",
-        "test_ceremonies.py::test_an_attestation_that_was_not_asked_for_is_refused",
+        "login_passkey/test_ceremonies.py::test_an_attestation_that_was_not_asked_for_is_refused",
     ),
     passkey(
         "passkey-attestation-roots",
@@ -154,7 +154,7 @@ ROWS: Final = (
         "ceremonies.py",
         '            pem_root_certs_bytes_by_fmt={fmt: [party.roots or b""]},\n',
         "",
-        "test_ceremonies.py::test_only_an_attestation_of_a_configured_vendor_counts",
+        "login_passkey/test_ceremonies.py::test_only_an_attestation_of_a_configured_vendor_counts",
     ),
     passkey(
         "passkey-attestation-none",
@@ -162,7 +162,7 @@ ROWS: Final = (
         "ceremonies.py",
         "is_attested=bool(certificates) and",
         "is_attested=",
-        "test_ceremonies.py::test_only_an_attestation_of_a_configured_vendor_counts",
+        "login_passkey/test_ceremonies.py::test_only_an_attestation_of_a_configured_vendor_counts",
     ),
     passkey(
         "passkey-synced",
@@ -170,7 +170,7 @@ ROWS: Final = (
         "ceremonies.py",
         "        is_synced=flags.be,",
         "        is_synced=True,",
-        "test_ceremonies.py::test_a_right_registration_is_what_the_authenticator_has",
+        "login_passkey/test_ceremonies.py::test_a_right_registration_is_what_the_authenticator_has",
     ),
     passkey(
         "passkey-registered-user",
@@ -178,7 +178,7 @@ ROWS: Final = (
         "ceremonies.py",
         "        user=user,\n",
         '        user="",\n',
-        "test_ceremonies.py::test_a_right_registration_is_what_the_authenticator_has",
+        "login_passkey/test_ceremonies.py::test_a_right_registration_is_what_the_authenticator_has",
     ),
     passkey(
         "passkey-registered-count",
@@ -186,7 +186,7 @@ ROWS: Final = (
         "ceremonies.py",
         "        count=verified.sign_count,",
         "        count=0,",
-        "test_ceremonies.py::test_a_right_registration_is_what_the_authenticator_has",
+        "login_passkey/test_ceremonies.py::test_a_right_registration_is_what_the_authenticator_has",
     ),
     passkey(
         "passkey-client-data-registration",
@@ -194,7 +194,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    _require_client_data(response, challenge)\n    identifier",
         "    identifier",
-        "test_ceremonies.py::test_a_registration_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_registration_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-client-data-login",
@@ -202,7 +202,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    _require_client_data(response, challenge)\n    _require_user",
         "    _require_user",
-        "test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-exact-challenge",
@@ -210,7 +210,7 @@ ROWS: Final = (
         "ceremonies.py",
         '    if data["challenge"] != challenge:',
         "    if False:",
-        "test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-cross-origin",
@@ -218,7 +218,7 @@ ROWS: Final = (
         "ceremonies.py",
         'data.get("crossOrigin", False) is not False or ',
         "",
-        "test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-cross-origin-type",
@@ -226,7 +226,7 @@ ROWS: Final = (
         "ceremonies.py",
         'data.get("crossOrigin", False) is not False',
         'data.get("crossOrigin", False) is True',
-        "test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-top-origin",
@@ -234,7 +234,7 @@ ROWS: Final = (
         "ceremonies.py",
         ' or "topOrigin" in data',
         "",
-        "test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
+        "login_passkey/test_ceremonies.py::test_a_login_has_the_client_data_of_the_ceremony",
     ),
     passkey(
         "passkey-base64url",
@@ -242,7 +242,7 @@ ROWS: Final = (
         "ceremonies.py",
         "isinstance(value, str) and _BASE64URL.fullmatch(value)",
         "isinstance(value, str)",
-        "test_ceremonies.py::test_a_login_is_in_strict_base64url",
+        "login_passkey/test_ceremonies.py::test_a_login_is_in_strict_base64url",
     ),
     passkey(
         "passkey-form",
@@ -250,7 +250,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    if not isinstance(inner, dict):",
         "    if False:",
-        "test_ceremonies.py::test_what_is_no_credential_is_refused",
+        "login_passkey/test_ceremonies.py::test_what_is_no_credential_is_refused",
     ),
     passkey(
         "passkey-named-passkey",
@@ -258,7 +258,7 @@ ROWS: Final = (
         "ceremonies.py",
         'if response["id"] != passkey.id or challenge',
         "if challenge",
-        "test_ceremonies.py::test_a_login_names_the_passkey_that_signs",
+        "login_passkey/test_ceremonies.py::test_a_login_names_the_passkey_that_signs",
     ),
     passkey(
         "passkey-last-challenge",
@@ -266,7 +266,7 @@ ROWS: Final = (
         "ceremonies.py",
         " or challenge == passkey.last:",
         ":",
-        "test_ceremonies.py::test_an_answer_counts_once",
+        "login_passkey/test_ceremonies.py::test_an_answer_counts_once",
     ),
     passkey(
         "passkey-last-challenge-kept",
@@ -274,7 +274,7 @@ ROWS: Final = (
         "ceremonies.py",
         "is_backed_up=data.flags.bs, last=challenge",
         "is_backed_up=data.flags.bs",
-        "test_ceremonies.py::test_an_answer_counts_once",
+        "login_passkey/test_ceremonies.py::test_an_answer_counts_once",
     ),
     passkey(
         "passkey-alarm-after-signature",
@@ -282,7 +282,7 @@ ROWS: Final = (
         "ceremonies.py",
         "credential_current_sign_count=0,",
         "credential_current_sign_count=passkey.count,",
-        "test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
+        "login_passkey/test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
     ),
     passkey(
         "passkey-user-handle",
@@ -290,7 +290,7 @@ ROWS: Final = (
         "ceremonies.py",
         '    _require_user(response["response"].get("userHandle"), passkey.user, is_discovered)\n',
         "",
-        "test_ceremonies.py::test_a_passkey_states_no_other_user",
+        "login_passkey/test_ceremonies.py::test_a_passkey_states_no_other_user",
     ),
     passkey(
         "passkey-user-handle-required",
@@ -298,7 +298,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    if handle is None and not is_discovered:",
         "    if handle is None:",
-        "test_ceremonies.py::test_a_discovered_passkey_states_its_user",
+        "login_passkey/test_ceremonies.py::test_a_discovered_passkey_states_its_user",
     ),
     passkey(
         "passkey-user-handle-right",
@@ -306,7 +306,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    if handle != user:",
         "    if handle is None:",
-        "test_ceremonies.py::test_a_passkey_states_no_other_user",
+        "login_passkey/test_ceremonies.py::test_a_passkey_states_no_other_user",
     ),
     passkey(
         "passkey-backup-eligible",
@@ -314,7 +314,7 @@ ROWS: Final = (
         "ceremonies.py",
         "    if data.flags.be != passkey.is_synced:",
         "    if False:",
-        "test_ceremonies.py::test_a_passkey_does_not_become_one_that_can_be_copied",
+        "login_passkey/test_ceremonies.py::test_a_passkey_does_not_become_one_that_can_be_copied",
     ),
     passkey(
         "passkey-counter",
@@ -323,7 +323,7 @@ ROWS: Final = (
         "    if (verified.new_sign_count or passkey.count) and verified.new_sign_count "
         "<= passkey.count:",
         "    if False:",
-        "test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
+        "login_passkey/test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
     ),
     passkey(
         "passkey-counter-equal",
@@ -331,7 +331,7 @@ ROWS: Final = (
         "ceremonies.py",
         "verified.new_sign_count <= passkey.count",
         "verified.new_sign_count < passkey.count",
-        "test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
+        "login_passkey/test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
     ),
     passkey(
         "passkey-counter-gone",
@@ -339,7 +339,7 @@ ROWS: Final = (
         "ceremonies.py",
         "(verified.new_sign_count or passkey.count) and",
         "verified.new_sign_count and",
-        "test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
+        "login_passkey/test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
     ),
     passkey(
         "passkey-counter-none",
@@ -347,7 +347,7 @@ ROWS: Final = (
         "ceremonies.py",
         "(verified.new_sign_count or passkey.count) and ",
         "",
-        "test_ceremonies.py::test_passkeys_without_a_counter_log_in_again_and_again",
+        "login_passkey/test_ceremonies.py::test_passkeys_without_a_counter_log_in_again_and_again",
     ),
     passkey(
         "passkey-counter-kept",
@@ -355,7 +355,7 @@ ROWS: Final = (
         "ceremonies.py",
         "count=verified.new_sign_count, is_backed_up",
         "is_backed_up",
-        "test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
+        "login_passkey/test_ceremonies.py::test_a_counter_that_does_not_grow_is_reported",
     ),
     passkey(
         "passkey-backup-kept",
@@ -363,7 +363,7 @@ ROWS: Final = (
         "ceremonies.py",
         "is_backed_up=data.flags.bs, last",
         "last",
-        "test_ceremonies.py::test_a_passkey_does_not_become_one_that_can_be_copied",
+        "login_passkey/test_ceremonies.py::test_a_passkey_does_not_become_one_that_can_be_copied",
     ),
     passkey(
         "passkey-ask-verification-login",
@@ -371,7 +371,7 @@ ROWS: Final = (
         "ceremonies.py",
         "        user_verification=UserVerificationRequirement.REQUIRED,\n    )",
         "        user_verification=UserVerificationRequirement.PREFERRED,\n    )",
-        "test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
+        "login_passkey/test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
     ),
     passkey(
         "passkey-ask-verification-registration",
@@ -379,7 +379,7 @@ ROWS: Final = (
         "ceremonies.py",
         "            user_verification=UserVerificationRequirement.REQUIRED,\n        )",
         "            user_verification=UserVerificationRequirement.PREFERRED,\n        )",
-        "test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
+        "login_passkey/test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
     ),
     passkey(
         "passkey-ask-discoverable",
@@ -387,7 +387,7 @@ ROWS: Final = (
         "ceremonies.py",
         "resident_key=ResidentKeyRequirement.REQUIRED",
         "resident_key=ResidentKeyRequirement.DISCOURAGED",
-        "test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
+        "login_passkey/test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
     ),
     passkey(
         "passkey-exclude",
@@ -395,7 +395,7 @@ ROWS: Final = (
         "ceremonies.py",
         "[passkey.descriptor for passkey in held]",
         "[]",
-        "test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
+        "login_passkey/test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
     ),
     passkey(
         "passkey-allow",
@@ -403,7 +403,7 @@ ROWS: Final = (
         "ceremonies.py",
         "[passkey.descriptor for passkey in allowed]",
         "[]",
-        "test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
+        "login_passkey/test_ceremonies.py::test_the_options_name_the_passkeys_that_may_answer",
     ),
     passkey(
         "passkey-transports",
@@ -411,7 +411,7 @@ ROWS: Final = (
         "ceremonies.py",
         " and name in _TRANSPORTS",
         "",
-        "test_ceremonies.py::test_unknown_transports_are_left_out",
+        "login_passkey/test_ceremonies.py::test_unknown_transports_are_left_out",
     ),
     passkey(
         "passkey-allowed-ids",
@@ -419,7 +419,7 @@ ROWS: Final = (
         "factor.py",
         " or (allowed and identifier not in allowed)",
         "",
-        "test_factor.py::test_only_passkeys_that_the_challenge_names_answer_it",
+        "login_passkey/test_factor.py::test_only_passkeys_that_the_challenge_names_answer_it",
     ),
     passkey(
         "passkey-discovered",
@@ -427,7 +427,7 @@ ROWS: Final = (
         "factor.py",
         "is_discovered=not allowed",
         "is_discovered=False",
-        "test_factor.py::test_a_login_alone_states_the_user_and_a_second_factor_need_not",
+        "login_passkey/test_factor.py::test_a_login_alone_states_the_user_and_a_second_factor_need_not",
     ),
     passkey(
         "passkey-passwordless",
@@ -435,7 +435,7 @@ ROWS: Final = (
         "factor.py",
         " if self.options.passwordless else None",
         "",
-        "test_factor.py::test_a_passkey_logs_in_alone_only_if_that_is_configured",
+        "login_passkey/test_factor.py::test_a_passkey_logs_in_alone_only_if_that_is_configured",
     ),
     passkey(
         "passkey-alarm",
@@ -443,7 +443,7 @@ ROWS: Final = (
         "factor.py",
         "raise FactorAlarm(COUNTER_REGRESSED) from error",
         "return None",
-        "test_factor.py::test_a_copied_key_raises_an_alarm",
+        "login_passkey/test_factor.py::test_a_copied_key_raises_an_alarm",
     ),
     passkey(
         "passkey-handle",
@@ -451,7 +451,7 @@ ROWS: Final = (
         "factor.py",
         ", handle=passkey.id)",
         ")",
-        "test_factor.py::test_an_enrolment_is_found_by_its_credential_id",
+        "login_passkey/test_factor.py::test_an_enrolment_is_found_by_its_credential_id",
     ),
     passkey(
         "passkey-handle-type",
@@ -459,7 +459,7 @@ ROWS: Final = (
         "factor.py",
         "identifier if isinstance(identifier, str) else None",
         "identifier",
-        "test_factor.py::test_an_enrolment_is_found_by_its_credential_id",
+        "login_passkey/test_factor.py::test_an_enrolment_is_found_by_its_credential_id",
     ),
     passkey(
         "passkey-challenge-registration",
@@ -468,7 +468,7 @@ ROWS: Final = (
         "        challenge = secrets.token_bytes(CHALLENGE_BYTES)\n"
         "        options = ceremonies.creation_options(",
         "        challenge = bytes(CHALLENGE_BYTES)\n        options = ceremonies.creation_options(",
-        "test_factor.py::test_each_ceremony_has_a_challenge_of_its_own",
+        "login_passkey/test_factor.py::test_each_ceremony_has_a_challenge_of_its_own",
     ),
     passkey(
         "passkey-challenge-login",
@@ -477,7 +477,7 @@ ROWS: Final = (
         "        challenge = secrets.token_bytes(CHALLENGE_BYTES)\n"
         "        options = ceremonies.request_options(",
         "        challenge = bytes(CHALLENGE_BYTES)\n        options = ceremonies.request_options(",
-        "test_factor.py::test_each_ceremony_has_a_challenge_of_its_own",
+        "login_passkey/test_factor.py::test_each_ceremony_has_a_challenge_of_its_own",
     ),
     passkey(
         "passkey-hardware",
@@ -485,7 +485,7 @@ ROWS: Final = (
         "factor.py",
         "passkey.is_attested and not passkey.is_synced",
         "passkey.is_attested",
-        "test_factor.py::test_the_assurance_states_the_kind_of_key",
+        "login_passkey/test_factor.py::test_the_assurance_states_the_kind_of_key",
     ),
     passkey(
         "passkey-hardware-attested",
@@ -493,7 +493,7 @@ ROWS: Final = (
         "factor.py",
         "passkey.is_attested and not passkey.is_synced",
         "not passkey.is_synced",
-        "test_factor.py::test_the_assurance_states_the_kind_of_key",
+        "login_passkey/test_factor.py::test_the_assurance_states_the_kind_of_key",
     ),
     passkey(
         "passkey-kind-of-key",
@@ -501,7 +501,7 @@ ROWS: Final = (
         "factor.py",
         '"swk" if passkey.is_synced else "hwk"',
         '"hwk"',
-        "test_factor.py::test_the_assurance_states_the_kind_of_key",
+        "login_passkey/test_factor.py::test_the_assurance_states_the_kind_of_key",
     ),
     passkey(
         "passkey-address",
@@ -509,7 +509,7 @@ ROWS: Final = (
         "options.py",
         "    if _is_address(host):",
         "    if False:",
-        "test_options.py::test_an_address_is_no_domain",
+        "login_passkey/test_options.py::test_an_address_is_no_domain",
     ),
     passkey(
         "passkey-tls",
@@ -517,7 +517,7 @@ ROWS: Final = (
         "options.py",
         '    if url.scheme != "https" and not is_local:',
         "    if False:",
-        "test_options.py::test_passkeys_need_tls",
+        "login_passkey/test_options.py::test_passkeys_need_tls",
     ),
     passkey(
         "passkey-suffix",
@@ -525,7 +525,7 @@ ROWS: Final = (
         "options.py",
         ' and "." in rp_id)',
         ")",
-        "test_options.py::test_other_domains_are_refused",
+        "login_passkey/test_options.py::test_other_domains_are_refused",
     ),
     passkey(
         "passkey-parent",
@@ -533,7 +533,7 @@ ROWS: Final = (
         "options.py",
         'host.endswith(f".{rp_id}")',
         "host.endswith(rp_id)",
-        "test_options.py::test_other_domains_are_refused",
+        "login_passkey/test_options.py::test_other_domains_are_refused",
     ),
     passkey(
         "passkey-origins",
@@ -541,7 +541,7 @@ ROWS: Final = (
         "options.py",
         "            if text != _origin_of(urlsplit(text)):",
         "            if False:",
-        "test_options.py::test_origins_are_origins",
+        "login_passkey/test_options.py::test_origins_are_origins",
     ),
     passkey(
         "passkey-pages",
@@ -549,7 +549,7 @@ ROWS: Final = (
         "options.py",
         'if text and urlsplit(text).scheme not in ("https", "http"):',
         "if False:",
-        "test_options.py::test_pages_have_absolute_addresses",
+        "login_passkey/test_options.py::test_pages_have_absolute_addresses",
     ),
     core(
         "passkey-one-try",
@@ -557,7 +557,7 @@ ROWS: Final = (
         "identity/sessions/factor_challenges.py",
         '"tries": 0 if challenge.user_id else TRIES - 1,',
         '"tries": 0,',
-        "rest/test_passkeys.py::test_a_challenge_permits_one_answer_and_ends",
+        "login_passkey/rest/test_passkeys.py::test_a_challenge_permits_one_answer_and_ends",
     ),
     core(
         "passkey-expiry",
@@ -565,7 +565,7 @@ ROWS: Final = (
         "identity/sessions/factor_challenges.py",
         'factor_challenges.c.tries < TRIES, factor_challenges.c.expires_at > bindparam("now")',
         'factor_challenges.c.tries < TRIES, bindparam("now") > 0',
-        "rest/test_passkeys.py::test_a_challenge_permits_one_answer_and_ends",
+        "login_passkey/rest/test_passkeys.py::test_a_challenge_permits_one_answer_and_ends",
     ),
     core(
         "passkey-named-user",
@@ -573,7 +573,7 @@ ROWS: Final = (
         "identity/sessions/factor_verification.py",
         'if row and challenge.context["user_id"] in (None, row.user_id):',
         "if row:",
-        "rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
+        "login_passkey/rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
     ),
     core(
         "passkey-unknown-name",
@@ -581,7 +581,7 @@ ROWS: Final = (
         "identity/sessions/login.py",
         'user_id = next(iter(holders.values()), "")',
         "user_id = next(iter(holders.values()), None)",
-        "rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
+        "login_passkey/rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
     ),
     core(
         "passkey-suspended",
@@ -589,8 +589,8 @@ ROWS: Final = (
         "identity/sessions/login.py",
         "if met is not None and met.is_first and isinstance(error, UserSuspended):",
         "if False:",
-        "rest/test_passkeys.py::test_an_unknown_passkey_a_wrong_signature_and_a_suspended"
-        "_user_look_alike",
+        "login_passkey/rest/test_passkeys.py"
+        "::test_an_unknown_passkey_a_wrong_signature_and_a_suspended_user_look_alike",
     ),
     core(
         "passkey-alarm-recorded",
@@ -598,7 +598,7 @@ ROWS: Final = (
         "identity/sessions/factor_verification.py",
         '            self._raise_alarm(f"{factor}.{alarm.reason}", rows[0].user_id, origin)\n',
         "            str(alarm)\n",
-        "rest/test_passkeys.py::test_a_copied_key_is_refused_reported_and_kept",
+        "login_passkey/rest/test_passkeys.py::test_a_copied_key_is_refused_reported_and_kept",
     ),
     core(
         "passkey-last-way-in",
@@ -606,7 +606,7 @@ ROWS: Final = (
         "identity/accounts/factor_management.py",
         "if self._is_login_option(removed) and not self._has_login_option(connection, user_id):",
         "if False:",
-        "rest/test_passkeys.py::test_the_last_login_option_stays",
+        "login_passkey/rest/test_passkeys.py::test_the_last_login_option_stays",
     ),
     core(
         "passkey-username",
@@ -614,7 +614,7 @@ ROWS: Final = (
         "identity/accounts/factor_management.py",
         "bool(kinds - {USERNAME})",
         "bool(kinds)",
-        "rest/test_passkeys.py::test_the_last_login_option_stays",
+        "login_passkey/rest/test_passkeys.py::test_the_last_login_option_stays",
     ),
     core(
         "passkey-rename-proof",
@@ -625,7 +625,7 @@ ROWS: Final = (
         "            identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields\n"
         "        )\n",
         "",
-        "rest/test_passkeys.py::test_a_wrong_proof_renames_no_passkey",
+        "login_passkey/rest/test_passkeys.py::test_a_wrong_proof_renames_no_passkey",
     ),
     core(
         "passkey-rename-self",
@@ -633,6 +633,6 @@ ROWS: Final = (
         "identity/accounts/factor_management.py",
         "        identity.require_self(user_id)\n        # A wrong name",
         "        # A wrong name",
-        "rest/test_passkeys.py::test_passkeys_have_names_and_are_renamed_and_removed",
+        "login_passkey/rest/test_passkeys.py::test_passkeys_have_names_and_are_renamed_and_removed",
     ),
 )

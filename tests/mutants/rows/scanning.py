@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import PLUGINS, core
-from tests.mutants.mutant import Mutant
+from tests.mutants.modules import clamd, core
 
 ROWS: Final = (
     core(
@@ -112,12 +111,12 @@ ROWS: Final = (
         "",
         "rest/test_scanning.py::TestQuarantine::test_a_release_needs_a_reason_and_a_fresh_proof",
     ),
-    Mutant(
+    clamd(
         "clamd-ok",
         "Only the answer OK means that clamd found nothing.",
-        f"{PLUGINS}scan_clamd/src/strongroom_scan_clamd/scanner.py",
+        "scanner.py",
         'if text == "OK":',
         'if "OK" in text:',
-        (f"{PLUGINS}scan_clamd/tests/test_clamd.py::test_only_a_whole_ok_is_clean",),
+        "scan_clamd/test_clamd.py::test_only_a_whole_ok_is_clean",
     ),
 )

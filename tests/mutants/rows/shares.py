@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.mutants.modules import core, shares
 
-_STATES: Final = "test_share_states.py::test_every_route_of_a_closed_share_answers_the_same"
+_STATES: Final = "share_links/rest/test_states.py::test_every_route_of_a_closed_share_answers_the_same"
 ROWS: Final = (
     core(
         "delegation-held",
@@ -55,7 +55,7 @@ ROWS: Final = (
         "        require_allowed_type(caller, content.content_type)\n",
         "",
         "rest/test_delegation.py::test_it_creates_only_admitted_types",
-        "rest/test_drop_boxes.py::test_its_limits_hold",
+        "share_links/rest/test_drop_boxes.py::test_its_limits_hold",
     ),
     core(
         "sending-closed",
@@ -63,7 +63,7 @@ ROWS: Final = (
         "content/files/views.py",
         "            check_sending(response, before, content.size)\n",
         "            pass\n",
-        "rest/test_share_links.py::test_a_download_counts_with_its_first_byte",
+        "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
     ),
     core(
         "bundle-admitted",
@@ -71,7 +71,7 @@ ROWS: Final = (
         "content/bundles/views.py",
         "            check_sending(response, before, content.size)\n",
         "            pass\n",
-        "rest/test_share_links.py::test_an_archive_counts_once",
+        "share_links/rest/test_links.py::test_an_archive_counts_once",
     ),
     shares(
         "shares-expired",
@@ -87,7 +87,7 @@ ROWS: Final = (
         "content/nodes/permissions.py",
         " & _is_key_in_force()\n",
         "\n",
-        "rest/test_limited_makers.py::test_a_share_of_a_limited_caller_ends_with_the_limit",
+        "share_links/rest/test_limited_makers.py::test_a_share_of_a_limited_caller_ends_with_the_limit",
     ),
     core(
         "grants-by-keys",
@@ -95,7 +95,7 @@ ROWS: Final = (
         "content/nodes/expiry.py",
         "        if end <= latest:\n            return requested.expires_at\n",
         "        if end <= FOREVER:\n            return requested.expires_at\n",
-        "rest/test_limited_makers.py::test_a_grant_of_a_limited_caller_ends_with_the_limit",
+        "share_links/rest/test_limited_makers.py::test_a_grant_of_a_limited_caller_ends_with_the_limit",
     ),
     shares(
         "shares-loosened",
@@ -103,7 +103,7 @@ ROWS: Final = (
         "links.py",
         "    if tenure is None:\n        raise ApiError(MAKER_ONLY)\n    return tenure\n",
         "    return tenure or Tenure(None, None)\n",
-        "test_limited_makers.py::test_others_with_manage_tighten_and_close_a_share_but_do_not_loosen_it",
+        "share_links/rest/test_limited_makers.py::test_others_with_manage_tighten_and_close_a_share_but_do_not_loosen_it",
     ),
     shares(
         "shares-urls",
@@ -111,7 +111,7 @@ ROWS: Final = (
         "links.py",
         "            else replace(item, secret=None)\n",
         "            else replace(item)\n",
-        "test_limited_makers.py::test_only_the_maker_and_administrators_read_the_url",
+        "share_links/rest/test_limited_makers.py::test_only_the_maker_and_administrators_read_the_url",
     ),
     shares(
         "shares-restored",
@@ -119,7 +119,7 @@ ROWS: Final = (
         "states.py",
         "        if is_closed:\n            return State.CLOSED, None\n",
         "",
-        "test_limited_makers.py::test_a_share_of_a_restored_file_stays_closed_until_its_maker_opens_it",
+        "share_links/rest/test_limited_makers.py::test_a_share_of_a_restored_file_stays_closed_until_its_maker_opens_it",
     ),
     shares(
         "shares-policy",
@@ -135,7 +135,7 @@ ROWS: Final = (
         "policies.py",
         "tuple(k for k in general.kinds if k in row.kinds)",
         "general.kinds",
-        "test_share_links.py::test_a_tenant_has_stricter_rules",
+        "share_links/rest/test_links.py::test_a_tenant_has_stricter_rules",
     ),
     shares(
         "shares-exhausted",
@@ -151,7 +151,7 @@ ROWS: Final = (
         "visits.py",
         "        if needs_proof and not visit.is_proven:\n",
         "        if not needs_proof and not visit.is_proven:\n",
-        "test_share_states.py::test_every_route_of_a_share_with_a_password_needs_the_proof",
+        "share_links/rest/test_states.py::test_every_route_of_a_share_with_a_password_needs_the_proof",
     ),
     shares(
         "shares-audience",
@@ -159,7 +159,7 @@ ROWS: Final = (
         "visits.py",
         "        self._require_audience(link)\n",
         "",
-        "test_share_links.py::test_the_audience_is_checked",
+        "share_links/rest/test_links.py::test_the_audience_is_checked",
     ),
     shares(
         "shares-kind",
@@ -167,7 +167,7 @@ ROWS: Final = (
         "visits.py",
         "        if visit.kind not in kinds:\n            raise ApiError(KIND)\n",
         "",
-        "test_share_states.py::test_a_kind_allows_its_own_requests_only",
+        "share_links/rest/test_states.py::test_a_kind_allows_its_own_requests_only",
     ),
     shares(
         "shares-rate",
@@ -175,7 +175,7 @@ ROWS: Final = (
         "visits.py",
         '        self._host.limit_rate("visits", self._options.anonymous_per_address)\n',
         "",
-        "test_share_links.py::test_requests_are_limited_per_address",
+        "share_links/rest/test_links.py::test_requests_are_limited_per_address",
     ),
     shares(
         "proofs-link",
@@ -183,7 +183,7 @@ ROWS: Final = (
         "proofs.py",
         'is_for_link = (purpose, link_id) == ("proof", link.id)',
         'is_for_link = purpose == "proof"',
-        "test_share_links.py::test_a_proof_names_its_share",
+        "share_links/rest/test_links.py::test_a_proof_names_its_share",
     ),
     shares(
         "proofs-password",
@@ -191,7 +191,7 @@ ROWS: Final = (
         "proofs.py",
         "return is_for_link and is_current and int(ends_at) > self._host.clock.now()",
         "return is_for_link and int(ends_at) > self._host.clock.now()",
-        "test_share_links.py::test_a_proof_is_for_one_share_and_15_minutes",
+        "share_links/rest/test_links.py::test_a_proof_is_for_one_share_and_15_minutes",
     ),
     shares(
         "proofs-end",
@@ -199,7 +199,7 @@ ROWS: Final = (
         "proofs.py",
         "return is_for_link and is_current and int(ends_at) > self._host.clock.now()",
         "return is_for_link and is_current",
-        "test_share_links.py::test_a_proof_is_for_one_share_and_15_minutes",
+        "share_links/rest/test_links.py::test_a_proof_is_for_one_share_and_15_minutes",
     ),
     shares(
         "proofs-guesses",
@@ -207,7 +207,7 @@ ROWS: Final = (
         "proofs.py",
         "        if not is_counted:\n            self._host.require_captcha(captcha)\n",
         "",
-        "test_share_links.py::test_wrong_passwords_are_limited_per_address_and_share",
+        "share_links/rest/test_links.py::test_wrong_passwords_are_limited_per_address_and_share",
     ),
     shares(
         "downloads-count",
@@ -215,7 +215,7 @@ ROWS: Final = (
         "downloads.py",
         "if not transaction.execute(count.where((links.c.id == link.id) & remaining)):",
         "if not transaction.execute(count.where(links.c.id == link.id)) or remaining is None:",
-        "test_share_links.py::test_a_download_counts_with_its_first_byte",
+        "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
     ),
     shares(
         "downloads-first",
@@ -223,7 +223,7 @@ ROWS: Final = (
         "downloads.py",
         "if sending.offset and self._continue(transaction, link, item, sending):",
         "if self._continue(transaction, link, item, sending):",
-        "test_share_links.py::test_a_download_counts_with_its_first_byte",
+        "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
     ),
     shares(
         "downloads-twice",
@@ -231,7 +231,7 @@ ROWS: Final = (
         "downloads.py",
         "change = update(downloads).where(known & is_same & has_room).values(values)",
         "change = update(downloads).where(known & is_same, has_room.is_not(None)).values(values)",
-        "test_share_links.py::test_a_download_counts_with_its_first_byte",
+        "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
     ),
     shares(
         "downloads-previews",
@@ -239,7 +239,7 @@ ROWS: Final = (
         "sending.py",
         "        self._shares.downloads.count_once(visit.link, file, file.id, sending)\n",
         "        assert sending\n",
-        "test_share_links.py::test_a_preview_counts_if_downloads_are_limited",
+        "share_links/rest/test_links.py::test_a_preview_counts_if_downloads_are_limited",
     ),
     shares(
         "drops-room",
@@ -247,7 +247,7 @@ ROWS: Final = (
         "drops.py",
         "update(links).where(is_link & files & room).values(values)",
         "update(links).where(is_link & files, room.is_not(None)).values(values)",
-        "test_drop_boxes.py::test_its_limits_hold",
+        "share_links/rest/test_drop_boxes.py::test_its_limits_hold",
     ),
     shares(
         "drops-files",
@@ -255,7 +255,7 @@ ROWS: Final = (
         "drops.py",
         "update(links).where(is_link & files & room).values(values)",
         "update(links).where(is_link & room).values(values)",
-        "test_drop_boxes.py::test_requests_that_began_at_the_same_time_share_the_room",
+        "share_links/rest/test_drop_boxes.py::test_requests_that_began_at_the_same_time_share_the_room",
     ),
     shares(
         "drops-own",
@@ -263,7 +263,7 @@ ROWS: Final = (
         "drops.py",
         "ours = (uploads.c.id == upload_id) & (uploads.c.link_id == link.id)",
         "ours = (uploads.c.id == upload_id) & (uploads.c.link_id != '')",
-        "test_drop_boxes.py::test_an_upload_belongs_to_one_share",
+        "share_links/rest/test_drop_boxes.py::test_an_upload_belongs_to_one_share",
     ),
     shares(
         "shares-managed",
@@ -274,7 +274,7 @@ ROWS: Final = (
             raise ApiError(FORBIDDEN)
 """,
         "        file = self._host.files.stat(tenant_id, file_id)\n",
-        "test_share_links.py::test_only_those_who_manage_a_file_share_it",
+        "share_links/rest/test_links.py::test_only_those_who_manage_a_file_share_it",
     ),
     shares(
         "shares-others",
@@ -282,7 +282,7 @@ ROWS: Final = (
         "links.py",
         "if row is None or not self._may_manage(Link.of(row)):",
         "if row is None:",
-        "test_share_links.py::test_only_those_who_manage_a_file_share_it",
+        "share_links/rest/test_links.py::test_only_those_who_manage_a_file_share_it",
     ),
     shares(
         "shares-hash",
@@ -290,6 +290,6 @@ ROWS: Final = (
         "links.py",
         'return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()',
         "return hashlib and secret",
-        "test_share_links.py::test_the_secret_is_stored_as_a_hash",
+        "share_links/rest/test_links.py::test_the_secret_is_stored_as_a_hash",
     ),
 )

@@ -11,7 +11,7 @@ ROWS: Final = (
         "endpoints.py",
         "if self._host.users.me().type != _ADMIN:",
         "if False:",
-        "rest/test_webhooks.py::test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints",
+        "webhooks/rest/test_webhooks.py::test_administrators_of_the_tenant_and_of_the_server_manage_its_endpoints",
     ),
     webhooks(
         "webhooks-owners",
@@ -19,7 +19,7 @@ ROWS: Final = (
         "sender.py",
         "if not self._owners.administer(claim.endpoint):",
         "if False:",
-        "rest/test_webhooks.py::test_webhooks_stop_when_their_owner_no_longer_administers_the_tenant",
+        "webhooks/rest/test_webhooks.py::test_webhooks_stop_when_their_owner_no_longer_administers_the_tenant",
     ),
     webhooks(
         "webhooks-streams",
@@ -27,7 +27,7 @@ ROWS: Final = (
         "endpoints.py",
         "requested not in (None, own, SERVER)",
         "False",
-        "rest/test_webhooks.py::test_an_endpoint_of_a_tenant_replays_no_stream_of_another",
+        "webhooks/rest/test_webhooks.py::test_an_endpoint_of_a_tenant_replays_no_stream_of_another",
     ),
     webhooks(
         "webhooks-tenants",
@@ -35,7 +35,7 @@ ROWS: Final = (
         "queue.py",
         "is_of_scope = endpoint.tenant_id is None or endpoint.tenant_id == event.tenant_id",
         "is_of_scope = True",
-        "unit/webhooks/test_deliveries.py::test_an_endpoint_receives_what_it_wants",
+        "webhooks/test_deliveries.py::test_an_endpoint_receives_what_it_wants",
     ),
     webhooks(
         "webhooks-claims",
@@ -43,7 +43,7 @@ ROWS: Final = (
         "queue.py",
         "owned = and_(endpoints.c.id == claim.endpoint.id, endpoints.c.claimed_by == claim.token)",
         "owned = endpoints.c.id == claim.endpoint.id",
-        "unit/webhooks/test_deliveries.py::test_a_lost_claim_records_nothing",
+        "webhooks/test_deliveries.py::test_a_lost_claim_records_nothing",
     ),
     webhooks(
         "webhooks-repeats",
@@ -51,7 +51,7 @@ ROWS: Final = (
         "queue.py",
         "if event.id not in known",
         "if True",
-        "unit/webhooks/test_deliveries.py::test_events_arrive_in_order_and_once",
+        "webhooks/test_deliveries.py::test_events_arrive_in_order_and_once",
     ),
     webhooks(
         "webhooks-overlap",
@@ -59,6 +59,6 @@ ROWS: Final = (
         "sender.py",
         "valid = [key for key in keys if key.valid_until is None or key.valid_until > now]",
         "valid = keys",
-        "rest/test_webhooks.py::test_a_rotated_secret_overlaps_with_the_former_one",
+        "webhooks/rest/test_webhooks.py::test_a_rotated_secret_overlaps_with_the_former_one",
     ),
 )

@@ -6,9 +6,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
-
-from strongroom.testing.server import free_port
-from strongroom_login_pages.codes import challenge_of
 from tests.support.api import claims_of
 from tests.support.browsers import (
     CHROMIUM,
@@ -31,6 +28,9 @@ from tests.support.login_pages import (
 )
 from tests.support.server import Server
 from tests.support.waiting import wait_until
+
+from strongroom.testing.server import free_port
+from strongroom_login_pages.codes import challenge_of
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
 

@@ -18,14 +18,14 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
-
-from strongroom.testing.server import LiveServer, LiveUser, live_server
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.commands import run_command
 from tests.support.http import Caller, at_once
 from tests.support.server import serving as serve
 from tests.support.server import write_config
 from tests.support.shares import ALL_KINDS, PNG
+
+from strongroom.testing.server import LiveServer, LiveUser, live_server
 
 PASSWORD = "open sesame"
 CONTENT = b"0123456789" * 1000

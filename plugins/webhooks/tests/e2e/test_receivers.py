@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from strongroom.testing.server import free_port
 from tests.support.client import Client, Json
 from tests.support.config import Table, lifted
 from tests.support.pages import blocks_of
 from tests.support.receiver import receiving
 from tests.support.server import EMAIL, serving, write_config
+from tests.support.source_tree import ROOT
 from tests.support.waiting import wait_until
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "webhooks.md"
-ROOT = "/api/v1/webhook-endpoints"
+from strongroom.testing.server import free_port
+
+GUIDE = ROOT / "docs/guides/webhooks.md"
+ENDPOINTS = "/api/v1/webhook-endpoints"
 PACKAGE = "standardwebhooks@1.1.1"
 SAMPLES = 60
 LIMIT_SECONDS = 0.3
@@ -45,14 +46,14 @@ class Scene:
             "eventTypes": ["folder.created"],
             "tenantId": self.tenant_id,
         }
-        return self.client.expect(201, "POST", ROOT, body).json()
+        return self.client.expect(201, "POST", ENDPOINTS, body).json()
 
     def folder(self, name: str) -> None:
         path = f"/api/v1/tenants/{self.tenant_id}/folders"
         self.client.expect(201, "POST", path, {"name": name})
 
     def delete(self, endpoint: Json) -> None:
-        self.client.expect(200, "DELETE", f"{ROOT}/{endpoint['id']}")
+        self.client.expect(200, "DELETE", f"{ENDPOINTS}/{endpoint['id']}")
 
     def first_attempts(self, endpoint: Json) -> list[Json]:
         """Return the deliveries once each was attempted."""
@@ -64,7 +65,7 @@ class Scene:
         return bool(found) and all(item["attempt"] for item in found)
 
     def _deliveries(self, endpoint: Json) -> list[Json]:
-        path = f"{ROOT}/{endpoint['id']}/deliveries"
+        path = f"{ENDPOINTS}/{endpoint['id']}/deliveries"
         return list(self.client.expect(200, "GET", path).json()["data"])
 
 

@@ -7,8 +7,6 @@ from itertools import count, islice
 from pathlib import Path
 
 import pytest
-
-from strongroom.testing.scanning import eicar
 from tests.support import clamd
 from tests.support.campaign import campaign_size
 from tests.support.client import Client
@@ -16,6 +14,8 @@ from tests.support.commands import run_command
 from tests.support.config import Table, change_config, merged
 from tests.support.server import EMAIL, Server, is_listening, serving, serving_nodes, write_config
 from tests.support.waiting import wait_until
+
+from strongroom.testing.scanning import eicar
 
 pytestmark = pytest.mark.skipif(not clamd.is_installed(), reason="clamd is not installed")
 

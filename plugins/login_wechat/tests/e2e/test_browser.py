@@ -8,13 +8,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
-
-from strongroom.testing.server import free_port
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.config import Table, merged
 from tests.support.http import TIMEOUT_SECONDS, Caller
 from tests.support.server import Server
 from tests.support.wechat import CALLBACK, WeChat, wechat
+
+from strongroom.testing.server import free_port
 
 SCAN = "/api/v1/wechat-authorizations/scan?app=site"
 

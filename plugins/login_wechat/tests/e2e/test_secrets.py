@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from strongroom.testing.server import free_port
 from tests.support.http import Caller, Reply
 from tests.support.server import serving, write_config
 from tests.support.traces import dump, raw_files, stands_in
 from tests.support.wechat import APPS, WeChat, wechat
+
+from strongroom.testing.server import free_port
 
 AUTHORIZATIONS = "/api/v1/wechat-authorizations"
 MINI_PROGRAM = "/api/v1/miniProgram-authorization"

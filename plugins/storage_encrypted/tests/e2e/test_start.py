@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pyrage
 import pytest
-
-from strongroom.builtin.key_file import create_key_file
-from strongroom.content.storage.models import is_key
 from tests.support.api import Api
 from tests.support.commands import run_command
 from tests.support.config import change_config
 from tests.support.databases import on_sqlite
 from tests.support.server import serving, write_config
+
+from strongroom.builtin.key_file import create_key_file
+from strongroom.content.storage.models import is_key
 
 pytestmark = on_sqlite
 

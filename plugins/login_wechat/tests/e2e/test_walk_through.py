@@ -12,7 +12,7 @@ from tests.support.server import STRONGROOM, serving
 
 from strongroom.testing.server import free_port
 
-README = Path(__file__).parents[2] / "plugins" / "login_wechat" / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 WALK_THROUGH = README.read_text().partition("\n## Try it without WeChat\n")[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SERVER_PORT, SIMULATOR_PORT = "8000", "8090"

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from strongroom.assembly.container import build
-from strongroom.foundation.config import load
 from tests.support.campaign import campaign_size
 from tests.support.client import Client
 from tests.support.config import ONE_WORKER, Table, lifted
 from tests.support.receiver import Exchange, Message, Receiver, receiving, says
 from tests.support.server import EMAIL, Server, serving, write_config
 from tests.support.waiting import STALL_SECONDS, wait_for_progress
-from tests.support.webhook_rounds import Round, fork_rounds
+
+from strongroom.assembly.container import build
+from strongroom.foundation.config import load
+
+from .rounds import Round, fork_rounds
 
 ROUNDS = campaign_size("WEBHOOK_CRASHES", 12)
 SERVER_ROUNDS = campaign_size("WEBHOOK_SERVER_CRASHES", 2)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
-
-from strongroom.testing.server import free_port
 from tests.support.browsers import CHROMIUM, VirtualAuthenticator, chromium
 from tests.support.config import Table
 from tests.support.login_pages import LOCALES, AuthenticatorApp, Inspection, Person, person_at
 from tests.support.server import Server
+
+from strongroom.testing.server import free_port
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
 
