@@ -3,7 +3,8 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.support.client import Client, Json
 from tests.support.examples import install, run_tests
 from tests.support.server import Server, serving, write_config
+from tests.support.waiting import wait_until
 
 NAMES = ("maintenance_mode", "served_by")
 CONTENT = os.urandom(300_000)
@@ -32,7 +34,7 @@ def maintenance(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, maintenance: Path) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("server")
-    plugins = {"plugins": {"enabled": ["storage_local", *NAMES]}}
+    plugins = {"server": {"workers": 1}, "plugins": {"enabled": ["storage_local", *NAMES]}}
     config = write_config(folder, f"sqlite:///{folder / 'strongroom.sqlite3'}", plugins)
     with pytest.MonkeyPatch.context() as patch:
         target = install(*NAMES, target=tmp_path_factory.mktemp("installation"))
@@ -41,6 +43,20 @@ def server(tmp_path_factory: pytest.TempPathFactory, maintenance: Path) -> Itera
         patch.setenv("STRONGROOM_NODE_NAME", "node-7")
         with serving(config) as server:
             yield server
+
+
+@contextmanager
+def maintained(client: Client, maintenance: Path) -> Iterator[None]:
+    """Switch maintenance on; the one process of the server sees both within a tenth of a second."""
+
+    def is_refused() -> bool:
+        return send(client, ("GET", "/api/v1/tenants", None, {}))[0] == HTTPStatus.SERVICE_UNAVAILABLE
+
+    maintenance.touch()
+    wait_until(is_refused)
+    yield
+    maintenance.unlink()
+    wait_until(lambda: not is_refused())
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +116,8 @@ def test_a_hook_refuses_requests_to_routes_of_the_core(
     client: Client, tenant: str, maintenance: Path, exchange: tuple[int, Exchange]
 ) -> None:
     before = [found["id"] for found in client.files(tenant)]
-    maintenance.touch()
-    status, node, body = send(client, exchange[1])
-    maintenance.unlink()
+    with maintained(client, maintenance):
+        status, node, body = send(client, exchange[1])
     assert (status, node, json.loads(body)["error"]["code"]) == (503, "node-7", "error.maintenance")
     assert [found["id"] for found in client.files(tenant)] == before
 
@@ -114,10 +129,9 @@ def test_hooks_run_for_errors_and_health_checks(server: Server, status: int, pat
     assert send(Client(server.url), ("GET", path, None, {}))[:2] == (status, "node-7")
 
 
-def test_health_checks_are_not_refused(server: Server, maintenance: Path) -> None:
-    maintenance.touch()
-    responses = [send(Client(server.url), ("GET", path, None, {}))[0] for path in ("/livez", "/readyz")]
-    maintenance.unlink()
+def test_health_checks_are_not_refused(client: Client, maintenance: Path) -> None:
+    with maintained(client, maintenance):
+        responses = [send(client, ("GET", path, None, {}))[0] for path in ("/livez", "/readyz")]
     assert responses == [200, 200]
 
 

@@ -1,5 +1,6 @@
 """Run the hook in a Flask application; the tests of Strongroom run it in a server."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,22 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> "Clock":
+    clock = Clock()
+    monkeypatch.setattr(plugin, "monotonic", clock.now)
+    return clock
+
+
+class Clock:
+    """Time that a test sets, in seconds."""
+
+    seconds = 0.0
+
+    def now(self) -> float:
+        return self.seconds
+
+
 def create_app() -> flask.Flask:
     app = flask.Flask(__name__)
     host: Any = SimpleNamespace(
@@ -31,16 +48,31 @@ def create_app() -> flask.Flask:
 
 
 @pytest.mark.parametrize("path", ["/files/api/v1/tenants", "/files/api/v1/livez", "/files"])
-def test_requests_are_refused_while_the_file_exists(file: Path, path: str) -> None:
+def test_requests_are_refused_while_the_file_exists(file: Path, clock: Clock, path: str) -> None:
     app = create_app()
     with app.test_request_context(path):
         app.preprocess_request()
         file.touch()
+        clock.seconds += plugin.INTERVAL
         with pytest.raises(ApiError) as refusal:
             app.preprocess_request()
         assert refusal.value.kind in plugin.register_errors()
         file.unlink()
+        clock.seconds += plugin.INTERVAL
         app.preprocess_request()
+
+
+def test_the_file_is_looked_up_once_in_an_interval(
+    file: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(os.path, "exists", calls.append)
+    app = create_app()
+    with app.test_request_context("/files"):
+        for seconds in (0, 0, plugin.INTERVAL / 2, plugin.INTERVAL, plugin.INTERVAL):
+            clock.seconds = seconds
+            app.preprocess_request()
+    assert calls == [str(file)] * 2
 
 
 @pytest.mark.parametrize("path", ["/files/livez", "/files/readyz"])
