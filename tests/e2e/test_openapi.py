@@ -154,6 +154,7 @@ def test_the_server_serves_the_document_that_the_command_prints(
     assert Client(shared_server.url).expect(200, "GET", "/openapi.json").json() == document
 
 
+@pytest.mark.extended
 def test_a_python_client_is_generated_without_a_warning(
     generated: "subprocess.CompletedProcess[str]",
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_python_client_is_generated_without_a_warning(
     assert "ERROR" not in generated.stdout + generated.stderr
 
 
+@pytest.mark.extended
 def test_the_python_client_has_every_operation(
     generated: "subprocess.CompletedProcess[str]", complete_path: Path, complete: Json
 ) -> None:
@@ -171,6 +173,7 @@ def test_the_python_client_has_every_operation(
     assert len(functions) == len(operations(complete)) > 200
 
 
+@pytest.mark.extended
 def test_the_python_client_returns_archives_as_bytes(
     generated: "subprocess.CompletedProcess[str]", complete_path: Path
 ) -> None:
@@ -179,6 +182,7 @@ def test_the_python_client_returns_archives_as_bytes(
     assert "response.content" in (bundles / "download_files_again.py").read_text()
 
 
+@pytest.mark.extended
 def test_the_python_client_logs_in_and_lists_tenants(
     shared_server: Server,
     generated: "subprocess.CompletedProcess[str]",
@@ -215,6 +219,7 @@ def npm_binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "node_modules" / ".bin"
 
 
+@pytest.mark.extended
 def test_typescript_types_are_generated_and_hold(
     complete_path: Path, complete: Json, npm_binaries: Path
 ) -> None:

@@ -71,18 +71,21 @@ def succeed(command: list[str | Path], folder: Path, **env: str) -> str:
     return result.stdout
 
 
-pytestmark = pytest.mark.config(
-    lifted(),
-    FIXED_CAPTCHA,
-    {
-        "server": {"cors_origins": [APP]},
-        "plugins": {
-            "enabled": ["storage_local", "factor_totp", "login_pages"],
-            "login_pages": {"return_urls": [f"{APP}/"]},
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.config(
+        lifted(),
+        FIXED_CAPTCHA,
+        {
+            "server": {"cors_origins": [APP]},
+            "plugins": {
+                "enabled": ["storage_local", "factor_totp", "login_pages"],
+                "login_pages": {"return_urls": [f"{APP}/"]},
+            },
+            "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
         },
-        "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
-    },
-)
+    ),
+]
 
 
 def code_of(page: Path) -> str:
