@@ -182,6 +182,7 @@ class PluginManager:
         trace_hooks(self._pluggy)
         self.plugins: list[Plugin] = []
         self._extensions: list[tuple[Plugin, type[Extension[Any]]]] = []
+        self._hooks: dict[str, list[str]] = {}
         self._register_all(builtin, enabled, files)
         # Collected at once, so that a plugin that registers something wrong is refused at the start,
         # not at its first use.
@@ -238,7 +239,7 @@ class PluginManager:
 
     def hooks_of(self, plugin: Plugin) -> list[str]:
         """Return the names of the hooks that a plugin implements."""
-        return [caller.name for caller in self._pluggy.get_hookcallers(plugin.module) or ()]
+        return self._hooks[plugin.name]
 
     def call(self, hook: str, **arguments: Any) -> Iterable[tuple[Plugin, Any]]:
         """Call a hook of each plugin separately, and yield the items that each returned.
@@ -280,6 +281,9 @@ class PluginManager:
 
     def _results(self, plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> list[Any]:
         """Return the result of a plugin's hook in a list, which is empty if it has none."""
+        # Most plugins have few of the hooks, and pluggy would prepare a call for each.
+        if hook not in self.hooks_of(plugin):
+            return []
         # Call each plugin separately, so that an error can name the plugin.
         others = [other.module for other in self.plugins if other is not plugin]
         caller = self._pluggy.subset_hook_caller(hook, others)
@@ -288,7 +292,7 @@ class PluginManager:
         except Exception as error:
             raise PluginError(failure(plugin, hook, error)) from error
         # pluggy leaves out a None.
-        if not found and hook.startswith("register_") and hook in self.hooks_of(plugin):
+        if not found and hook.startswith("register_"):
             raise PluginError(f"{plugin} returned None from {hook}; return what it registers, or []")
         return found
 
@@ -304,6 +308,8 @@ class PluginManager:
         except pluggy.PluginValidationError as error:
             raise PluginError(f"{plugin} is invalid: {_explain(plugin, error)}") from error
         self.plugins.append(plugin)
+        callers = self._pluggy.get_hookcallers(plugin.module) or ()
+        self._hooks[plugin.name] = [caller.name for caller in callers]
 
     def _collect(
         self, hook: str, kind: type[Any], taken: Mapping[str, Any] = MappingProxyType({})
