@@ -388,9 +388,11 @@ def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
 
 
 def _import_models() -> None:
-    # Tables register themselves in the metadata when their module is imported, and the composition of
-    # all services imports every one. By name, because this package is a layer below it.
+    # Tables register themselves in the metadata when their module is imported, and the services of the
+    # features import every one. By name, because this package is a layer below the features.
     import_module("strongroom.assembly.container")
+    for feature in import_module("strongroom.assembly.features").FEATURES:
+        feature.register_services()
 
 
 def _write(file: IO[bytes], row: Row) -> None:
