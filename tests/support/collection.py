@@ -15,6 +15,8 @@ gc.set_threshold(100_000, 20, 20)
 
 LONGEST = (
     "tests/docs/test_pages.py",
+    "plugins/share_links/tests/e2e/test_visitors.py",
+    "plugins/login_pages/tests/e2e/test_login_pages.py",
     "tests/e2e/test_distributions.py",
     "tests/e2e/test_plugin_kit.py",
     "tests/bench/test_bench.py",
@@ -32,6 +34,8 @@ LONGEST = (
     "plugins/scan_clamd/tests/e2e/test_scanning.py",
     "tests/e2e/test_first_steps.py",
     "tests/docs/test_contributors.py",
+    "tests/unit/files/test_shared_tree_machine.py",
+    "tests/unit/files/test_expiry_machine.py",
 )
 """Modules whose few tests take long."""
 
