@@ -161,11 +161,6 @@ class HostAPI(ABC):
                 see :func:`strongroom.plugin_api.times.iso_format`.
         """
 
-    @property
-    @abstractmethod
-    def is_anonymous(self) -> bool:
-        """Whether the current request has no caller."""
-
     @abstractmethod
     def limit_rate(self, name: str, rates: Sequence[str], subject: str | None = None) -> None:
         """Count an event for a subject, and refuse it beyond its rates.

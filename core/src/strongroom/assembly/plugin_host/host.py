@@ -175,10 +175,6 @@ class PluginHost(HostAPI):
         with services.database.write() as connection:
             services.get(AuditService).record(connection, event)
 
-    @property
-    def is_anonymous(self) -> bool:
-        return optional_identity() is None
-
     def limit_rate(self, name: str, rates: Sequence[str], subject: str | None = None) -> None:
         counted = Allowance(
             f"plugin:{self._plugin}:{name}",
