@@ -9,10 +9,14 @@ Row = Callable[..., Mutant]
 
 
 def rows_of(folder: str) -> Row:
-    """Return a function that makes the rows about the modules below a folder of packages."""
+    """Return a function that makes the rows about the modules below a folder of packages.
 
-    def row(name: str, guard: str, module: str, old: str, new: str, *tests: str) -> Mutant:
-        return Mutant(name, guard, f"{folder}/{module}", old, new, tuple(map(path_of, tests)))
+    The place of a row is ``nodes/access.py::NodeAccess.require``, or the path of a module alone.
+    """
+
+    def row(name: str, guard: str, place: str, old: str, new: str, *tests: str) -> Mutant:
+        module, _, function = place.partition("::")
+        return Mutant(name, guard, f"{folder}/{module}", function, old, new, tuple(map(path_of, tests)))
 
     return row
 

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.mutants.places import replaced
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 300
 _FAILED = 1
@@ -21,14 +23,16 @@ class Mutant:
         name: a short name, unique among all mutants.
         guard: the rule that the replaced code enforces.
         module: the path of the module from the root of the repository.
-        old: a part of the module that occurs once.
-        new: its replacement, without the guard.
+        function: the function or class to change, as in ``Class.method``; empty for all of the module.
+        old: a part of it that occurs once; the layout does not matter.
+        new: its replacement, without the guard; its lines after the first are indented like ``old``.
         tests: the tests that fail without the guard: path, ``::``, and name without parameters.
     """
 
     name: str
     guard: str
     module: str
+    function: str
     old: str
     new: str
     tests: tuple[str, ...]
@@ -43,12 +47,10 @@ class Mutant:
         """Return the module's text without the guard.
 
         Raises:
-            ValueError: the code has changed, so the replacement does not apply.
+            LookupError: the code has changed, so the replacement does not apply.
         """
         text = (ROOT / self.module).read_text(encoding="utf-8")
-        if (count := text.count(self.old)) != 1:
-            raise ValueError(f"{self.name}: {self.module} holds the old text {count} times, not once")
-        return text.replace(self.old, self.new)
+        return replaced(text, self.function, self.old, self.new)
 
 
 def copy_sources(source_root: Path, folder: Path) -> Path:

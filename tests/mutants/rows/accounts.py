@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "tenants-consent",
         "Administrators of a tenant add no user without consent, if so configured.",
-        "content/tenants/service.py",
+        "content/tenants/service.py::TenantService._require_consent",
         "if self._adds_uninvited or identity.is_admin:",
         "if True:",
         "rest/test_invitations.py"
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "names-hidden",
         "A name of a hidden node is not refused, which would reveal it.",
-        "content/nodes/hidden_names.py",
+        "content/nodes/hidden_names.py::HiddenNames.hides",
         "return access.permission is Permission.NONE",
         "return False",
         "rest/test_hidden_names.py::test_a_name_of_a_hidden_node_gets_a_number",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "step-up-invitations",
         "An invitation to a privileged role needs the proof of a change of the role.",
-        "content/tenants/invitations.py",
+        "content/tenants/invitations.py::InvitationService._check_rights",
         "if role.is_privileged:",
         "if False:",
         "rest/test_sensitive_routes.py"
@@ -34,7 +34,7 @@ ROWS: Final = (
     core(
         "users-suspended",
         "A suspended user gets no tokens.",
-        "identity/users/models.py",
+        "identity/users/models.py::User.require_active",
         "if self.status != UserStatus.ACTIVE:",
         "if False:",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
@@ -42,16 +42,16 @@ ROWS: Final = (
     core(
         "users-suspension-ends-logins",
         "A suspension ends every login of the user.",
-        "identity/accounts/service.py",
-        "            self._authorizations.revoke_all(connection, user_id)\n"
-        "            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
-        "            return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
+        "identity/accounts/service.py::AccountService.suspend.apply",
+        "self._authorizations.revoke_all(connection, user_id)\n"
+        "return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
+        "return self._users.change(connection, user.id, status=UserStatus.SUSPENDED.value)",
         "rest/test_users.py::TestSuspension::test_a_suspended_user_is_logged_out_and_notified",
     ),
     core(
         "users-admin-routes",
         "Routes of administrators refuse other users.",
-        "web/http/access.py",
+        "web/http/access.py::authenticate",
         "if access is Access.ADMIN and not identity.is_admin:",
         "if False:",
         "rest/test_audit.py::test_only_administrators_see_what_happened",
@@ -59,7 +59,7 @@ ROWS: Final = (
     core(
         "users-self-or-admin",
         "A user neither reads nor changes the account of another.",
-        "foundation/caller.py",
+        "foundation/caller.py::Identity.require_self_or_admin",
         "if user_id != self.user_id and not self.is_admin:",
         "if False:",
         "rest/test_users.py::test_one_sees_oneself_and_administrators_see_all",
@@ -67,7 +67,7 @@ ROWS: Final = (
     core(
         "users-own-type",
         "A user does not become an administrator by changing the own account.",
-        "identity/accounts/service.py",
+        "identity/accounts/service.py::AccountService.change",
         'if "type" in values and not identity.is_admin:',
         "if False:",
         "rest/test_users.py::test_only_administrators_change_types_and_the_tokens_of_before_die",
@@ -75,7 +75,7 @@ ROWS: Final = (
     core(
         "users-last-administrator",
         "The last administrator of the server cannot be deleted.",
-        "identity/accounts/service.py",
+        "identity/accounts/service.py::AccountDeletion._require_dispensable",
         "if user.type == UserType.ADMIN and not self._users",
         "if False and not self._users",
         "rest/test_account_deletion.py::test_the_last_administrator_stays",
@@ -83,16 +83,16 @@ ROWS: Final = (
     core(
         "registration-mode",
         "A closed server registers no user.",
-        "identity/accounts/registration.py",
-        "        require_open(self._mode)\n",
-        "",
+        "identity/accounts/registration.py::RegistrationService.register",
+        "require_open(self._mode)",
+        "pass",
         "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
     ),
     core(
         "registration-mode-login",
         "A closed server registers no user by a login either.",
-        "identity/users/resolver.py",
-        "        require_open(self._mode)\n",
+        "identity/users/resolver.py::IdentityResolver._link",
+        "require_open(self._mode)",
         "",
         "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
     ),
@@ -100,15 +100,15 @@ ROWS: Final = (
         "setup-expiry",
         "A setup link is void after an hour.",
         "identity/accounts/first_administrator.py",
-        ' == bindparam("of_hash"), setup_links.c.expires_at > bindparam("now")',
-        ' == bindparam("of_hash")',
+        '== bindparam("of_hash"), setup_links.c.expires_at > bindparam("now")',
+        '== bindparam("of_hash")',
         "rest/test_setup.py::test_it_is_void_after_an_hour",
     ),
     core(
         "passwords-end-logins",
         "A new password ends the logins of before.",
-        "identity/accounts/change_password.py",
-        "            self._authorizations.revoke_all(connection, user_id, but=kept_authorization)\n",
+        "identity/accounts/change_password.py::PasswordService._set",
+        "self._authorizations.revoke_all(connection, user_id, but=kept_authorization)",
         "",
         "rest/test_credentials.py::TestPasswords"
         "::test_a_changed_password_holds_and_every_other_token_dies",
@@ -116,7 +116,7 @@ ROWS: Final = (
     core(
         "passwords-guesses",
         "A stolen token does not guess the current password without end.",
-        "identity/accounts/change_password.py",
+        "identity/accounts/change_password.py::CurrentPassword.verify",
         "lifetime=_HOUR) > ATTEMPTS:",
         "lifetime=_HOUR) > 1 << 30:",
         "rest/test_lessons.py::TestOldPassword"
@@ -125,7 +125,7 @@ ROWS: Final = (
     core(
         "passwords-hashes-at-once",
         "Only so many passwords are hashed at once.",
-        "identity/users/password_policy.py",
+        "identity/users/password_policy.py::HashQueue.__init__",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
         "unit/users/test_passwords.py::test_concurrent_hashes_are_bounded",
@@ -133,7 +133,7 @@ ROWS: Final = (
     core(
         "passwords-queue",
         "Only so many logins wait for their hash.",
-        "identity/users/password_policy.py",
+        "identity/users/password_policy.py::HashQueue.slot",
         "if not self._places.acquire(blocking=False):",
         "if self._places.acquire(blocking=False) is None:",
         "unit/users/test_passwords.py::test_a_full_queue_refuses_at_once",
@@ -141,15 +141,15 @@ ROWS: Final = (
     core(
         "bindings-held-code",
         "Binding an address takes a code of a contact that is held.",
-        "identity/accounts/reauthentication.py",
-        "            require_contact_code(self._codes, held, proof.code, Purpose.BIND, fields.code)\n",
-        "            pass\n",
+        "identity/accounts/reauthentication.py::Reauthentication.require",
+        "require_contact_code(self._codes, held, proof.code, Purpose.BIND, fields.code)",
+        "pass",
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
     ),
     core(
         "bindings-held-by-the-user",
         "The code that proves a held contact was sent to a contact of the same user.",
-        "identity/accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py::require_contact_code",
         "recipient is None or recipient not in held or not codes.spend",
         "recipient is None or not codes.spend",
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
@@ -157,15 +157,15 @@ ROWS: Final = (
     core(
         "bindings-password",
         "Without a contact, binding an address takes the password.",
-        "identity/accounts/reauthentication.py",
-        "            self._passwords.verify(identity.user_id, password)\n",
-        "            pass\n",
+        "identity/accounts/reauthentication.py::Reauthentication._require_password",
+        "self._passwords.verify(identity.user_id, password)",
+        "pass",
         "rest/test_reauthentication.py::test_a_token_is_no_way_to_guess_the_password",
     ),
     core(
         "bindings-recent-login",
         "Without contact and password, binding takes a login of the last minutes.",
-        "identity/accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py::Reauthentication._require_login_since",
         "if login is None or self._clock.now() - login.auth_time >= age:",
         "if login is None:",
         "rest/test_reauthentication.py"
@@ -174,15 +174,15 @@ ROWS: Final = (
     core(
         "second-factor-required",
         "One proof does not log in who has a second factor.",
-        "identity/sessions/login.py",
-        "        if resolved.account.has_second_factor:\n            raise _FactorMissing(user.id)\n",
+        "identity/sessions/login.py::LoginService._require_enrolled",
+        "if resolved.account.has_second_factor: raise _FactorMissing(user.id)",
         "",
         "rest/test_second_factors.py::test_a_password_alone_does_not_log_in_who_has_a_second_factor",
     ),
     core(
         "second-factor-user",
         "A challenge is met for the user of its first proof only.",
-        "identity/sessions/login.py",
+        "identity/sessions/login.py::LoginService._require_factor",
         "if second is not None and second.user_id != resolved.user.id:",
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_follows_no_credential_to_another_user",
@@ -190,7 +190,7 @@ ROWS: Final = (
     core(
         "second-factor-device",
         "Another device cannot answer a challenge.",
-        "identity/sessions/login.py",
+        "identity/sessions/login.py::LoginService.meet_challenge",
         "if first.device_id != client.device_id:",
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_is_met_by_the_device_that_gave_the_first_proof",
@@ -206,7 +206,7 @@ ROWS: Final = (
     core(
         "second-factor-daily-tries",
         "A new first proof brings no further tries of the second factor.",
-        "identity/sessions/factor_verification.py",
+        "identity/sessions/factor_verification.py::SecondFactors._count_daily_try",
         "if count.events > DAILY_TRIES:",
         "if False:",
         "rest/test_second_factors.py::test_new_challenges_bring_no_further_tries",
@@ -214,16 +214,16 @@ ROWS: Final = (
     core(
         "second-factor-enrolment-owner",
         "Nobody confirms the enrolment of another user.",
-        "identity/sessions/factor_enrolments.py",
-        "        if begun.user_id != user_id:",
-        "        if False:",
+        "identity/sessions/factor_enrolments.py::FactorEnrolments.count_try",
+        "if begun.user_id != user_id:",
+        "if False:",
         "rest/test_second_factors.py::test_an_enrolment_counts_only_after_a_right_answer",
     ),
     core(
         "second-factor-enrolled-by-self",
         "Not even administrators enrol a factor for another user.",
-        "identity/accounts/factor_management.py",
-        "identity.require_self(user_id)\n        method = self.method(kind)",
+        "identity/accounts/factor_management.py::FactorService.begin",
+        "identity.require_self(user_id) method = self.method(kind)",
         "method = self.method(kind)",
         "rest/test_second_factors.py"
         "::test_nobody_else_enrols_a_factor_and_a_stolen_token_does_not_either",
@@ -231,7 +231,7 @@ ROWS: Final = (
     core(
         "step-up-of-another-login",
         "A challenge of one login does not renew another.",
-        "identity/accounts/reauthentication.py",
+        "identity/accounts/reauthentication.py::StepUp._prove_factor",
         'if met.context["authorization_id"] != identity.authorization_id:',
         "if False:",
         "rest/test_second_factors.py::test_a_challenge_of_one_purpose_or_login_is_refused_for_another",
@@ -239,23 +239,23 @@ ROWS: Final = (
     core(
         "step-up-required",
         "An account with a second factor is not changed without a recent one.",
-        "identity/accounts/reauthentication.py",
-        "        if has_factor:\n            raise _PROVEN_LATELY.refusal(identity)",
-        "        if has_factor:\n            return",
+        "identity/accounts/reauthentication.py::Reauthentication.require_factor",
+        "if has_factor: raise _PROVEN_LATELY.refusal(identity)",
+        "if has_factor:\n    return",
         "rest/test_second_factors.py::test_changes_of_the_account_take_a_recent_second_factor",
     ),
     core(
         "bindings-of-others",
         "A user binds nothing to the account of another.",
-        "foundation/caller.py",
-        "        if user_id != self.user_id:",
-        "        if False:",
+        "foundation/caller.py::Identity.require_self",
+        "if user_id != self.user_id:",
+        "if False:",
         "rest/test_credentials.py::TestBinding::test_users_cannot_bind_for_another",
     ),
     core(
         "bindings-last-contact",
         "The last contact of a user stays.",
-        "identity/accounts/bindings.py",
+        "identity/accounts/bindings.py::_require_another",
         "if not kinds - {kind}:",
         "if False:",
         "rest/test_credentials.py::TestUnbinding::test_the_last_of_the_two_stays",
@@ -263,7 +263,7 @@ ROWS: Final = (
     core(
         "bindings-taken",
         "An id that another user holds is not bound to a second account.",
-        "identity/users/resolver.py",
+        "identity/users/resolver.py::IdentityResolver.bind.bind",
         "if set(holders.values()) - {user_id}:",
         "if False:",
         "login_wechat/rest/test_binding.py::TestBinding::test_an_id_of_another_account_is_409_and_stays_there",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "audit-changed",
         "A record of the audit log that was changed is found.",
-        "activity/audit/verifier.py",
+        "activity/audit/verifier.py::follow",
         "if link.hash != _recomputed_hash(previous, record):",
         "if False:",
         "unit/audit/test_verifier.py::test_a_changed_column_shows",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "audit-removed",
         "A record of the audit log that was removed is found.",
-        "activity/audit/verifier.py",
+        "activity/audit/verifier.py::follow",
         "if sequence > expected:",
         "if False:",
         "unit/audit/test_verifier.py::test_records_removed_inserted_or_moved_show",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "secret-fingerprint",
         "A server with another secret key does not take the database.",
-        "foundation/database/installation.py",
+        "foundation/database/installation.py::is_own_secret",
         "return found is None or hmac.compare_digest(found, fingerprint)",
         "return True",
         "unit/database/test_installation.py::test_a_database_accepts_its_first_secret_key_alone",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "storage-owner",
         "A server leaves the store of another database alone.",
-        "content/storage/ownership.py",
+        "content/storage/ownership.py::StorageOwnership._difference",
         "if owner.database != mine:",
         "if False:",
         "unit/storage/test_ownership.py"
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "keys-short",
         "An HMAC key that is too short does not sign.",
-        "identity/sessions/signing_keys.py",
+        "identity/sessions/signing_keys.py::_check",
         "if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:",
         "if False:",
         "unit/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "production-plugin-files",
         "Production runs no one-file plugin that others can change.",
-        "foundation/config/plugin_discovery.py",
+        "foundation/config/plugin_discovery.py::writable_by_others",
         "path.stat().st_mode & stat.S_IWOTH",
         "path.stat().st_mode & 0",
         "unit/plugins/test_plugin_files.py::test_production_runs_no_file_that_others_can_change",
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "production-development-options",
         "Production refuses options that are for development only.",
-        "ops/production.py",
+        "ops/production.py::_options",
         'if item.metadata["development_only"]:',
         "if False:",
         "e2e/test_production_refusals.py::test_unsafe_settings_are_refused_by_key_with_a_remedy",
@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "production-debugger",
         "Production refuses a debugger.",
-        "ops/production.py",
+        "ops/production.py::_debug",
         '.lower() not in ("", "0", "false", "no"):',
         ".lower() is None:",
         "unit/config/test_wrong_configurations.py::test_a_debugger_is_refused",
@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "production-readable-secret",
         "Production refuses secrets that other users of the machine can read.",
-        "foundation/secret_keys.py",
+        "foundation/secret_keys.py::is_readable_by_others",
         "return bool(status.st_mode & others)",
         "return False",
         "unit/config/test_wrong_configurations.py"

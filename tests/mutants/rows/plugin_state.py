@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "plugin-values-copied",
         "A value of one plugin, user or key cannot be decrypted as another's.",
-        "identity/users/plugin_values.py",
+        "identity/users/plugin_values.py::_purpose",
         'return f"plugin value {plugin} {user_id} {key}"',
         'return "plugin value"',
         "unit/plugin_values/test_service.py::test_the_database_has_no_plain_value_and_a_copied_row_is_refused",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "plugin-values-compared",
         "A value that has changed is not replaced.",
-        "identity/users/plugin_values.py",
+        "identity/users/plugin_values.py::PluginValues.compare_and_set",
         "if _text(present) != _text(expected):",
         "if False:",
         "unit/plugin_values/test_service.py::test_a_value_is_compared_before_it_is_replaced",
@@ -24,15 +24,15 @@ ROWS: Final = (
     core(
         "plugin-values-live-user",
         "No value is stored for a user who was deleted.",
-        "identity/users/plugin_values.py",
-        "self._require_user(connection, user_id)\n            _PUT",
+        "identity/users/plugin_values.py::PluginValues.put",
+        "self._require_user(connection, user_id) _PUT",
         "_PUT",
         "unit/plugin_values/test_service.py::test_what_cannot_be_stored_is_refused",
     ),
     core(
         "lease-free",
         "A job that another process runs is not started.",
-        "foundation/database/leases.py",
+        "foundation/database/leases.py::RowLease.claim",
         ".where(self.is_row, self.is_free)",
         ".where(self.is_row)",
         "unit/jobs/test_leases.py::test_a_new_job_is_due_after_its_interval",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "lease-owner",
         "A run that lost its lease changes nothing.",
-        "foundation/database/leases.py",
+        "foundation/database/leases.py::RowLease.__init__",
         'self.is_owned = self.is_row & (owner == bindparam("owner"))',
         "self.is_owned = self.is_row",
         "unit/jobs/test_leases.py::test_a_run_that_lost_its_lease_changes_nothing",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "trash-by-id",
         "A node in the trash cannot be reached by its id.",
-        "content/nodes/permissions.py",
+        "content/nodes/permissions.py::_is_node",
         "return is_node & nodes.c.trash_id.is_(None)",
         "return is_node",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "trash-of-others",
         "Members see only what they deleted themselves.",
-        "content/files/trash/service.py",
+        "content/files/trash/service.py::TrashService._find",
         "if trashed is None or user_id not in (None, trashed.entry.trashed_by):",
         "if trashed is None:",
         "rest/test_trash.py::TestList::test_others_see_nothing_of_an_entry",
@@ -24,8 +24,8 @@ ROWS: Final = (
     core(
         "trash-grants",
         "Grants in the trash put no node at the top level.",
-        "content/nodes/tree.py",
-        "            self._visibility.hide(connection, node.id)\n",
+        "content/nodes/tree.py::Tree.detach",
+        "self._visibility.hide(connection, node.id)",
         "",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",
         "unit/files/test_tree_machine.py::test_tree_and_grants_match_the_model",
@@ -33,15 +33,15 @@ ROWS: Final = (
     core(
         "trash-proof",
         "Removing a file permanently needs a fresh proof.",
-        "content/files/views.py",
-        "    if permanently:\n        require_fresh_proof()\n",
+        "content/files/views.py::delete_file",
+        "if permanently: require_fresh_proof()",
         "",
         "rest/test_trash.py::TestDeletion::test_permanently_removes_at_once_with_a_fresh_proof",
     ),
     core(
         "trash-elsewhere",
         "A restoration to another folder gives no permission that outlasts the caller's.",
-        "content/files/trash/service.py",
+        "content/files/trash/service.py::TrashService._folder",
         "if parent_id != former:",
         "if False:",
         "rest/test_trash.py::TestRestoration::test_it_needs_the_permission_to_write_to_the_folder",
@@ -49,9 +49,9 @@ ROWS: Final = (
     core(
         "versions-scan",
         "Content that may not be read is not restored from a version.",
-        "content/files/versions/service.py",
-        "            require_readable(version.scan)\n            content",
-        "            content",
+        "content/files/versions/service.py::VersionService.restore",
+        "require_readable(version.scan) content",
+        "content",
         "rest/test_versions.py::TestScanning::test_a_version_that_waits_for_its_scan_gets_its_state",
     ),
     core(

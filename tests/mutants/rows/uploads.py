@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "quota-reserve",
         "Uploads never exceed the quota of their tenant.",
-        "content/tenants/quota.py",
+        "content/tenants/quota.py::_take",
         "fits = quota.is_(None) | (total <= quota) | (growth <= 0)",
         "fits = quota.is_(None) | (total > 0) | (growth <= 0)",
         "rest/test_resumable_uploads.py::TestRules::test_quota_is_reserved_at_the_beginning",
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "quota-by-administrators",
         "An administrator of a tenant does not set its quota.",
-        "content/tenants/service.py",
+        "content/tenants/service.py::TenantService.update",
         'if "quota_bytes" in changes and not identity.is_admin:',
         "if False:",
         "rest/test_quota.py::test_administrators_of_the_server_alone_set_quotas",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "uploads-digest",
         "An upload that differs from its digest is refused.",
-        "web/http/uploads.py",
+        "web/http/uploads.py::require_match",
         "if not any(item and hmac.compare_digest(announced.expected, item) for item in actual):",
         "if not any(actual):",
         "rest/test_uploads.py::TestRawBody::test_a_matching_digest_is_accepted_and_another_refused",
@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "uploads-size",
         "A file above the limit is refused.",
-        "content/nodes/file_writer.py",
+        "content/nodes/file_writer.py::FileWriter.check",
         "if size > self.max_file_bytes:",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_more_than_the_limit_is_413",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "uploads-json-size",
         "A JSON body above the limit of its route is refused.",
-        "web/http/routing.py",
+        "web/http/routing.py::Operation._answer",
         "flask.request.max_content_length = self.max_body",
         "flask.request.max_content_length = None",
         "rest/test_input_bounds.py::test_a_body_of_a_public_route_has_at_most_64_kib",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "uploads-allowed-types",
         "Files of other types than the allowed ones are refused.",
-        "content/nodes/file_writer.py",
+        "content/nodes/file_writer.py::FileWriter.detect_type",
         "if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):",
         "if False:",
         "rest/test_quota.py::TestConfigured::test_other_types_than_the_allowed_are_415_by_content",
@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "uploads-sniffing",
         "Binary content is not taken for the text that its name claims.",
-        "foundation/media_types.py",
+        "foundation/media_types.py::sniff",
         "if not _is_text(head):",
         "if False:",
         "rest/test_uploads.py::test_the_type_is_detected_from_the_content",
@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "tus-offset",
         "A piece at another offset than the server's is refused.",
-        "content/uploads/service.py",
+        "content/uploads/service.py::_require_fit",
         "if offset != upload.received:",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_another_offset_is_409_and_changes_nothing",
@@ -73,15 +73,15 @@ ROWS: Final = (
     core(
         "tus-length",
         "A piece without a length does not exceed the announced length.",
-        "content/uploads/chunk_writer.py",
-        "    if arriving.has_more():\n",
-        "    if False:\n",
+        "content/uploads/chunk_writer.py::_require_end",
+        "if arriving.has_more():",
+        "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_more_than_was_announced_is_413",
     ),
     core(
         "tus-checksum",
         "A piece that differs from its checksum is refused.",
-        "content/uploads/chunk_writer.py",
+        "content/uploads/chunk_writer.py::_check",
         "if not compare_digest(arriving.digest(), checksum.digest):",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_a_checksum_is_checked",
@@ -89,7 +89,7 @@ ROWS: Final = (
     core(
         "tus-owner",
         "An upload is continued by the user who began it.",
-        "content/uploads/service.py",
+        "content/uploads/service.py::UploadService._own",
         "if upload.user_id != caller.user_id:",
         "if False:",
         "rest/test_resumable_uploads.py::TestRules::test_only_who_began_it_goes_on_and_only_as_a_member",
@@ -105,16 +105,16 @@ ROWS: Final = (
     core(
         "tus-lease",
         "Two clients do not write one upload at once.",
-        "foundation/database/leases.py",
+        "foundation/database/leases.py::RowLease.__init__",
         "self.is_free = or_(",
-        "self.is_free = or_(true(), ",
+        "self.is_free = or_(true(),",
         "rest/test_resumable_uploads.py::TestBrokenConnections"
         "::test_a_writer_excludes_others_and_a_dead_one_only_until_its_lease_expires",
     ),
     core(
         "direct-uploads-owner",
         "A direct upload is completed by the user and in the tenant that announced it.",
-        "content/uploads/direct.py",
+        "content/uploads/direct.py::DirectUploads._open",
         'if (claims["user"], token.tenant_id) != (caller.user_id, tenant_id):',
         "if False:",
         "rest/test_direct_to_store.py::test_permission_and_names_hold_at_the_end",
@@ -122,7 +122,7 @@ ROWS: Final = (
     core(
         "direct-uploads-digest",
         "A direct upload that differs from its announced digest is refused.",
-        "content/uploads/direct.py",
+        "content/uploads/direct.py::DirectUploads._complete",
         "if not hmac.compare_digest(received.blob.checksum, token.checksum):",
         "if False:",
         "rest/test_direct_to_store.py::test_content_that_was_not_announced_is_refused_and_collected",
@@ -130,7 +130,7 @@ ROWS: Final = (
     core(
         "direct-uploads-open",
         "A user has so many open direct uploads.",
-        "content/uploads/direct.py",
+        "content/uploads/direct.py::Reservations._require_few",
         "if count >= self._max_open:",
         "if False:",
         "rest/test_direct_to_store.py::test_open_announcements_of_a_user_are_bounded",
@@ -138,7 +138,7 @@ ROWS: Final = (
     core(
         "pictures-pixels",
         "A picture of too many pixels is refused before it is decoded.",
-        "content/business_files/images.py",
+        "content/business_files/images.py::decode",
         "if image.width * image.height > max_pixels:",
         "if False:",
         "unit/business_files/test_pictures.py::test_too_many_pixels_are_refused_by_the_header",
@@ -146,7 +146,7 @@ ROWS: Final = (
     core(
         "pictures-frames",
         "The frames of an animation count together.",
-        "content/business_files/images.py",
+        "content/business_files/images.py::_frames",
         "if pixels > max_pixels:",
         "if False:",
         "unit/business_files/test_pictures.py"
@@ -155,7 +155,7 @@ ROWS: Final = (
     core(
         "pictures-waiting",
         "Only so many requests wait for a picture to be decoded.",
-        "content/business_files/pictures.py",
+        "content/business_files/pictures.py::PictureSlots._wait",
         "if self._waiting >= _MAX_WAITING:",
         "if False:",
         "unit/business_files/test_slots.py"
