@@ -163,6 +163,14 @@ SEAMS: Final = (
         user="strongroom_scan_clamd.plugin",
     ),
     Seam(
+        "register_password_schemes",
+        "let users of another system keep their passwords",
+        kind="passwords",
+        page="passwords",
+        contract="password_schemes.PasswordSchemeContract",
+        user="strongroom_password_schemes.plugin",
+    ),
+    Seam(
         "register_jobs",
         "run something every hour, once for all servers together",
         kind="job",

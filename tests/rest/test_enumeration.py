@@ -1,5 +1,7 @@
 """Neither a response nor its duration reveals whether an account exists."""
 
+import base64
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,12 +15,12 @@ import pytest
 from sqlalchemy import Engine, event, update
 from tests.support.api import PASSWORD, Answer, Api
 from tests.support.config import lifted
+from tests.support.hashers import make_hasher
 from tests.support.timing import busy_wait, differences, differs
 
 from strongroom.activity.notifications.service import MessageService
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords
-from strongroom.identity.users.password_policy import PasswordHasher
 from strongroom.testing.clock import HOUR
 
 KNOWN, UNKNOWN = "known@example.com", "other@example.com"
@@ -128,7 +130,8 @@ class TestRaisedCost:
     @pytest.fixture
     def rounds(self, api: Api, known: None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         """The rounds of every hash that is computed; the known user's has less."""
-        cheap = PasswordHasher(api.container.base.keys.derive("passwords"), cost=4).hash(PASSWORD)
+        key = api.container.base.keys.derive("passwords")
+        cheap = make_hasher(key, cost=4).hash(PASSWORD).hash
         with api.container.database.write() as connection:
             connection.execute(update(passwords).values(hash=cheap))
         counted: list[int] = []
@@ -201,22 +204,43 @@ def transactions(action: Callable[[], object]) -> Counter[str]:
     return Counter(counted)
 
 
-@pytest.mark.skipif(
+only_alone = pytest.mark.skipif(
     "STRONGROOM_TEST_TIMING" not in os.environ,
     reason="times differ with what else the machine does: make test-timing runs these by themselves",
 )
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-class TestTiming:
-    """Response times, which must not reveal accounts."""
+only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+class Timing:
+    """Measures response times."""
 
     @pytest.fixture(autouse=True)
     def pool(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
         """Messages go as in production: in the background, by a sender that is not waited for."""
         messages = api.container.get(MessageService)
-        monkeypatch.setattr(messages, "_senders", {"email": [QuietSender()]})
+        monkeypatch.setattr(messages, "senders", {"email": [QuietSender()]})
         with ThreadPoolExecutor(1) as pool:
             monkeypatch.setattr(messages, "_pool", pool)
             yield pool
+
+    def measure(self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt) -> list[float]:
+        """Return by how much longer the known take, pair by pair."""
+
+        def settle() -> None:
+            # No limit is ever reached, and no message of before is still on its way.
+            api.clock.advance(HOUR)
+            pool.submit(int).result()
+
+        known, unknown = (partial(attempt, api, who) for who in (KNOWN, UNKNOWN))
+        # Create objects that a process creates once.
+        known(), unknown()
+        return differences(known, unknown, settle, pairs=PAIRS, tries=TRIES)
+
+
+@only_alone
+@only_sqlite
+class TestTiming(Timing):
+    """Response times, which must not reveal accounts."""
 
     @pytest.mark.parametrize("attempt", [log_in, reset, request_code, is_available])
     def test_known_and_unknown_cost_as_many_transactions(
@@ -250,15 +274,41 @@ class TestTiming:
         monkeypatch.setattr(CredentialService, "find_users", find_slowly)
         assert differs(self.measure(api, pool, attempt))
 
-    def measure(self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt) -> list[float]:
-        """Return by how much longer the known take, pair by pair."""
 
-        def settle() -> None:
-            # No limit is ever reached, and no message of before is still on its way.
-            api.clock.advance(HOUR)
-            pool.submit(int).result()
+SALT = "0123456789abcdef"
 
-        known, unknown = (partial(attempt, api, who) for who in (KNOWN, UNKNOWN))
-        # Create objects that a process creates once.
-        known(), unknown()
-        return differences(known, unknown, settle, pairs=PAIRS, tries=TRIES)
+
+def of_pbkdf2(iterations: int) -> dict[str, str]:
+    derived = hashlib.pbkdf2_hmac("sha256", PASSWORD.encode(), SALT.encode(), iterations)
+    text = f"pbkdf2_sha256${iterations}${SALT}${base64.b64encode(derived).decode()}"
+    return {"algorithm": "django", "hash": text}
+
+
+MD5 = {
+    "algorithm": "auth0",
+    "custom_password_hash": {
+        "algorithm": "md5",
+        "hash": {"value": hashlib.md5(PASSWORD.encode()).hexdigest(), "encoding": "hex"},
+    },
+}
+
+
+@only_alone
+@only_sqlite
+@pytest.mark.config({"plugins": {"enabled": ["storage_local", "password_schemes"]}})
+class TestImportedTiming(Timing):
+    """Failed logins of users whose imported hash is faster or slower than the server's own."""
+
+    @pytest.mark.parametrize("described", [MD5, of_pbkdf2(10), of_pbkdf2(60_000)])
+    def test_durations_do_not_distinguish_an_imported_hash(
+        self, api: Api, pool: ThreadPoolExecutor, described: dict[str, Any]
+    ) -> None:
+        api.imported(described, "imported@example.com")
+        # The samples are read.
+        api.clock.advance(HOUR)
+        for name in (KNOWN, UNKNOWN):
+
+            def attempt(api: Api, who: str, other: str = name) -> Answer:
+                return log_in(api, "imported@example.com" if who == KNOWN else other)
+
+            assert not differs(self.measure(api, pool, attempt))

@@ -58,7 +58,7 @@ def code_of(api: Api, secret: str) -> str:
     return pyotp.TOTP(secret).generate_otp(api.clock.now() // 30_000)
 
 
-def made(api: Api, name: str, kind: UserType = UserType.USER, **identifiers: str) -> Person:
+def made(api: Api, name: str, kind: UserType = UserType.USER, **identifiers: Any) -> Person:
     """Make a user without logging in."""
     registration = Registration(
         name=name, password=PASSWORD, email=f"{name}@example.com", kind=kind, **identifiers

@@ -152,7 +152,7 @@ class Api:
         """Return how many objects the storage contains."""
         return len(list(self.container.get(BlobService).storages["main"].scan()))
 
-    def person(self, *, admin: bool = False, name: str = "Somebody", **identifiers: str) -> Person:
+    def person(self, *, admin: bool = False, name: str = "Somebody", **identifiers: Any) -> Person:
         """Make a user and log in."""
         self._people += 1
         email = identifiers.pop("email", f"person{self._people}@example.com")
@@ -162,6 +162,11 @@ class Api:
         response = self.log_in(email)
         assert response.status_code == 200, response.text
         return Person(user.id, email, response.headers["X-Access-Token"])
+
+    def imported(self, described: Json, email: str) -> str:
+        """Make a user with a password hash of another system; return the id."""
+        registration = Registration(name="", password="", email=email, described_hash=described)
+        return self.container.get(RegistrationService).create(registration, Origin()).id
 
     def tenant(self, by: Person, name: str = "Acme") -> str:
         """Make a tenant and return its path."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import core
+from tests.mutants.modules import core, password_schemes
 
 ROWS: Final = (
     core(
@@ -129,6 +129,39 @@ ROWS: Final = (
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
         "unit/users/test_passwords.py::test_concurrent_hashes_are_bounded",
+    ),
+    core(
+        "passwords-imported-floor",
+        "The time of a failed login does not reveal who has an imported password.",
+        "identity/users/password_policy.py",
+        "if not matches and seconds < floor:",
+        "if False:",
+        "unit/users/test_passwords.py::TestFloor"
+        "::test_every_failure_takes_as_long_as_one_of_the_slowest_hash",
+    ),
+    password_schemes(
+        "passwords-imported-caps",
+        "A hash whose parameters exceed a cap is refused before it is computed.",
+        "derivations.py",
+        "    if not holds:\n        raise HashRejected(rule)\n",
+        "    pass\n",
+        "password_schemes/test_password_schemes.py::test_expensive_parameters_of_an_import_are_refused",
+    ),
+    core(
+        "passwords-imported-digests",
+        "A fast digest of an import is not stored.",
+        "identity/users/password_policy.py",
+        "own = self.hash(parsed.digest).hash",
+        "own = parsed.digest",
+        "rest/test_imported_passwords.py::test_a_fast_digest_is_never_stored",
+    ),
+    core(
+        "passwords-imported-older-code",
+        "Older code does not serve a database with imported passwords.",
+        "identity/users/credentials.py",
+        "            require_code(connection, _IMPORTED_SINCE)\n",
+        "            pass\n",
+        "rest/test_imported_passwords.py::test_older_code_is_refused_from_the_first_imported_hash_on",
     ),
     core(
         "passwords-queue",

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,6 +19,7 @@ from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.users.factor_policy import FactorState
 from strongroom.identity.users.models import User, UserType
 from strongroom.plugin_api.factors import kind_of
+from strongroom.plugin_api.password_schemes import HashRejected
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
@@ -49,6 +50,7 @@ def make_setup_link(container: "Container") -> ShownLink:
 
 COMMAND_LINE: Final = Origin(user_agent="command line")
 _AT_ONCE: Final = 100
+_MAX_HASH: Final = 64 * 1024
 
 
 @click.group("users")
@@ -63,6 +65,11 @@ def users_group() -> None:
 @click.option("--name", default="", help="The display name of the user.")
 @click.option("--admin", is_flag=True, help="Make the user an administrator of the server.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option(
+    "--password-hash-stdin",
+    is_flag=True,
+    help="Read the JSON of a password hash of another system from standard input.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the user as JSON.")
 @click.pass_obj
 def create(
@@ -74,6 +81,7 @@ def create(
     *,
     admin: bool,
     password_stdin: bool,
+    password_hash_stdin: bool,
     as_json: bool,
 ) -> None:
     """Create a user; the given credentials count as verified."""
@@ -92,8 +100,14 @@ def create(
         try:
             # Checked before the prompt, so that no password is typed in vain.
             registrations.require_available(registration)
-            password = _read_password(from_stdin=password_stdin)
-            user = registrations.create(replace(registration, password=password), COMMAND_LINE)
+            if password_hash_stdin:
+                registration = replace(registration, described_hash=_read_hash())
+            else:
+                password = _read_password(from_stdin=password_stdin)
+                registration = replace(registration, password=password)
+            user = registrations.create(registration, COMMAND_LINE)
+        except HashRejected as error:
+            raise click.ClickException(f"the password hash is refused: {error}") from error
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
     click.echo(json.dumps(_serialize(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
@@ -206,6 +220,16 @@ def _read_password(*, from_stdin: bool) -> str:
         return sys.stdin.readline().rstrip("\r\n")
     password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     return password
+
+
+def _read_hash() -> dict[str, Any]:
+    try:
+        described = json.loads(sys.stdin.read(_MAX_HASH))
+    except ValueError as error:
+        raise click.ClickException("the password hash must be JSON") from error
+    if not isinstance(described, dict):
+        raise click.ClickException("the password hash must be a JSON object")
+    return described
 
 
 def _serialize(user: User) -> dict[str, str | int]:

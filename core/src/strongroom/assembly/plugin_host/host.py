@@ -37,7 +37,7 @@ from strongroom.identity.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.sessions.views import token_headers
 from strongroom.identity.users.contacts import Notices
-from strongroom.identity.users.password_policy import PasswordHasher
+from strongroom.identity.users.password_policy import PasswordHasher, StoredPassword
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.authentication import CallerInfo, Scope
@@ -214,10 +214,10 @@ class PluginHost(HostAPI):
         self._services().get(CaptchaService).spend(answer, client().address)
 
     def hash_password(self, password: str) -> str:
-        return self._services().get(PasswordHasher).hash(password)
+        return self._services().get(PasswordHasher).hash(password).hash
 
     def verify_password(self, password: str, stored: str) -> bool:
-        return self._services().get(PasswordHasher).verify(password, stored)
+        return self._services().get(PasswordHasher).verify(password, StoredPassword(stored))
 
     @cached_property
     def events(self) -> EventLog:

@@ -9,6 +9,7 @@ from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
 
@@ -149,6 +150,15 @@ KINDS: Final = (
         ContentScanner,
         "scanner",
         "Scanner",
+    ),
+    Kind(
+        "passwords",
+        "Verifies password hashes of another system",
+        "register_password_schemes",
+        "password_schemes.PasswordSchemeContract",
+        PasswordScheme,
+        "scheme",
+        "Scheme",
     ),
     Kind(
         "job",

@@ -21,6 +21,7 @@ from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.metrics import Metric
+from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
@@ -72,6 +73,11 @@ def register_message_senders() -> Iterable[type[MessageSender[Any]]]:  # type: i
 @hookspec
 def register_content_scanners() -> Iterable[type[ContentScanner[Any]]]:  # type: ignore[empty-body]
     """Return content scanners. ``[scanning] scanners`` lists the enabled ones in the order of use."""
+
+
+@hookspec
+def register_password_schemes() -> Iterable[type[PasswordScheme]]:  # type: ignore[empty-body]
+    """Return schemes of imported password hashes. The ``algorithm`` of a hash names its scheme."""
 
 
 @hookspec(

@@ -29,13 +29,14 @@ from strongroom.foundation.database.plugin_tables import tables_fault
 from strongroom.foundation.errors import catalogue
 from strongroom.foundation.plugins import hookspecs
 from strongroom.foundation.plugins.hook_calls import SlowHooks, failure, one_line, own
-from strongroom.plugin_api import API_VERSION, Extension
+from strongroom.plugin_api import API_VERSION, Extension, NoOptions
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventType
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import SignedUploads, StorageBackend, StorageWrapper
@@ -120,6 +121,7 @@ _RULES: Final[tuple[tuple[type[Any], str, Callable[[Any], bool], str], ...]] = (
     (CaptchaProvider, "kind", _is_text, 'a string, such as "image"'),
     (MessageSender, "channels", _are_texts, 'a set of channels, such as frozenset({"sms"})'),
     (ContentScanner, "head_only", lambda value: isinstance(value, bool), "True or False"),
+    (PasswordScheme, "options_type", lambda value: value is NoOptions, "NoOptions"),
     (SignedUploads, "max_size", _is_size, "the largest upload in bytes, a positive int"),
     (Extension, "options_type", _are_options, "a dataclass whose fields are made by option()"),
 )
@@ -209,6 +211,9 @@ class PluginManager:
         )
         self.content_scanners: Offered[ContentScanner[Any]] = self._collect(
             "register_content_scanners", ContentScanner
+        )
+        self.password_schemes: Offered[PasswordScheme] = self._collect(
+            "register_password_schemes", PasswordScheme
         )
         self.errors: Mapping[str, ErrorKind] = self._collect_errors()
         self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from strongroom.builtin import (
     basic,
+    bcrypt_hmac,
     console,
     fixed_captcha,
     image_captcha,
@@ -26,17 +27,19 @@ from strongroom.foundation.config.plugin_discovery import (
 )
 from strongroom.foundation.config.sources import READABLE_WANTED, suggestion
 from strongroom.foundation.plugins.manager import PluginError, PluginManager
-from strongroom.plugin_api import Extension
+from strongroom.plugin_api import Extension, NoOptions
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
+from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
 
 BUILTIN = (
     password,
+    bcrypt_hmac,
     image_captcha,
     proof_of_work,
     fixed_captcha,
@@ -83,6 +86,8 @@ class Selection:
     captcha: ExtensionSpec[CaptchaProvider[Any]]
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
     scanners: Sequence[ExtensionSpec[ContentScanner[Any]]]
+    password_schemes: Mapping[str, ExtensionSpec[PasswordScheme]]
+    """Those of all enabled plugins, because the database says which are in use."""
     options: Mapping[str, Any]
     """The options of each plugin that has any, by the name of the plugin."""
 
@@ -157,6 +162,9 @@ def _select(configuration: Configuration) -> Selection:
         captcha=chooser.captcha(plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
         scanners=chooser.scanners(plugins.content_scanners),
+        password_schemes={
+            name: ExtensionSpec(scheme, NoOptions()) for name, scheme in plugins.password_schemes.items()
+        },
         options=chooser.plugin_options(plugins),
     )
     configuration.reject_unknown(

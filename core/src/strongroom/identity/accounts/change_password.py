@@ -109,11 +109,11 @@ class PasswordService:
             raise errors.ValidationFailed.of_field("newPassword", "unchanged", message)
         self._credentials.require_acceptable(new, "newPassword")
         old_hash = self._current.verify(user_id, old)
-        password_hash = self._credentials.hash_password(new, "newPassword")
+        new_password = self._credentials.hash_password(new, "newPassword")
 
         def replace(connection: Connection) -> None:
             # The user may have changed the password since it was verified, to lock out the caller.
-            if not self._credentials.replace_password(connection, user_id, old_hash, password_hash):
+            if not self._credentials.replace_password(connection, user_id, old_hash, new_password):
                 raise errors.WrongPassword
 
         self._set(user_id, replace, "password.change", identity.authorization_id, origin)
@@ -141,13 +141,13 @@ class PasswordService:
         user_id = self._holder_of(credential)
         # Hashed outside of a transaction, because hashing is slow and would block other writers.
         try:
-            password_hash = self._credentials.hash_password(new, "newPassword")
+            new_password = self._credentials.hash_password(new, "newPassword")
         except errors.Unavailable:
             self._codes.restore([code])
             raise
 
         def replace(connection: Connection) -> None:
-            self._credentials.set_password(connection, user_id, password_hash)
+            self._credentials.set_password(connection, user_id, new_password)
 
         self._set(user_id, replace, "password.reset", None, origin)
         self._forgive(user_id)

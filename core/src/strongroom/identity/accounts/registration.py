@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -12,6 +13,7 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME, User, UserType
+from strongroom.identity.users.password_policy import StoredPassword
 from strongroom.identity.users.service import UserService, require_open
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.identity.verification.codes import CodeService, Purpose
@@ -28,6 +30,8 @@ class Registration:
     mobile: str | None = None
     username: str | None = None
     kind: UserType = UserType.USER
+    described_hash: Mapping[str, Any] | None = field(default=None, repr=False)
+    """The JSON of a hash of another system, instead of the password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Prepared:
     name: str
     kind: UserType
     credentials: Sequence[Credential]
-    password_hash: str = field(repr=False)
+    password: StoredPassword = field(repr=False)
 
 
 InvitationCheck = Callable[[str, Credential], bool]
@@ -133,6 +137,7 @@ class RegistrationService:
         The audit record has no actor: no user has done it.
 
         Raises:
+            HashRejected: the hash of another system is malformed or too expensive.
             ValidationFailed: a name is malformed or missing, or the password is weak.
             CredentialTaken: another user has one of the names.
             Unavailable: too many hashes are waiting.
@@ -145,12 +150,14 @@ class RegistrationService:
         """Check a registration and hash its password. Slow: call it outside of a transaction.
 
         Raises:
+            HashRejected: the hash of another system is malformed or too expensive.
             ValidationFailed: a name is malformed or missing, or the password is weak.
             Unavailable: too many hashes are waiting.
         """
         credentials = self._credentials_of(registration)
-        password_hash = self._credentials.hash_password(registration.password)
-        return Prepared(registration.name, registration.kind, credentials, password_hash)
+        return Prepared(
+            registration.name, registration.kind, credentials, self._password_of(registration)
+        )
 
     def add(
         self, connection: Connection, prepared: Prepared, origin: Origin, *, is_own: bool = True
@@ -165,7 +172,7 @@ class RegistrationService:
         user = self._users.create(connection, prepared.name, prepared.kind)
         for credential in prepared.credentials:
             self._credentials.bind(connection, user.id, credential)
-        self._credentials.set_password(connection, user.id, prepared.password_hash)
+        self._credentials.set_password(connection, user.id, prepared.password)
         event = AuditEvent(
             "user.create",
             actor_id=user.id if is_own else None,
@@ -218,6 +225,11 @@ class RegistrationService:
                 raise errors.CredentialTaken.of_field(
                     credential.kind, "taken", errors.CredentialTaken.message
                 )
+
+    def _password_of(self, registration: Registration) -> StoredPassword:
+        if registration.described_hash is None:
+            return self._credentials.hash_password(registration.password)
+        return self._credentials.imported_password(registration.described_hash)
 
     def _credentials_of(self, registration: Registration) -> list[Credential]:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}

@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Final, cast
+from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
@@ -24,6 +24,7 @@ from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import CredentialTaken, Unavailable, ValidationFailed
@@ -32,6 +33,7 @@ from strongroom.identity.users import password_policy as policy
 from strongroom.identity.users.models import (
     EMAIL,
     MOBILE,
+    OWN_SCHEME,
     SINGLE_KINDS,
     USER,
     USERNAME,
@@ -42,7 +44,8 @@ from strongroom.identity.users.models import (
     second_factors,
     users,
 )
-from strongroom.identity.users.password_policy import MAX_LENGTH, PasswordHasher
+from strongroom.identity.users.password_policy import MAX_LENGTH, PasswordHasher, StoredPassword
+from strongroom.identity.users.password_samples import STORED, PasswordSamples, stored_password
 from strongroom.identity.users.service import LOGINS_LOCK, lock_logins
 from strongroom.plugin_api.login import Credential
 
@@ -140,22 +143,24 @@ _SET_PASSWORD: Final = Statement(
         passwords,
         lambda insert: insert.on_conflict_do_update(
             index_elements=[passwords.c.user_id],
-            set_={"hash": insert.excluded.hash, "changed_at": insert.excluded.changed_at},
+            set_={name: insert.excluded[name] for name in ("hash", "scheme", "cost", "changed_at")},
         ),
     )
 )
 _IS_OLD: Final = _PASSWORD_OF_USER & (passwords.c.hash == bindparam("old_hash"))
-_REPLACE_PASSWORD: Final = Statement(
-    update(passwords).where(_IS_OLD).values(hash=bindparam("new_hash"), changed_at=bindparam("now"))
+_NEW_HASH: Final = (
+    update(passwords).where(_IS_OLD).values(hash=bindparam("new_hash"), scheme=OWN_SCHEME, cost="")
 )
-_REHASH: Final = Statement(update(passwords).where(_IS_OLD).values(hash=bindparam("new_hash")))
+_REPLACE_PASSWORD: Final = Statement(_NEW_HASH.values(changed_at=bindparam("now")))
+_REHASH: Final = Statement(_NEW_HASH)
 _REMOVE_PASSWORD: Final = Statement(delete(passwords).where(_PASSWORD_OF_USER))
-_HASH: Final = Statement(select(passwords.c.hash).where(_PASSWORD_OF_USER))
+_PASSWORD: Final = Statement(select(*STORED).where(_PASSWORD_OF_USER), stored_password)
+_IMPORTED_SINCE: Final = "0029"
 _CHANGED_AT: Final = Statement(
     select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
 )
 _PASSWORD_OF: Final = Statement(
-    select(passwords.c.user_id, passwords.c.hash)
+    select(passwords.c.user_id, *STORED)
     .join(credentials, credentials.c.user_id == passwords.c.user_id)
     .where(_NAMED)
 )
@@ -225,6 +230,7 @@ class CredentialService:
         self._hasher = hasher
         self._default_region = default_region
         self._bound: list[BoundListener] = []
+        self._samples = PasswordSamples(clock)
 
     def on_bound(self, listener: BoundListener) -> None:
         """Call a listener in the transaction of each new credential, with its user."""
@@ -342,17 +348,20 @@ class CredentialService:
             credentials.c.kind.in_(SINGLE_KINDS), credentials.c.value.icontains(part, autoescape=True)
         )
 
-    def set_password(self, connection: Connection, user_id: str, password_hash: str) -> None:
-        """Set the user's password to a hash from :meth:`hash_password`."""
-        row = {"user_id": user_id, "hash": password_hash, "changed_at": self._clock.now()}
+    def set_password(self, connection: Connection, user_id: str, password: StoredPassword) -> None:
+        """Set the user's password to one of :meth:`hash_password` or :meth:`imported_password`."""
+        if password.scheme != OWN_SCHEME:
+            # Older code would take the hash for its own.
+            require_code(connection, _IMPORTED_SINCE)
+        row = {"user_id": user_id, **asdict(password), "changed_at": self._clock.now()}
         # Concurrent calls are serialised by the row lock; the last one wins.
         _SET_PASSWORD.execute(connection, row)
 
     def replace_password(
-        self, connection: Connection, user_id: str, old_hash: str, new_hash: str
+        self, connection: Connection, user_id: str, old_hash: str, new: StoredPassword
     ) -> bool:
         """Compare and set: replace the hash if it is still ``old_hash``; return whether it was."""
-        change = {"of_user": user_id, "old_hash": old_hash, "new_hash": new_hash}
+        change = {"of_user": user_id, "old_hash": old_hash, "new_hash": new.hash}
         return _REPLACE_PASSWORD.execute(connection, {**change, "now": self._clock.now()}) == 1
 
     def require_acceptable(self, password: str, field: str = "password") -> None:
@@ -364,8 +373,22 @@ class CredentialService:
         if password_faults := policy.password_faults(password, field):
             raise ValidationFailed(details=password_faults)
 
-    def hash_password(self, password: str, field: str = "password") -> str:
-        """Return the hash of a new password.
+    def imported_password(self, described: Mapping[str, Any]) -> StoredPassword:
+        """Return the password of a user who comes from another system, for :meth:`set_password`.
+
+        Call it outside of a transaction: a digest that is too fast is hashed again.
+
+        Args:
+            described: the JSON of the hash; its ``algorithm`` names a scheme.
+
+        Raises:
+            HashRejected: no scheme has this name, or the hash is malformed or too expensive.
+            Unavailable: too many hashes are waiting.
+        """
+        return self._hasher.imported(described)
+
+    def hash_password(self, password: str, field: str = "password") -> StoredPassword:
+        """Return a new password, for :meth:`set_password`.
 
         Slow: call it outside of a transaction, after all cheap checks.
 
@@ -385,15 +408,15 @@ class CredentialService:
             Unavailable: too many logins are waiting.
         """
         credential = self.identify(username)
-        found = self._password_of(credential) if credential else None
-        user_id, stored = found or (None, None)
+        user_id, stored = self._password_of(credential) if credential else (None, None)
         # Verified even without a user, so that the time is the same.
-        if len(password) > MAX_LENGTH or not self._hasher.verify(password, stored):
+        samples = self._samples.current
+        if len(password) > MAX_LENGTH or not self._hasher.verify_login(password, stored, samples):
             return None
         if user_id and stored and self._hasher.is_outdated(stored):
             # A full hash queue must not fail the login; the next login tries again.
             with suppress(Unavailable):
-                self._rehash(user_id, stored, password)
+                self._rehash(user_id, stored.hash, password)
         return credential
 
     def has_password(self, connection: Connection, user_id: str) -> bool:
@@ -407,17 +430,19 @@ class CredentialService:
             Unavailable: too many hashes are waiting.
         """
         with self._database.read() as connection:
-            stored: str | None = _HASH.scalar(connection, {"of_user": user_id})
+            stored = _PASSWORD.first(connection, {"of_user": user_id})
         matches = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
-        return stored if matches else None
+        return stored.hash if matches and stored else None
 
-    def _password_of(self, credential: Credential) -> tuple[str, str] | None:
-        wanted = {"kind": credential.kind, "value": credential.value}
+    def _password_of(self, credential: Credential) -> tuple[str | None, StoredPassword | None]:
+        named = {"kind": credential.kind, "value": credential.value}
         with self._database.read() as connection:
-            return cast("tuple[str, str] | None", _PASSWORD_OF.first(connection, wanted))
+            self._samples.refresh(connection)
+            row = _PASSWORD_OF.first(connection, named)
+        return (row[0], stored_password(row[1:])) if row else (None, None)
 
     def _rehash(self, user_id: str, old: str, password: str) -> None:
         new = self._hasher.hash(password)
         with self._database.write() as connection:
             # Only if unchanged: a password that was replaced in the meantime must stay replaced.
-            _REHASH.execute(connection, {"of_user": user_id, "old_hash": old, "new_hash": new})
+            _REHASH.execute(connection, {"of_user": user_id, "old_hash": old, "new_hash": new.hash})

@@ -120,13 +120,21 @@ credentials: Final = Table(
     ),
 )
 
+OWN_SCHEME: Final = "bcrypt_hmac"
+"""The scheme of new passwords."""
+
 passwords: Final = Table(
     "passwords",
     metadata,
     Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
-    Column("hash", String(128), nullable=False),
+    Column("hash", Text, nullable=False),
     Column("changed_at", Timestamp, nullable=False),
+    Column("scheme", String(32), nullable=False, server_default=OWN_SCHEME),
+    Column("cost", String(64), nullable=False, server_default=""),
+    Index(None, "scheme", "cost", info={WHERE: f"scheme <> '{OWN_SCHEME}'"}),
 )
+"""``scheme`` names the :class:`PasswordScheme` of an imported hash, and ``cost`` has its parameters. The
+first successful login replaces the hash by one of :data:`OWN_SCHEME`, whose ``cost`` is empty."""
 
 
 @dataclass(frozen=True, slots=True)

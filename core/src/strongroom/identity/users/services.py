@@ -1,6 +1,6 @@
 """The services of users and their credentials."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from functools import cached_property
 
@@ -11,10 +11,12 @@ from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy
+from strongroom.identity.users.models import OWN_SCHEME
 from strongroom.identity.users.password_policy import PasswordHasher
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
+from strongroom.plugin_api.password_schemes import NewPasswordScheme, PasswordScheme
 from strongroom.web.gateway.exchange import release_slot
 from strongroom.web.services import Groups, Infrastructure, ServiceGroup, UserEraser
 
@@ -33,15 +35,28 @@ class UserServices(ServiceGroup):
     @cached_property
     def hasher(self) -> PasswordHasher:
         advanced, metrics = self._settings.advanced, self._base.metrics
+        own, imported = self._password_schemes()
         return PasswordHasher(
-            self._base.keys.derive("passwords"),
-            cost=self._settings.passwords.bcrypt_cost,
+            own,
+            imported,
             max_concurrent=advanced.max_concurrent_hashes,
             queue_length=advanced.hash_queue,
             watch=metrics.hashing if metrics else nullcontext,
             on_wait=self._base.on_wait("hashes"),
             on_block=release_slot,
         )
+
+    def _password_schemes(self) -> tuple[NewPasswordScheme, Mapping[str, PasswordScheme]]:
+        """Return the scheme of new passwords, and those of imported ones by name."""
+        choices = dict(self._base.selection.password_schemes)
+        secrets = self._base.keys.derive("passwords"), self._settings.passwords.bcrypt_cost
+        own = self._base.construct(choices.pop(OWN_SCHEME), ("passwords",), *secrets)
+        if not isinstance(own, NewPasswordScheme):
+            raise TypeError(f"the scheme {OWN_SCHEME} makes no hashes")
+        return own, {
+            name: self._base.construct(choice, ("plugins", "enabled"))
+            for name, choice in choices.items()
+        }
 
     @cached_property
     def credentials(self) -> CredentialService:

@@ -1,0 +1,1 @@
+"""Password hashes of other systems, so that their users keep their passwords."""

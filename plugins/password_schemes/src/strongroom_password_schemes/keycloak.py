@@ -1,0 +1,48 @@
+"""Credentials of a Keycloak export, rewritten in the PHC string format."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from strongroom.plugin_api.password_schemes import HashRejected, ImportedHash, Json, PasswordScheme
+from strongroom_password_schemes import derivations
+from strongroom_password_schemes.members import object_of, text_of, to_base64, unbase64, whole_of
+
+_DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
+_ARGON2_VERSIONS: Final = {"1.0": 16, "1.3": 19}
+
+
+class Keycloak(PasswordScheme):
+    """PBKDF2 and Argon2 of Keycloak.
+
+    Members: ``credentialData`` and ``secretData`` of the credential, as objects or as JSON text.
+    """
+
+    name = "keycloak"
+
+    def parse(self, described: Json) -> ImportedHash:
+        stored = _phc_of(object_of(described, "credentialData"), object_of(described, "secretData"))
+        return ImportedHash(stored, derivations.cost_of(stored))
+
+    def verify(self, password: str, stored: str) -> bool:
+        return derivations.matches(password.encode(), stored)
+
+
+def _phc_of(data: Mapping[str, Any], secret: Mapping[str, Any]) -> str:
+    algorithm, iterations = text_of(data, "algorithm"), whole_of(data, "hashIterations")
+    salt, value = (unbase64(text_of(secret, name), name) for name in ("salt", "value"))
+    texts = f"${to_base64(salt)}${to_base64(value)}"
+    if algorithm in _DIGESTS:
+        return f"$pbkdf2-{_DIGESTS[algorithm]}$i={iterations},l={len(value)}{texts}"
+    if algorithm != "argon2":
+        raise HashRejected(f"algorithm must be argon2 or one of: {', '.join(_DIGESTS)}")
+    parameters = {
+        name: _first(values) for name, values in object_of(data, "additionalParameters").items()
+    }
+    version = _ARGON2_VERSIONS.get(text_of(parameters, "version", "1.3"), 0)
+    memory, lanes = whole_of(parameters, "memory"), whole_of(parameters, "parallelism")
+    kind = text_of(parameters, "type", "id")
+    return f"$argon2{kind}$v={version}$m={memory},t={iterations},p={lanes}{texts}"
+
+
+def _first(values: Any) -> Any:
+    return values[0] if isinstance(values, list) and values else values
