@@ -26,11 +26,14 @@ from tests.support.actors import (
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers
 from tests.support.config import lifted, write_api_config
 from tests.support.databases import PostgresqlDatabases, SqliteDatabases
+from tests.support.features import is_left_out, needs
 
 from strongroom.clock import iso_format
+from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.operations import NodeRule
+from strongroom.content.uploads.direct_feature import DirectUploadsFeature
 from strongroom.web.http.routing import Operation
 
 PICTURE = b64decode(
@@ -419,6 +422,9 @@ WITHOUT_NODE = {
 
 TENANT = "/api/v1/tenants/<tenant_id>"
 
+if is_left_out(DirectUploadsFeature):
+    WITHOUT_NODE.discard(("POST /direct-uploads", operations.CREATE.name))
+
 
 def test_the_matrix_has_each_route_to_a_node_with_the_permission_of_its_operation(
     world: World,
@@ -788,6 +794,7 @@ def test_only_its_creator_continues_an_upload(world: World) -> None:
 BUSINESS_UPLOADS = ["", "/photos", "/figures", "/covers", "/avatars"]
 
 
+@needs(BusinessFilesFeature)
 @pytest.mark.parametrize("suffix", BUSINESS_UPLOADS)
 def test_business_files_are_uploaded_by_every_user_and_removed_by_their_owner_or_an_administrator(
     world: World, suffix: str

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, error_code
+from tests.support.features import LEFT_OUT_ENDPOINTS, LEFT_OUT_RULES
 
 from strongroom.assembly.operations import TABLES
 from strongroom.foundation.operations import rows_of
@@ -82,6 +83,9 @@ SCOPES = {
 }
 """The operations that admit access keys. A new one is added here only after its limits were tested."""
 
+for endpoints in SCOPES.values():
+    endpoints.difference_update(LEFT_OUT_ENDPOINTS)
+
 
 def operations(api: Api) -> Iterator[tuple[str, str, str, Operation]]:
     """Yield the endpoint, the method and the path of each operation."""
@@ -138,7 +142,7 @@ def test_each_route_of_files_and_tenants_has_a_row_and_the_description_states_it
 def test_each_row_is_that_of_a_route(api: Api) -> None:
     used = {id(row) for *_, view in operations(api) for row in (view.rule, *view.also)}
     rows = rows_of(TABLES)
-    assert [row.name for row in rows if id(row) not in used] == []
+    assert {row.name for row in rows if id(row) not in used} <= LEFT_OUT_RULES
     assert len({row.name for row in rows}) == len(rows)
 
 

@@ -9,6 +9,7 @@ import pyotp
 import pytest
 from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import lifted
+from tests.support.features import LEFT_OUT_ROUTES
 
 from strongroom.content.files.batches.schemas import BatchOperation
 from strongroom.plugin_api.authentication import Sensitive
@@ -150,6 +151,9 @@ OTHERS = {
 
 READS = {"GET", "HEAD", "OPTIONS"}
 
+for left_out in LEFT_OUT_ROUTES:
+    SENSITIVE.pop(left_out, None)
+
 
 # The access token lasts longer than a proof.
 pytestmark = pytest.mark.config(
@@ -223,7 +227,8 @@ def test_each_route_that_changes_something_has_an_effect_in_one_of_the_tables(ap
     others = [route for routes in OTHERS.values() for route in routes]
     assert len(others) == len(set(others))
     assert sorted(changing - sensitive - set(others)) == []
-    assert sorted((sensitive | set(others)) - changing) == []
+    left_out = {" ".join(route) for route in LEFT_OUT_ROUTES}
+    assert sorted((sensitive | set(others)) - changing - left_out) == []
     # A batch has the effects of its operations, so a new one needs a place in these tables.
     assert set(BatchOperation) == {"move", "copy", "trash", "restore", "grant", "revoke"}
 

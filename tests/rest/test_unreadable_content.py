@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from tests.support.api import Answer, Api, Json, Person
 from tests.support.config import Table, merged
+from tests.support.features import needs
 from tests.support.images import picture
 from tests.support.scanners import SCANNING, WordScanner, install_word_scanner
 
 import strongroom
+from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.files.service import FileService
+from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.scanning.rescans import Rescans
 from strongroom.content.scanning.worker import ScanWorker
 from strongroom.foundation.errors import NotScannedYet, Quarantined
@@ -112,7 +115,11 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_word_scanner(tmp_path / "plugins", monkeypatch)
 
 
-pytestmark = pytest.mark.config(SCANNING)
+pytestmark = [
+    pytest.mark.config(SCANNING),
+    needs(ScanningFeature),
+    needs(BusinessFilesFeature),
+]
 
 
 @dataclass

@@ -9,16 +9,17 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from tests.support.api import Api
+from tests.support.features import ALL_FEATURES
 from tests.support.scene import Scene
 
 import strongroom
-from strongroom.assembly.features import FEATURES, core_events
+from strongroom.assembly.features import core_events
 from strongroom.content.nodes.events import FileAction
 from strongroom.plugin_api.events import SERVER, Event, matches
 from strongroom.testing.events import SAMPLE_DATA, sample_event
 from strongroom.web.feature import CoreEvent
 
-CATALOGUE = core_events()
+CATALOGUE = core_events(ALL_FEATURES)
 EVENT_TYPES = CATALOGUE.types
 ACTION = re.compile(r"[a-z]+(-[a-z]+)*\.[a-z]+(-[a-z]+)*")
 SECRETS = ("password", "token", "@", "127.0.0.1", "address", "user_agent")
@@ -45,13 +46,13 @@ def recorded_actions() -> set[str]:
 
 def test_each_recorded_action_is_an_event_or_listed_as_none() -> None:
     published = [outcome for event in declared_events() for outcome in event.sources]
-    silent = [outcome for feature in FEATURES for outcome in feature.silent_actions]
+    silent = [outcome for feature in ALL_FEATURES for outcome in feature.silent_actions]
     assert recorded_actions() == {action for action, _ in (*published, *silent)}
     assert len({*published, *silent}) == len(published) + len(silent), "declared twice"
 
 
 def declared_events() -> list[CoreEvent]:
-    return [event for feature in FEATURES for event in feature.register_event_types()]
+    return [event for feature in ALL_FEATURES for event in feature.register_event_types()]
 
 
 def test_features_that_share_a_type_declare_the_same() -> None:
