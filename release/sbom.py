@@ -13,7 +13,6 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -94,5 +93,8 @@ def _sha256(digest: str) -> HashType:
 
 def sbom_error(text: str) -> str | None:
     """Return where a document violates the CycloneDX schema, or ``None``."""
+    # Imported here, because it compiles grammars for seconds, in each process that collects tests.
+    from cyclonedx.validation.json import JsonStrictValidator
+
     error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
     return None if error is None else str(error)
