@@ -133,7 +133,7 @@ ROWS: Final = (
     core(
         "passwords-imported-floor",
         "The time of a failed login does not reveal who has an imported password.",
-        "identity/users/password_policy.py",
+        "identity/users/password_policy.py::PasswordHasher.verify_login",
         "if not matches and seconds < floor:",
         "if False:",
         "unit/users/test_passwords.py::TestFloor"
@@ -142,15 +142,15 @@ ROWS: Final = (
     password_schemes(
         "passwords-imported-caps",
         "A hash whose parameters exceed a cap is refused before it is computed.",
-        "derivations.py",
-        "    if not holds:\n        raise HashRejected(rule)\n",
-        "    pass\n",
+        "derivations.py::require",
+        "if not holds:",
+        "if False:",
         "password_schemes/test_password_schemes.py::test_expensive_parameters_of_an_import_are_refused",
     ),
     core(
         "passwords-imported-digests",
         "A fast digest of an import is not stored.",
-        "identity/users/password_policy.py",
+        "identity/users/password_policy.py::PasswordHasher.imported",
         "own = self.hash(parsed.digest).hash",
         "own = parsed.digest",
         "rest/test_imported_passwords.py::test_a_fast_digest_is_never_stored",
@@ -158,9 +158,9 @@ ROWS: Final = (
     core(
         "passwords-imported-older-code",
         "Older code does not serve a database with imported passwords.",
-        "identity/users/credentials.py",
-        "            require_code(connection, _IMPORTED_SINCE)\n",
-        "            pass\n",
+        "identity/users/credentials.py::CredentialService.set_password",
+        "require_code(connection, _IMPORTED_SINCE)",
+        "pass",
         "rest/test_imported_passwords.py::test_older_code_is_refused_from_the_first_imported_hash_on",
     ),
     core(
