@@ -201,7 +201,8 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         sources = [root, root / "core" / "src", *root.glob("plugins/*/src")]
         self._process = subprocess.Popen(  # noqa: S603  this script
-            [sys.executable, "-P", str(Path(__file__).resolve()), "--serve"],
+            # The script of the checkout, because it knows the names of its code.
+            [sys.executable, "-P", str(root / "bench" / "walk.py"), "--serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
