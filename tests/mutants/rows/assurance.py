@@ -52,8 +52,8 @@ ROWS: Final = (
         "assurance-order",
         "A weaker class of login does not meet a stronger demand.",
         "foundation/assurance.py::is_as_strong",
-        "return _LEVELS.get(acr, 0) >= _LEVELS[wanted]",
-        "return _LEVELS.get(acr, 0) >= min(1, _LEVELS[wanted])",
+        "return _LEVELS.get(acr, 0) >= _LEVELS[required]",
+        "return _LEVELS.get(acr, 0) >= min(1, _LEVELS[required])",
         "rest/test_tenant_assurance.py::test_no_route_of_the_tenant_answers_a_weaker_login",
     ),
     core(

@@ -91,7 +91,7 @@ ROWS: Final = (
         "paths-write",
         "Only folders that the caller may write to are used.",
         "content/nodes/file_writer.py::FileWriter._descend",
-        "self.access.require_parent(connection, caller, target.tenant_id, found.id)",
+        "self.access.require_parent(connection, caller, target.tenant_id, folder.id)",
         "",
         "rest/test_relative_paths.py::TestRefusals::test_folders_of_others_need_write",
     ),

@@ -149,8 +149,8 @@ ROWS: Final = (
         "invitations-secret-of-contact",
         "Registration by invitation only admits the contact that was invited.",
         "content/tenants/invitations.py::InvitationService.is_invited",
-        "return found is not None and Credential(found.kind, found.recipient) == credential",
-        "return found is not None",
+        "is not None and Credential(invitation.kind, invitation.recipient) == credential",
+        "is not None",
         "rest/test_invitations.py::TestInvitedRegistration::test_only_the_invited_contact_registers",
     ),
     core(

@@ -25,7 +25,7 @@ ROWS: Final = (
         "secret-fingerprint",
         "A server with another secret key does not take the database.",
         "foundation/database/installation.py::is_own_secret",
-        "return found is None or hmac.compare_digest(found, fingerprint)",
+        "return stored is None or hmac.compare_digest(stored, fingerprint)",
         "return True",
         "unit/database/test_installation.py::test_a_database_accepts_its_first_secret_key_alone",
     ),

@@ -9,7 +9,7 @@ ROWS: Final = (
         "outbound-addresses",
         "A name with one private address is not called.",
         "plugin_api/outbound.py::OutboundClient._addresses",
-        "if not is_allowed and not all(is_public(ip_address(item)) for item in found):",
+        "if not is_allowed and not all(is_public(ip_address(item)) for item in addresses):",
         "if False:",
         "unit/plugin_api/test_outbound.py::test_a_forbidden_url_is_never_called",
     ),

@@ -25,7 +25,7 @@ ROWS: Final = (
         "retention-within",
         "A folder is held by the files in it.",
         "content/nodes/removal_guard.py::RemovalGuard._hold_around",
-        "return covering or _HELD_WITHIN.first(connection, wanted)",
+        "return covering or _HELD_WITHIN.first(connection, parameters)",
         "return covering",
         "rest/test_retention.py::test_a_held_file_does_not_go_to_the_trash",
     ),

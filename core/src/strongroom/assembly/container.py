@@ -52,15 +52,15 @@ class Container(Services):
         Raises:
             PluginError: a plugin failed, or its metric is invalid.
         """
-        found = registered_metrics(self.hosts)
+        metrics = registered_metrics(self.hosts)
         if self.base.metrics is not None:
             # Imported here to save time when there are no metrics.
             from strongroom.ops.observability.plugin_metrics import record_in, taken_name
 
-            if taken := taken_name(self.base.metrics, found):
+            if taken := taken_name(self.base.metrics, metrics):
                 raise PluginError(f"the core has a metric of the name {taken}; rename the plugin's")
-            record_in(self.base.metrics.registry, found)
-        return found
+            record_in(self.base.metrics.registry, metrics)
+        return metrics
 
     @property
     def job_leases(self) -> JobLeases:

@@ -138,9 +138,9 @@ def _cipher(key: bytes) -> Any:
 
 
 def _parse(content: bytes) -> _KeyRing:
-    found = json.loads(content)
-    keys = {bytes.fromhex(name): base64.b64decode(key) for name, key in found["keys"].items()}
-    current = bytes.fromhex(found["current"])
+    document = json.loads(content)
+    keys = {bytes.fromhex(name): base64.b64decode(key) for name, key in document["keys"].items()}
+    current = bytes.fromhex(document["current"])
     if current not in keys or any(_id(key) != name for name, key in keys.items()):
         raise ValueError("a key does not match its id")
     return _KeyRing(keys, current)

@@ -86,10 +86,10 @@ def export_command(context: CommandContext, since: int | None, until: int | None
 
     with context.container() as container:
         export = assemble_audit_export(container)
-        wanted = export.find(since, until)
+        exported = export.find(since, until)
         try:
-            with progress_bar("Exporting", wanted.count) as progress:
-                for line in export.lines(wanted):
+            with progress_bar("Exporting", exported.count) as progress:
+                for line in export.lines(exported):
                     click.echo(line)
                     progress(1)
         except ChainBroken as error:

@@ -37,8 +37,8 @@ def upgrade_command(context: CommandContext) -> None:
     except (NewerSchema, PluginTablesError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")
-    for found in former:
-        click.echo(f"plugin {found.plugin}: {found.revision or 'empty'} -> {found.newest}")
+    for schema in former:
+        click.echo(f"plugin {schema.plugin}: {schema.revision or 'empty'} -> {schema.newest}")
     database.close()
 
 
@@ -48,8 +48,8 @@ def current_command(context: CommandContext) -> None:
     """Show the versions of the schema and of the tables of plugins, and the newest versions."""
     tables = load_plugins(context.configuration).tables
     database = open_database(context.configuration)
-    found = find_schema(context.configuration, database).revision
-    click.echo(f"schema: {found or 'empty'}, newest: {SCHEMA_REVISION}")
+    revision = find_schema(context.configuration, database).revision
+    click.echo(f"schema: {revision or 'empty'}, newest: {SCHEMA_REVISION}")
     for schema in plugin_schemas(database.engine, tables):
         click.echo(f"plugin {schema.plugin}: {schema.revision or 'empty'}, newest: {schema.newest}")
     database.close()

@@ -101,10 +101,10 @@ def _refuse_schemas(
 ) -> None:
     if not schema.is_served:
         configuration.add_error(("database", "url"), f"the schema is {schema}; {schema.remedy}")
-    for found in plugins:
+    for state in plugins:
         configuration.add_error(
             ("plugins", "enabled"),
-            f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}',
+            f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}',
         )
     configuration.raise_if_invalid()
 

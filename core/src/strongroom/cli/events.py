@@ -55,11 +55,11 @@ def tail_command(
 
 def _events(read: Callable[[int], Iterable[Event]], position: int, *, follow: bool) -> Iterator[Event]:
     while True:
-        found = list(read(position))
-        for event in found:
+        batch = list(read(position))
+        for event in batch:
             position = event.sequence
             yield event
-        if not found:
+        if not batch:
             if not follow:
                 return
             time.sleep(_POLL_SECONDS)

@@ -81,16 +81,16 @@ class RootGroup(click.Group):
         except click.UsageError as error:
             from strongroom.cli.plugin_commands import hint
 
-            if not (found := hint(args[0])):
+            if not (advice := hint(args[0])):
                 raise
-            raise click.UsageError(f"No such command '{args[0]}'; {found}", ctx) from error
+            raise click.UsageError(f"No such command '{args[0]}'; {advice}", ctx) from error
 
     def _plugin_commands(self, ctx: click.Context) -> dict[str, click.Command]:
         # Cached per run: help looks up every command, but each warning should appear only once.
         if _PLUGIN_COMMANDS not in ctx.meta:
             ctx.meta[_PLUGIN_COMMANDS] = CommandContext(ctx.params.get("config_path")).plugin_commands()
-        found: dict[str, click.Command] = ctx.meta[_PLUGIN_COMMANDS]
-        return found
+        commands: dict[str, click.Command] = ctx.meta[_PLUGIN_COMMANDS]
+        return commands
 
 
 def core_command(name: str) -> click.Command:

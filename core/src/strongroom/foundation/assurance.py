@@ -18,9 +18,9 @@ ACR_VALUES: Final = (SINGLE_FACTOR, MULTI_FACTOR, PHISHING_RESISTANT, PHISHING_R
 _LEVELS: Final[Mapping[str | None, int]] = {acr: level for level, acr in enumerate(ACR_VALUES)}
 
 
-def is_as_strong(acr: str | None, wanted: str) -> bool:
+def is_as_strong(acr: str | None, required: str) -> bool:
     """Return whether an ``acr`` includes another one. An unknown one counts as a single factor."""
-    return _LEVELS.get(acr, 0) >= _LEVELS[wanted]
+    return _LEVELS.get(acr, 0) >= _LEVELS[required]
 
 
 class Demand(NamedTuple):

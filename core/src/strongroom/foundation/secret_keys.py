@@ -77,8 +77,8 @@ class SecretKeys:
             token = jwe.decrypt_compact(sealed, self._sealing_key, registry=_SEAL_REGISTRY)
         except JoseError as error:
             raise ValueError("sealed with another secret") from error
-        found, text = json.loads((token.plaintext or b"[]").decode("utf-8", "surrogatepass"))
-        if found != purpose:
+        sealed_for, text = json.loads((token.plaintext or b"[]").decode("utf-8", "surrogatepass"))
+        if sealed_for != purpose:
             raise ValueError("sealed for another purpose")
         return str(text)
 

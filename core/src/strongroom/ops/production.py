@@ -188,12 +188,12 @@ def _database(settings: Settings) -> Iterator[Fault]:
 def _secret(configuration: Configuration) -> Iterator[Fault]:
     path = _SECRET_KEY
     secret = configuration.settings.server.secret_key
-    wanted = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
+    rule = "at least 32 random characters, from a file by STRONGROOM__SERVER__SECRET_KEY_FILE"
     if secret is None:
-        yield path, f"must be set in production: {wanted}"
+        yield path, f"must be set in production: {rule}"
         return
     if is_sample_secret(secret):
-        yield path, f"is a published sample, or too simple; set {wanted}"
+        yield path, f"is a published sample, or too simple; set {rule}"
     file = _file_behind(configuration.raw.origin(path))
     if file is not None and is_readable_by_others(file):
         yield path, f"{file} can be read by others; run: chmod 600 {file}"
@@ -240,10 +240,10 @@ def _addresses(settings: Settings) -> Iterator[Fault]:
     if not stated:
         yield ("server", "public_url"), 'must be set in production, such as "https://example.com"'
     elif urlsplit(stated).scheme != "https":
-        wanted = f"https://{urlsplit(stated).netloc}"
+        example = f"https://{urlsplit(stated).netloc}"
         yield (
             ("server", "public_url"),
-            f'must begin with https:// in production, such as "{wanted}", to protect tokens in transit',
+            f'must begin with https:// in production, such as "{example}", to protect tokens in transit',
         )
     if any(parse_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):
         yield (

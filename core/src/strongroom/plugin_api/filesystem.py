@@ -121,10 +121,10 @@ class FilesystemBackend(StorageBackend[OptionsT]):
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
         try:
-            found = iter(self.filesystem.walk.info(namespaces=["details"]))
+            entries = iter(self.filesystem.walk.info(namespaces=["details"]))
         except ObjectNotFound:
             return
-        while entry := self._next(found):
+        while entry := self._next(entries):
             path, info = entry
             key = path.lstrip("/")
             if not info.is_dir and key.startswith(prefix):
@@ -165,9 +165,9 @@ class FilesystemBackend(StorageBackend[OptionsT]):
                 return
             yield chunk
 
-    def _next(self, found: "Iterator[tuple[str, Info]]") -> "tuple[str, Info] | None":
+    def _next(self, entries: "Iterator[tuple[str, Info]]") -> "tuple[str, Info] | None":
         with self._errors(""):
-            return next(found, None)
+            return next(entries, None)
 
 
 def _folder(key: str) -> str:

@@ -189,10 +189,10 @@ class Gauge(Metric):
             ValueError: a time series was not declared.
             Exception: the function failed.
         """
-        found = self._read()
-        if found is None:
+        reading = self._read()
+        if reading is None:
             return {}
-        values = found if isinstance(found, Mapping) else {(): found}
+        values = reading if isinstance(reading, Mapping) else {(): reading}
         if unknown := values.keys() - self.series:
             raise ValueError(f"the gauge {self.name} did not declare {sorted(unknown)}")
         return {series: float(value) for series, value in values.items()}

@@ -179,8 +179,8 @@ def _embedded(address: IPv6Address) -> Iterable[IPv4Address]:
 
 def resolve(name: str, port: int) -> Sequence[str]:
     """Return all addresses of a name, by the resolver of the system."""
-    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
+    answers = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(item[4][0]) for item in answers))
 
 
 class OutboundClient:
@@ -279,14 +279,14 @@ class OutboundClient:
     def _addresses(self, target: _Target, deadline: "_Deadline") -> list[str]:
         if target.address is not None:
             return [str(target.address)]
-        found = self._resolve(target, deadline)
-        if not found:
+        addresses = self._resolve(target, deadline)
+        if not addresses:
             raise OutboundFailed("the name does not resolve")
         is_allowed = target.host_and_port in self._policy.allow_hosts
         # One private address among public ones is an attempt, or a fault, that a retry could reach.
-        if not is_allowed and not all(is_public(ip_address(item)) for item in found):
+        if not is_allowed and not all(is_public(ip_address(item)) for item in addresses):
             raise OutboundRefused("address not public")
-        return list(found)
+        return list(addresses)
 
     def _resolve(self, target: _Target, deadline: "_Deadline") -> Sequence[str]:
         """Resolve in a thread of its own, because ``getaddrinfo`` has no time limit."""
@@ -352,10 +352,10 @@ def _exchange(
             received += part
             if len(received) >= MAX_BODY:
                 break
-        found = {
+        fields = {
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
         }
-        return OutboundResponse(response.status, found, bytes(received[:MAX_BODY]))
+        return OutboundResponse(response.status, fields, bytes(received[:MAX_BODY]))
 
 
 def _connect_failure(error: Exception) -> str:

@@ -144,8 +144,8 @@ class StorageBackend(Extension[OptionsT]):
         By default, an instance has the capabilities that its class derives from. Override this method
         if that depends on the instance, for example on its options.
         """
-        found: object = self
-        return found if isinstance(found, kind) else None
+        backend: object = self
+        return backend if isinstance(backend, kind) else None
 
 
 class LocalPaths(Capability):

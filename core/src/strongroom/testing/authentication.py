@@ -81,8 +81,8 @@ class AuthenticatorContract:
     def test_it_finds_the_same_key_again(
         self, authenticator: Authenticator, presenting: RequestHead
     ) -> None:
-        found = {authenticator.credential(presenting) for _ in range(3)}
-        assert found == {PresentedCredential(KEY)}
+        credentials = {authenticator.credential(presenting) for _ in range(3)}
+        assert credentials == {PresentedCredential(KEY)}
 
     def test_a_request_without_a_credential_has_none(self, authenticator: Authenticator) -> None:
         assert authenticator.credential(request()) is None
@@ -95,8 +95,8 @@ class AuthenticatorContract:
     def test_garbage_raises_nothing_and_is_no_key(
         self, authenticator: Authenticator, header: str, garbage: str
     ) -> None:
-        found = authenticator.credential(request({header: garbage}, query=garbage))
-        assert found is None or found.value != KEY
+        credential = authenticator.credential(request({header: garbage}, query=garbage))
+        assert credential is None or credential.value != KEY
 
     def test_a_credential_does_not_show_the_key(
         self, authenticator: Authenticator, presenting: RequestHead

@@ -74,7 +74,7 @@ class WatchingSource(PatternSource):
             self.sightings.append(self._backend.stat(self._key))
         except ObjectNotFound:
             # scan() must not list an incomplete object either.
-            self.sightings += [found for found in self._backend.scan() if found.key == self._key]
+            self.sightings += [stat for stat in self._backend.scan() if stat.key == self._key]
         return super().read(size)
 
 
@@ -254,9 +254,9 @@ class StorageBackendContract:
         keys = {new_key() for _ in range(25)}
         for key in keys:
             backend.put(key, io.BytesIO(key.encode()))
-        found = list(backend.scan())
-        assert sorted(stat.key for stat in found) == sorted(keys)
-        assert {stat.size for stat in found} == {len(new_key())}
+        objects = list(backend.scan())
+        assert sorted(stat.key for stat in objects) == sorted(keys)
+        assert {stat.size for stat in objects} == {len(new_key())}
 
     def test_scan_by_prefix_is_not_scan_by_folder(self, backend: StorageBackend[Any]) -> None:
         for key in ("aa/bb/aabb", "aa/bc/aabc", "ab/bb/abbb"):
@@ -440,7 +440,7 @@ class StorageWrapperContract(StorageBackendContract):
             assert backend.put(key, PatternSource(size), size=size) == size
             assert backend.stat(key).size == size
             assert len(read_all(backend, key)) == size
-        assert {found.key: found.size for found in backend.scan()} == sizes
+        assert {stat.key: stat.size for stat in backend.scan()} == sizes
 
     def test_an_error_of_the_inner_storage_is_passed_on(
         self, make_wrapper: Callable[[StorageBackend[Any]], StorageWrapper[Any]], key: str

@@ -37,13 +37,13 @@ class LoginPagesApplication:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = FormRequest(environ)
-        found = self._cookie.read(request.cookies)
-        visit = Visit(self._host, request, found or Session())
+        session = self._cookie.read(request.cookies)
+        visit = Visit(self._host, request, session or Session())
         if (language := request.args.get("lang")) in LANGUAGES:
             visit.update(language=language)
         try:
             response = self._view(visit)
-            if visit.session != found:
+            if visit.session != session:
                 self._cookie.write(response, visit.session)
         except HTTPException as error:
             # Without a new cookie: a forged request must not end the session of the browser.

@@ -82,14 +82,14 @@ class PasskeyFactor(PasswordlessFactor[PasskeyOptions]):
         from strongroom_login_passkey import ceremonies
 
         identifier, allowed = self.handle_of(answer), ceremony.state["allowed"]
-        found = next((each for each in enrolled if each.data["id"] == identifier), None)
-        if found is None or (allowed and identifier not in allowed):
+        enrolment = next((each for each in enrolled if each.data["id"] == identifier), None)
+        if enrolment is None or (allowed and identifier not in allowed):
             return None
         try:
             passkey = ceremonies.authenticate(
                 self.party,
                 ceremony.state["challenge"],
-                _passkey(found),
+                _passkey(enrolment),
                 answer,
                 is_discovered=not allowed,
             )
@@ -97,7 +97,7 @@ class PasskeyFactor(PasswordlessFactor[PasskeyOptions]):
             return None
         except ceremonies.CounterRegressed as error:
             raise FactorAlarm(COUNTER_REGRESSED) from error
-        return FactorProof(found.id, _assurance(passkey), asdict(passkey))
+        return FactorProof(enrolment.id, _assurance(passkey), asdict(passkey))
 
     def summary(self, user: FactorUser, enrolled: Sequence[EnrolledFactor], /) -> dict[str, Any]:
         """Return what the signal methods of ``PublicKeyCredential`` need (WebAuthn Level 3, 5.1.10)."""

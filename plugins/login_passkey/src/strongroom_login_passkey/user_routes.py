@@ -57,9 +57,9 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
     )
     def list_passkeys(user_id: str, query: Json) -> Any:
         """List the passkeys of a user, oldest first."""
-        found = factors.list(user_id, _PASSKEY)
+        passkeys = factors.list(user_id, _PASSKEY)
         start = (query["pageNumber"] - 1) * query["pageSize"]
-        return host.collection(found[start : start + query["pageSize"]], len(found), query)
+        return host.collection(passkeys[start : start + query["pageSize"]], len(passkeys), query)
 
     @routes.operation(
         "GET",

@@ -86,10 +86,10 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
         """
         number = _aliyun_number(message.recipient)
         try:
-            found = self._client.has_accepted(number=number, date=date, out_id=message.id)
+            was_accepted = self._client.has_accepted(number=number, date=date, out_id=message.id)
         except GatewayFailure:
-            found = False
-        if not found:
+            was_accepted = False
+        if not was_accepted:
             raise DeliveryUncertain("Aliyun SMS did not respond and may have sent it")
 
 

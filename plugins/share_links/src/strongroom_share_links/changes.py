@@ -21,7 +21,7 @@ _NARROWER: Final = {
 """Audiences within another one. Named users need not be members."""
 
 
-def changed(row: Any, wanted: Json, changes: Json) -> Link:
+def changed(row: Any, request: Json, changes: Json) -> Link:
     """Return the share of a row with changes.
 
     Raises:
@@ -30,12 +30,12 @@ def changed(row: Any, wanted: Json, changes: Json) -> Link:
     if row is None:
         raise ApiError(UNKNOWN)
     link = Link.of(row)
-    if wanted.get("revision", link.revision) != link.revision:
+    if request.get("revision", link.revision) != link.revision:
         raise ApiError(OUTDATED)
     return replace(link, **changes, revision=link.revision + 1)
 
 
-def loosens(before: Link, after: Link, user_ids: Collection[str], wanted: Json) -> bool:
+def loosens(before: Link, after: Link, user_ids: Collection[str], request: Json) -> bool:
     """Return whether a change lets more visitors in, for longer or more often.
 
     Args:
@@ -47,8 +47,8 @@ def loosens(before: Link, after: Link, user_ids: Collection[str], wanted: Json) 
         has_other_password
         or _exceeds(after.expires_at, before.expires_at)
         or _exceeds(after.max_downloads, before.max_downloads)
-        or _widens(before, after, user_ids, wanted)
-        or wanted.get("closed") is False
+        or _widens(before, after, user_ids, request)
+        or request.get("closed") is False
     )
 
 
@@ -73,8 +73,8 @@ def _exceeds(limit: int | None, other: int | None) -> bool:
     return other is not None and (limit is None or limit > other)
 
 
-def _widens(before: Link, after: Link, user_ids: Collection[str], wanted: Json) -> bool:
-    if "audience" not in wanted or after.audience in _NARROWER.get(before.audience, ()):
+def _widens(before: Link, after: Link, user_ids: Collection[str], request: Json) -> bool:
+    if "audience" not in request or after.audience in _NARROWER.get(before.audience, ()):
         return False
     is_same = after.audience == before.audience
-    return not is_same or not set(wanted["audience"][1]) <= set(user_ids)
+    return not is_same or not set(request["audience"][1]) <= set(user_ids)

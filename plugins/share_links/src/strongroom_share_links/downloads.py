@@ -41,8 +41,8 @@ class Downloads:
                 select(links.c.id).where(links.c.secret_hash == hash_of(secret))
             )
             known = self._known(link_id) if link_id else None
-            found = None if known is None else transaction.first(select(downloads.c.id).where(known))
-        return found is not None
+            row = None if known is None else transaction.first(select(downloads.c.id).where(known))
+        return row is not None
 
     def count_once(self, link: Link, file: FileInfo | None, item: str, sending: Sending) -> str | None:
         """Count the download that is about to begin, unless it continues a counted one.
@@ -80,11 +80,11 @@ class Downloads:
         return response
 
     def _known(self, link_id: str) -> Any:
-        found = self._cookies.hashed(_COOKIE, link_id)
-        if found is None:
+        hashed = self._cookies.hashed(_COOKIE, link_id)
+        if hashed is None:
             return None
         is_current = downloads.c.expires_at > self._host.clock.now()
-        return (downloads.c.id == found) & (downloads.c.link_id == link_id) & is_current
+        return (downloads.c.id == hashed) & (downloads.c.link_id == link_id) & is_current
 
     def _continue(self, transaction: Transaction, link: Link, item: str, sending: Sending) -> bool:
         known = self._known(link.id)

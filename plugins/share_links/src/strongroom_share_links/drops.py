@@ -225,8 +225,8 @@ class Drops:
         """Check that an upload was begun by a visitor of this share."""
         ours = (uploads.c.id == upload_id) & (uploads.c.link_id == link.id)
         with self._host.database.read() as transaction:
-            found = transaction.first(select(uploads.c.id).where(ours))
-        if found is None:
+            upload = transaction.first(select(uploads.c.id).where(ours))
+        if upload is None:
             raise ApiError(UNAVAILABLE)
 
     def _place(self, link: Link, parent_id: str, sender: str | None) -> "_Place":

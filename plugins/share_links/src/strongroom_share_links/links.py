@@ -65,7 +65,7 @@ class Links:
         options: ShareOptions = self._host.options
         return options
 
-    def create(self, tenant_id: str, file_id: str, wanted: Json) -> SharedLink:
+    def create(self, tenant_id: str, file_id: str, request: Json) -> SharedLink:
         """Create a share of a file or folder that the caller manages.
 
         Raises:
@@ -80,12 +80,12 @@ class Links:
         if policy.who == "nobody" or (policy.who == "tenant-admins" and not is_admin):
             raise ApiError(FORBIDDEN)
         secret, maker_id = secrets.token_urlsafe(_SECRET_BYTES), self._caller()
-        link = self._new(tenant_id, file_id, maker_id, secret, policy, wanted)
+        link = self._new(tenant_id, file_id, maker_id, secret, policy, request)
         tenure = self._host.files.tenure(tenant_id, file_id)
-        link = limited(link, tenure, is_wanted=wanted["expiresAt"] is not None)
+        link = limited(link, tenure, is_wanted=request["expiresAt"] is not None)
         _require_allowed(policy, link)
         _require_folder(link, file)
-        user_ids = wanted["audience"][1]
+        user_ids = request["audience"][1]
         with self._host.database.write() as transaction:
             row = {name: getattr(link, name) for name in Link.__slots__}
             row |= {"secret_hash": hash_of(secret), "allowed_types": list(link.allowed_types)}
@@ -103,7 +103,7 @@ class Links:
         shared = self._shown(self._managed(tenant_id, link_id))
         return self._readable(tenant_id, [shared])[0]
 
-    def update(self, tenant_id: str, link_id: str, wanted: Json) -> SharedLink:
+    def update(self, tenant_id: str, link_id: str, request: Json) -> SharedLink:
         """Change a share, if it has the expected revision. Who loosens it answers for it from then on.
 
         Raises:
@@ -114,22 +114,22 @@ class Links:
         with self._host.database.read() as transaction:
             policy = self._policies.find(transaction, tenant_id)
         # Outside of the transaction, because a password is hashed.
-        changes, known = self._changes(link, policy, wanted), links.c.id == link_id
+        changes, known = self._changes(link, policy, request), links.c.id == link_id
         tenure = self._tenure(link)
         with self._host.database.write() as transaction:
             # Locked: without a revision, a concurrent change must not refuse this one.
             row = transaction.first(select(links).where(known).with_for_update())
-            after = changed(row, wanted, changes)
-            if loosens(Link.of(row), after, _people_of(transaction, link_id), wanted):
-                after = limited(after, _known(tenure), is_wanted=wanted.get("expiresAt") is not None)
-            elif tenure is None and any(member in wanted for member in OWN):
+            after = changed(row, request, changes)
+            if loosens(Link.of(row), after, _people_of(transaction, link_id), request):
+                after = limited(after, _known(tenure), is_wanted=request.get("expiresAt") is not None)
+            elif tenure is None and any(member in request for member in OWN):
                 raise ApiError(MAKER_ONLY)
             _require_allowed(policy, after)
             values = {name: getattr(after, name) for name in Link.__slots__ if name not in _COUNTED}
             values["allowed_types"] = list(after.allowed_types)
             transaction.execute(update(links).where(known).values(values))
-            if "audience" in wanted:
-                _put_people(transaction, link_id, wanted["audience"][1])
+            if "audience" in request:
+                _put_people(transaction, link_id, request["audience"][1])
         self._audit("update", after)
         return self.get(tenant_id, link_id)
 
@@ -180,21 +180,21 @@ class Links:
         named = links.c.id.in_(select(people.c.link_id).where(people.c.user_id == me))
         of_members = (links.c.audience == Audience.MEMBERS) & links.c.tenant_id.in_(tenants)
         condition = or_((links.c.audience == Audience.USERS) & named, of_members)
-        found = [
+        results = [
             shared
             for shared in self._newest(condition & (links.c.maker_id != me))
             if shared.state is State.ACTIVE
         ]
-        return _slice(found, query), len(found)
+        return _slice(results, query), len(results)
 
     def _tenants(self) -> list[str]:
-        found: list[str] = []
+        tenants: list[str] = []
         number: int | None = 1
         while number is not None:
             page = self._host.tenants.list(page=number, size=_TENANTS_AT_ONCE)
-            found += [tenant.id for tenant in page.items]
+            tenants += [tenant.id for tenant in page.items]
             number = page.next
-        return found
+        return tenants
 
     def _role(self, tenant_id: str) -> str | None:
         """Return the caller's role; ``None`` for access keys that may not know it."""
@@ -256,24 +256,24 @@ class Links:
         ]
 
     def _new(
-        self, tenant_id: str, file_id: str, maker_id: str, secret: str, policy: Policy, wanted: Json
+        self, tenant_id: str, file_id: str, maker_id: str, secret: str, policy: Policy, request: Json
     ) -> Link:
-        now, drop = self._host.clock.now(), wanted["drop"]
-        password, (audience, _) = wanted["password"], wanted["audience"]
+        now, drop = self._host.clock.now(), request["drop"]
+        password, (audience, _) = request["password"], request["audience"]
         return Link(
             id=str(uuid.uuid4()),
             tenant_id=tenant_id,
             file_id=file_id,
             maker_id=maker_id,
-            kind=wanted["kind"],
+            kind=request["kind"],
             sealed_secret=self._host.seal(secret) if self._options.secrets_readable else None,
-            label=wanted["label"],
+            label=request["label"],
             password_hash=self._host.hash_password(password) if password else None,
-            expires_at=self._end(policy, wanted["expiresAt"]),
-            max_downloads=wanted["maxDownloads"],
+            expires_at=self._end(policy, request["expiresAt"]),
+            max_downloads=request["maxDownloads"],
             downloads=0,
             audience=audience,
-            notify=wanted["notify"],
+            notify=request["notify"],
             max_bytes=drop["max_bytes"],
             max_files=drop["max_files"],
             allowed_types=tuple(drop["allowed_types"]),
@@ -290,34 +290,34 @@ class Links:
             checked_sequence=self._states.newest_change(tenant_id),
         )
 
-    def _changes(self, link: Link, policy: Policy, wanted: Json) -> Json:
+    def _changes(self, link: Link, policy: Policy, request: Json) -> Json:
         """Return the fields that a change has, without the revision."""
         values: dict[str, Any] = {
-            field: wanted[name] for name, field in _CHANGEABLE.items() if name in wanted
+            field: request[name] for name, field in _CHANGEABLE.items() if name in request
         }
-        if "password" in wanted:
-            password = wanted["password"]
+        if "password" in request:
+            password = request["password"]
             values["password_hash"] = self._host.hash_password(password) if password else None
-        if "expiresAt" in wanted:
-            values["expires_at"] = self._end(policy, wanted["expiresAt"])
-        if "audience" in wanted:
-            values["audience"] = wanted["audience"][0]
+        if "expiresAt" in request:
+            values["expires_at"] = self._end(policy, request["expiresAt"])
+        if "audience" in request:
+            values["audience"] = request["audience"][0]
         now = self._host.clock.now()
-        if "closed" in wanted:
-            values["closed_at"] = now if wanted["closed"] else None
+        if "closed" in request:
+            values["closed_at"] = now if request["closed"] else None
             values["checked_sequence"] = self._states.newest_change(link.tenant_id)
         return values | {"updated_at": now}
 
-    def _end(self, policy: Policy, wanted: int | None) -> int | None:
+    def _end(self, policy: Policy, requested: int | None) -> int | None:
         """Return when a share ends: as wanted, or the latest that the policy allows."""
         now = self._host.clock.now()
         latest = None if policy.lifetime is None else now + policy.lifetime
-        if wanted is None:
+        if requested is None:
             return latest
-        if wanted <= now or (latest is not None and wanted > latest):
+        if requested <= now or (latest is not None and requested > latest):
             message = f"Must be in the future, and within {policy.max_lifetime_days} days."
             raise ApiError(POLICY, details=[FieldError("expiresAt", "out-of-range", message)])
-        return wanted
+        return requested
 
     def _page(self, condition: Any, query: Json) -> tuple[list[SharedLink], int]:
         size, offset = query["pageSize"], (query["pageNumber"] - 1) * query["pageSize"]
@@ -327,12 +327,12 @@ class Links:
         return [self._shown(Link.of(row)) for row in rows], total
 
     def _by_state(self, condition: Any, query: Json) -> tuple[list[SharedLink], int]:
-        found = [
+        results = [
             shared
             for shared in self._newest(condition)
             if (shared.state is not State.ACTIVE) is query["stale"]
         ]
-        return _slice(found, query), len(found)
+        return _slice(results, query), len(results)
 
     def _newest(self, condition: Any) -> list[SharedLink]:
         # The state depends on other tables of the server, so it is no condition of the query.
@@ -370,9 +370,9 @@ def _ordered(condition: Any) -> Select[Any]:
     return select(links).where(condition).order_by(links.c.created_at.desc(), links.c.id)
 
 
-def _slice(found: Sequence[SharedLink], query: Json) -> list[SharedLink]:
+def _slice(shared: Sequence[SharedLink], query: Json) -> list[SharedLink]:
     start = (query["pageNumber"] - 1) * query["pageSize"]
-    return list(found[start : start + query["pageSize"]])
+    return list(shared[start : start + query["pageSize"]])
 
 
 def _require_allowed(policy: Policy, link: Link) -> None:

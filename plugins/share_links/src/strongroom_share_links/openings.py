@@ -80,7 +80,7 @@ class Openings:
 def shortened(address: str) -> str:
     """Return an address without the part that identifies a person: IPv4 /24, IPv6 /48."""
     try:
-        found = ip_address(address.partition("/")[0])
+        ip = ip_address(address.partition("/")[0])
     except ValueError:
         return ""
-    return str(ip_network((found, 24 if found.version == 4 else 48), strict=False))  # noqa: PLR2004
+    return str(ip_network((ip, 24 if ip.version == 4 else 48), strict=False))  # noqa: PLR2004

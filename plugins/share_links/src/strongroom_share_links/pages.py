@@ -204,15 +204,15 @@ class SharePages:
             return self._file(visit, visit.file)
         with self._shares.visits.acting(visit):
             tenant_id, path = visit.link.tenant_id, [visit.file.name, *names]
-            found = self._host.files.resolve(tenant_id, path) if names else visit.file
-            if found.is_folder and is_folder:
-                listed, total = self._listed(tenant_id, found.id, query["page"])
+            file = self._host.files.resolve(tenant_id, path) if names else visit.file
+            if file.is_folder and is_folder:
+                listed, total = self._listed(tenant_id, file.id, query["page"])
                 return self._share(visit, names, listed, query, total=total)
-        if found.is_folder:
+        if file.is_folder:
             return redirect(f"{self._path(visit, names)}/", 308)
         if is_folder:
             raise ApiError(UNAVAILABLE)
-        return self._file(visit, found)
+        return self._file(visit, file)
 
     def _file(self, visit: Visit, file: FileInfo) -> Any:
         if visit.kind not in READERS:
@@ -221,13 +221,13 @@ class SharePages:
 
     def _listed(self, tenant_id: str, folder_id: str, page: int) -> tuple[list[FileInfo], int]:
         first = (page - 1) * _PER_PAGE // _AT_ONCE + 1
-        found: list[FileInfo] = []
+        files: list[FileInfo] = []
         for number in range(first, first + _PER_PAGE // _AT_ONCE):
             part = self._host.files.list(tenant_id, folder_id, page=number, size=_AT_ONCE)
-            found += part.items
+            files += part.items
             if part.next is None:
-                return found, part.total
-        return found, part.total
+                return files, part.total
+        return files, part.total
 
     def _share(
         self,

@@ -68,7 +68,7 @@ class Policies:
         with self._host.database.read() as transaction:
             return self.find(transaction, tenant_id)
 
-    def put(self, tenant_id: str, wanted: Mapping[str, Any]) -> Policy:
+    def put(self, tenant_id: str, rules: Mapping[str, Any]) -> Policy:
         """Replace the tenant's own rules; absent ones are those of the configuration.
 
         Raises:
@@ -77,7 +77,7 @@ class Policies:
         if self._host.tenants.role(tenant_id) != "admin":
             raise ApiError(FORBIDDEN)
         with self._host.database.write() as transaction:
-            upsert(transaction, policies, {"tenant_id": tenant_id, **wanted})
+            upsert(transaction, policies, {"tenant_id": tenant_id, **rules})
             policy = self.find(transaction, tenant_id)
         self._host.audit("policy", "tenant", tenant_id, {**asdict(policy), "kinds": list(policy.kinds)})
         return policy

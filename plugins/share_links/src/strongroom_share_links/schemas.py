@@ -69,11 +69,11 @@ class AudienceField(fields.Field[Any]):
         raise ValidationError(f'Must be one of: {", ".join(_AUDIENCES)}, {{"userIds": [...]}}.')
 
 
-def _are_ids(found: Any) -> bool:
-    is_list = isinstance(found, list) and 0 < len(found) <= _MAX_PEOPLE
+def _are_ids(ids: Any) -> bool:
+    is_list = isinstance(ids, list) and 0 < len(ids) <= _MAX_PEOPLE
     return is_list and all(
         isinstance(item, str) and 0 < len(item) <= 36 and item.isascii() and "\0" not in item  # noqa: PLR2004
-        for item in found
+        for item in ids
     )
 
 

@@ -61,11 +61,11 @@ class Shares:
         count, ended = 0, select(links.c.id).where(links.c.expires_at < before).limit(_AT_ONCE)
         while not run.should_stop:
             with self._host.database.write() as transaction:
-                found = transaction.scalars(ended)
-                if not found:
+                ids = transaction.scalars(ended)
+                if not ids:
                     break
-                remove(transaction, found)
-            count += len(found)
+                remove(transaction, ids)
+            count += len(ids)
         return count
 
     def close_restored(self, event: Event) -> None:

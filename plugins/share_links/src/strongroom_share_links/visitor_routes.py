@@ -151,10 +151,10 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         with shares.visits.acting(visit):
             if not visit.file.is_folder and folder_id == visit.file.id:
                 return host.collection([_shown(visit.file)], 1, query)
-            found = host.files.list(
+            listed = host.files.list(
                 tenant_id, folder_id, page=query["pageNumber"], size=query["pageSize"]
             )
-        return host.collection([_shown(item) for item in found.items], found.total, query)
+        return host.collection([_shown(item) for item in listed.items], listed.total, query)
 
     @routes.operation(
         "GET",

@@ -116,11 +116,11 @@ def parse_header(content: bytes) -> Header:
     Raises:
         WrongKey: they are no header.
     """
-    found = _HEADER.fullmatch(content)
-    if found is None:
+    match = _HEADER.fullmatch(content)
+    if match is None:
         raise WrongKey("it has no header of an encrypted object")
-    name = KeyName(found[2].decode(), found[3].decode())
-    return Header(name, b64decode(found[4] + b"="), found[1], b64decode(found[5] + b"="))
+    name = KeyName(match[2].decode(), match[3].decode())
+    return Header(name, b64decode(match[4] + b"="), match[1], b64decode(match[5] + b"="))
 
 
 class Pieces:

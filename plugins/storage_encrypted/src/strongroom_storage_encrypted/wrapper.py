@@ -74,9 +74,9 @@ class EncryptedStorage(StorageWrapper[NoOptions], ScopedWrites, WrappedKeys):
         self.inner.delete(key)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        for found in self.inner.scan(prefix):
-            if not found.key.startswith(KEYS):
-                yield _with_content_size(found)
+        for stat in self.inner.scan(prefix):
+            if not stat.key.startswith(KEYS):
+                yield _with_content_size(stat)
 
     def drop_scope(self, scope: str) -> None:
         self._keyring.drop(scope)
@@ -163,14 +163,14 @@ class _SealingSource:
         return bytes(taken)
 
     def _next(self) -> bytes:
-        wanted = _PIECES_AT_ONCE * PIECE
+        size = _PIECES_AT_ONCE * PIECE
         # One more byte than is sealed: only a piece that is followed by another is not the last.
-        while len(self._held) <= wanted and (chunk := self._source.read(wanted)):
+        while len(self._held) <= size and (chunk := self._source.read(size)):
             self._held += chunk
             self.size += len(chunk)
-        self._is_ended = len(self._held) <= wanted
-        content = bytes(self._held[:wanted])
-        del self._held[:wanted]
+        self._is_ended = len(self._held) <= size
+        content = bytes(self._held[:size])
+        del self._held[:size]
         return b"".join(self._sealed(memoryview(content)))
 
     def _sealed(self, content: memoryview) -> Iterator[bytes]:
@@ -275,8 +275,8 @@ def _count(size: int) -> int:
     return -(-size // PIECE)
 
 
-def _with_content_size(found: ObjectStat) -> ObjectStat:
-    return ObjectStat(found.key, content_size(found.size), found.modified_at)
+def _with_content_size(stat: ObjectStat) -> ObjectStat:
+    return ObjectStat(stat.key, content_size(stat.size), stat.modified_at)
 
 
 @contextmanager

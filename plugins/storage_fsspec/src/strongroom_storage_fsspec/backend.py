@@ -77,10 +77,10 @@ class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
         return self._reader(key, start, length)
 
     def stat(self, key: str) -> ObjectStat:
-        found = self._call(key, lambda files, path: files.info(path))
-        if found["type"] != "file":
+        info = self._call(key, lambda files, path: files.info(path))
+        if info["type"] != "file":
             raise ObjectNotFound(key)
-        return _stat(key, found)
+        return _stat(key, info)
 
     def delete(self, key: str) -> None:
         try:
@@ -93,13 +93,13 @@ class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
         folders = [prefix.rpartition("/")[0]]
         while folders:
-            for name, found in self._entries(folders.pop()):
-                if found["type"] == "directory":
+            for name, info in self._entries(folders.pop()):
+                if info["type"] == "directory":
                     # A folder may contain matches if one of the two names begins with the other.
                     if f"{name}/".startswith(prefix) or prefix.startswith(f"{name}/"):
                         folders.append(name)
                 elif name.startswith(prefix):
-                    yield _stat(name, found)
+                    yield _stat(name, info)
 
     def copy(self, source_key: str, target_key: str) -> None:
         is_direct = self.options.publish == "direct"
@@ -222,18 +222,18 @@ class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
         return [name for name, _ in self._listed(INCOMING) if name.startswith(mine)]
 
     def _entries(self, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        for name, found in self._listed(folder):
+        for name, info in self._listed(folder):
             if name not in (folder, INCOMING):
-                yield name, found
+                yield name, info
 
     def _listed(self, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
         try:
-            found = self._call(folder, lambda files, path: files.ls(path, detail=True))
+            infos = self._call(folder, lambda files, path: files.ls(path, detail=True))
         except ObjectNotFound:
             # Not created yet, or removed since the folder above was listed.
             return
         root = self._filesystem()[1].strip("/")
-        for item in found:
+        for item in infos:
             yield item["name"].strip("/").removeprefix(root).strip("/"), item
 
     def _call(self, name: str, call: Callable[[AbstractFileSystem, str], _Result]) -> _Result:
@@ -264,12 +264,12 @@ class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
             raise
 
 
-def _stat(key: str, found: dict[str, Any]) -> ObjectStat:
-    return ObjectStat(key, found["size"], _milliseconds(found))
+def _stat(key: str, info: dict[str, Any]) -> ObjectStat:
+    return ObjectStat(key, info["size"], _milliseconds(info))
 
 
-def _milliseconds(found: dict[str, Any]) -> int | None:
-    time = next((found[name] for name in _TIMES if found.get(name) is not None), None)
+def _milliseconds(info: dict[str, Any]) -> int | None:
+    time = next((info[name] for name in _TIMES if info.get(name) is not None), None)
     if isinstance(time, datetime):
         return int(time.timestamp() * 1000)
     return int(time * 1000) if isinstance(time, int | float) else None

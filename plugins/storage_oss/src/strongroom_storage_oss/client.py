@@ -55,14 +55,14 @@ class OssClient:
         Raises:
             ObjectNotFound: on entering the context, if there is no such object.
         """
-        wanted = {} if start == 0 and length is None else _range_headers(start, length)
+        headers = {} if start == 0 and length is None else _range_headers(start, length)
         try:
-            result = self._send(self._client.get_object, self._sdk.GetObjectRequest, key, **wanted)
+            result = self._send(self._client.get_object, self._sdk.GetObjectRequest, key, **headers)
         except RangeNotSatisfiable:
             yield iter(())
             return
         with result.body:
-            if wanted and result.status_code != HTTPStatus.PARTIAL_CONTENT:
+            if headers and result.status_code != HTTPStatus.PARTIAL_CONTENT:
                 raise StorageError(f"the store ignored the requested range of {key}")
             yield _chunks(result.body, key)
 

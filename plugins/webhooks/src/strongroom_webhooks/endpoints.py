@@ -90,11 +90,11 @@ class Endpoints:
         """Return a page of endpoints, the oldest first, and the number of all."""
         tenant_id = query.get("tenantId")
         self._require(tenant_id, FORBIDDEN)
-        found = endpoints.c.tenant_id == tenant_id if tenant_id else true()
-        chosen = _page(select(endpoints).where(found), query)
+        condition = endpoints.c.tenant_id == tenant_id if tenant_id else true()
+        chosen = _page(select(endpoints).where(condition), query)
         with self._host.database.read() as tx:
             rows = tx.all(chosen.order_by(endpoints.c.created_at, endpoints.c.id))
-            return [Endpoint.of(row) for row in rows], _count(tx, endpoints, found)
+            return [Endpoint.of(row) for row in rows], _count(tx, endpoints, condition)
 
     def get(self, endpoint_id: str) -> Endpoint:
         """Return an endpoint."""
@@ -187,14 +187,14 @@ class Endpoints:
     def deliveries(self, endpoint_id: str, query: Mapping[str, Any]) -> tuple[Sequence[Delivery], int]:
         """Return a page of deliveries, the newest first, and the number of all."""
         self.get(endpoint_id)
-        found = deliveries.c.endpoint_id == endpoint_id
+        condition = deliveries.c.endpoint_id == endpoint_id
         if outcome := query.get("outcome"):
-            found = and_(found, deliveries.c.outcome == outcome)
-        chosen = _page(select(deliveries).where(found), query)
+            condition = and_(condition, deliveries.c.outcome == outcome)
+        chosen = _page(select(deliveries).where(condition), query)
         newest = (deliveries.c.created_at.desc(), deliveries.c.position.desc(), deliveries.c.id)
         with self._host.database.read() as tx:
             rows = tx.all(chosen.order_by(*newest))
-            return [Delivery.of(row) for row in rows], _count(tx, deliveries, found)
+            return [Delivery.of(row) for row in rows], _count(tx, deliveries, condition)
 
     def redeliver(self, endpoint_id: str, delivery_id: str) -> Delivery:
         """Queue a delivery again."""
@@ -212,12 +212,12 @@ class Endpoints:
             raise ApiError(DISABLED)
         stream = _stream(endpoint, body.get("stream"))
         events = self._host.events.read(stream, body["fromSequence"] - 1, _REPLAYED)
-        wanted: list[Event] = [event for event in events if is_wanted(endpoint, event)]
-        if wanted:
-            self._queue.replay(endpoint_id, wanted)
+        chosen: list[Event] = [event for event in events if is_wanted(endpoint, event)]
+        if chosen:
+            self._queue.replay(endpoint_id, chosen)
         is_full = len(events) == _REPLAYED
         return {
-            "count": len(wanted),
+            "count": len(chosen),
             "nextSequence": events[-1].sequence + 1 if is_full else None,
         }
 

@@ -64,15 +64,15 @@ def make_metrics(database: PluginDatabase, clock: Clock) -> list[Metric]:
             .group_by("state")
         )
         with database.read() as tx:
-            found = {row.state: convert(row.number) for row in tx.all(pending)}
-        return {(state,): found.get(state, 0.0) for state in EndpointState}
+            values = {row.state: convert(row.number) for row in tx.all(pending)}
+        return {(state,): values.get(state, 0.0) for state in EndpointState}
 
     def count_endpoints() -> dict[Labels, float]:
         number = func.count().label("number")
         with database.read() as tx:
             rows = tx.all(select(_STATE.label("state"), number).group_by("state"))
-        found = {row.state: row.number for row in rows}
-        return {(state,): found.get(state, 0) for state in EndpointState}
+        values = {row.state: row.number for row in rows}
+        return {(state,): values.get(state, 0) for state in EndpointState}
 
     def age(created_at: int) -> float:
         return max(0, clock.now() - created_at) / 1000

@@ -92,7 +92,7 @@ class DeliveryQueue:
         """Queue events for each endpoint that wants them. Repeated events are ignored."""
         with self._database.write() as tx:
             tenants = {event.tenant_id for event in events}
-            found = tx.all(
+            rows = tx.all(
                 select(endpoints)
                 .where(
                     endpoints.c.status == Status.ENABLED,
@@ -100,11 +100,11 @@ class DeliveryQueue:
                 )
                 .order_by(endpoints.c.id)  # so that two processes lock rows in the same order
             )
-            for endpoint in map(Endpoint.of, found):
-                wanted = [event for event in events if is_wanted(endpoint, event)]
-                if wanted:
-                    self._append(tx, endpoint.id, wanted)
-            return bool(found)
+            for endpoint in map(Endpoint.of, rows):
+                chosen = [event for event in events if is_wanted(endpoint, event)]
+                if chosen:
+                    self._append(tx, endpoint.id, chosen)
+            return bool(rows)
 
     def append_test(self, endpoint_id: str, body: str) -> Delivery | None:
         """Queue a test message in front of all others, to be sent once; ``None`` if disabled."""
@@ -123,10 +123,10 @@ class DeliveryQueue:
         now = self._clock.now()
         with self._database.write() as tx:
             tx.execute(_of(endpoint_id).values(next_at=now))
-            found = and_(deliveries.c.id == delivery_id, deliveries.c.endpoint_id == endpoint_id)
+            condition = and_(deliveries.c.id == delivery_id, deliveries.c.endpoint_id == endpoint_id)
             again = {"outcome": Outcome.PENDING, "attempt": 0, "position": 0, "next_at": now}
-            tx.execute(update(deliveries).where(found).values(again))
-            row = tx.first(select(deliveries).where(found))
+            tx.execute(update(deliveries).where(condition).values(again))
+            row = tx.first(select(deliveries).where(condition))
         return Delivery.of(row) if row else None
 
     def replay(self, endpoint_id: str, events: Sequence[Event]) -> None:
@@ -203,8 +203,8 @@ class DeliveryQueue:
 
     def prune(self, before: int) -> int:
         """Delete finished deliveries that are older than a time; return how many."""
-        found = and_(deliveries.c.outcome != Outcome.PENDING, deliveries.c.created_at < before)
-        chosen = select(deliveries.c.id).where(found).limit(_BATCH)
+        condition = and_(deliveries.c.outcome != Outcome.PENDING, deliveries.c.created_at < before)
+        chosen = select(deliveries.c.id).where(condition).limit(_BATCH)
         total = 0
         while True:
             with self._database.write() as tx:
@@ -253,13 +253,13 @@ class DeliveryQueue:
     def _due(self, *, failing: bool) -> Any:
         now = self._clock.now()
         is_free = or_(endpoints.c.claimed_until.is_(None), endpoints.c.claimed_until <= now)
-        found = (
+        query = (
             select(endpoints)
             .where(endpoints.c.status == Status.ENABLED, endpoints.c.next_at <= now, is_free)
             .order_by(endpoints.c.next_at)
             .limit(1)
         )
-        return found if failing else found.where(endpoints.c.failing_since.is_(None))
+        return query if failing else query.where(endpoints.c.failing_since.is_(None))
 
     def _continue(self, tx: Transaction, row: Any, token: str, now: int, *, keep: bool) -> Claim | None:
         """Claim the head of the queue if it is due, or free the endpoint until it is."""
@@ -267,8 +267,8 @@ class DeliveryQueue:
         order = (
             (deliveries.c.position,) if row.ordered else (deliveries.c.next_at, deliveries.c.position)
         )
-        found = tx.first(select(deliveries).where(waiting).order_by(*order).limit(1))
-        head = Delivery.of(found) if found else None
+        first = tx.first(select(deliveries).where(waiting).order_by(*order).limit(1))
+        head = Delivery.of(first) if first else None
         if head is None or head.next_at > now or not keep:
             at = head.next_at if head else None
             tx.execute(_of(row.id).values(next_at=at, **_FREE))

@@ -127,12 +127,12 @@ class AuditExport:
 
     def find(self, since: int | None, until: int | None) -> ExportRange:
         """Return the records from a time on and before another, in milliseconds since the epoch."""
-        wanted = {"since": since if since is not None else -_FAR, "until": until or _FAR}
+        parameters = {"since": since if since is not None else -_FAR, "until": until or _FAR}
         with self._database.read() as connection:
-            ((first, last, newest),) = _RANGE.all(connection, wanted)
+            ((first, last, newest),) = _RANGE.all(connection, parameters)
         return ExportRange(first or (newest or 0) + 1, last or 0)
 
-    def lines(self, wanted: ExportRange) -> Iterator[str]:
+    def lines(self, exported: ExportRange) -> Iterator[str]:
         """Yield the lines, and verify the chain on the way.
 
         Raises:
@@ -141,9 +141,9 @@ class AuditExport:
         # A snapshot, because records are added while the export runs; the checkpoint must be of the
         # exported ones.
         with self._database.snapshot() as connection:
-            previous = link = _link_before(connection, wanted.first)
+            previous = link = _link_before(connection, exported.first)
             yield _line({PREVIOUS: str(previous)})
-            bounds = {"first": wanted.first, "last": wanted.last}
+            bounds = {"first": exported.first, "last": exported.last}
             for record in _BETWEEN.stream(connection, bounds, batch=_BATCH):
                 link = follow(link, record)
                 yield _line({**record, "details": json.loads(record["details"])})
@@ -186,8 +186,8 @@ def verify_export(
     if signed is None:
         raise ExportInvalid("the checkpoint is missing, so records may be missing, too")
     checkpoint = Checkpoint.parse(check(signed))
-    found = (str(previous), str(link), link.sequence - previous.sequence)
-    if found != (checkpoint.previous, checkpoint.last, checkpoint.records):
+    covered = (str(previous), str(link), link.sequence - previous.sequence)
+    if covered != (checkpoint.previous, checkpoint.last, checkpoint.records):
         raise ExportInvalid("the checkpoint is of other records")
     return checkpoint
 
@@ -215,7 +215,7 @@ def _link_before(connection: Connection, first: int) -> Link:
     beginning = beginning_of(connection)
     if first - 1 <= beginning.sequence:
         return beginning
-    found = _HASH.scalar(connection, {"wanted": first - 1})
-    if found is None:
+    hashed = _HASH.scalar(connection, {"wanted": first - 1})
+    if hashed is None:
         raise ChainBroken(first - 1, "was removed")
-    return Link(first - 1, found)
+    return Link(first - 1, hashed)

@@ -261,8 +261,8 @@ class AuditFilter:
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return the filter as conditions on :data:`audit_events`."""
         columns = ("action", "outcome", "actor_id", "target_type", "target_id", "address")
-        wanted = [(audit_events.c[column], getattr(self, column)) for column in columns]
-        conditions = [column == value for column, value in wanted if value is not None]
+        pairs = [(audit_events.c[column], getattr(self, column)) for column in columns]
+        conditions = [column == value for column, value in pairs if value is not None]
         if self.since is not None:
             conditions.append(audit_events.c.at >= self.since)
         if self.until is not None:
@@ -277,17 +277,17 @@ class AuditListing:
         self._database = database
         self._users = users
 
-    def page(self, wanted: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
+    def page(self, chosen: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
         """Return a page of matching records, newest first, and summaries of their actors."""
-        conditions = wanted.conditions()
+        conditions = chosen.conditions()
         with self._database.read() as connection:
             if conditions:
-                found = _found(connection, conditions, paging, by_time=wanted.is_of_a_time)
+                page = _found(connection, conditions, paging, by_time=chosen.is_of_a_time)
             else:
-                found = _unfiltered(connection, paging)
-            records = _records(connection, found.items)
+                page = _unfiltered(connection, paging)
+            records = _records(connection, page.items)
             actors = {record.actor_id for record in records if record.actor_id is not None}
-            return Page(records, found.total, paging), self._users.summaries(connection, actors)
+            return Page(records, page.total, paging), self._users.summaries(connection, actors)
 
 
 def _found(
@@ -319,7 +319,7 @@ def _unfiltered(connection: Connection, paging: Paging) -> Page[int]:
 
 
 def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
-    found = _RECORDS.all(connection, {"sequences": sequences})
-    records = {record.sequence: record for record in found}
+    rows = _RECORDS.all(connection, {"sequences": sequences})
+    records = {record.sequence: record for record in rows}
     # Retention may have deleted a record since its sequence was selected.
     return [records[sequence] for sequence in sequences if sequence in records]

@@ -87,11 +87,11 @@ class SinkDelivery:
     def deliver(self, streams: Collection[str]) -> set[str]:
         """Deliver the new events of streams; return those that another process has claimed."""
         contended: set[str] = set()
-        wanted = sorted(streams)
-        for start in range(0, len(wanted), _CLAIMED_AT_ONCE):
+        names = sorted(streams)
+        for start in range(0, len(names), _CLAIMED_AT_ONCE):
             if self._should_stop():
                 break
-            some = wanted[start : start + _CLAIMED_AT_ONCE]
+            some = names[start : start + _CLAIMED_AT_ONCE]
             claimed, others = self._positions.claim(self.sink.name, some)
             contended |= others
             for position in claimed:

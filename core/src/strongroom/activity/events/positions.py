@@ -133,12 +133,12 @@ class Positions:
 
     def behind(self, connection: Connection, sink: str, heads: Mapping[str, int]) -> set[str]:
         """Return the streams that the sink has not received up to the given sequences."""
-        found: dict[str, int] = {}
+        positions: dict[str, int] = {}
         streams = list(heads)
         for start in range(0, len(streams), _CHUNK):
-            wanted = {"of_sink": sink, "streams": streams[start : start + _CHUNK]}
-            found.update(_POSITIONS.all(connection, wanted))
-        return {stream for stream, head in heads.items() if found.get(stream, 0) < head}
+            parameters = {"of_sink": sink, "streams": streams[start : start + _CHUNK]}
+            positions.update(_POSITIONS.all(connection, parameters))
+        return {stream for stream, head in heads.items() if positions.get(stream, 0) < head}
 
     def due(self, connection: Connection, sink: str) -> set[str]:
         """Return the streams whose delivery has failed and is to be attempted again."""

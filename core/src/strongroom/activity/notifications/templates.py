@@ -92,8 +92,8 @@ TEMPLATES: Final[Mapping[str, Text]] = {
 def parameters_of(template: str) -> frozenset[str]:
     """Return the names of the placeholders that the texts of an occasion may contain."""
     text = TEMPLATES[template]
-    found = (Template(part).get_identifiers() for part in (text.subject, text.body))
-    return frozenset(name for names in found for name in names)
+    identifiers = (Template(part).get_identifiers() for part in (text.subject, text.body))
+    return frozenset(name for names in identifiers for name in names)
 
 
 class MessageTexts:

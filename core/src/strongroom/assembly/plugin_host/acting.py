@@ -54,19 +54,19 @@ class ActingUser:
             InsufficientScope: the caller's access key lacks the scope.
             NotFound: the database cannot have such an id.
         """
-        found = self._found()
-        if found is None:
+        caller = self._found()
+        if caller is None:
             raise TokenRequired
-        found.require_scope(rule)
+        caller.require_scope(rule)
         if any(is_unstorable(text) for text in ids if text is not None):
             raise NotFound
-        return found
+        return caller
 
     @property
     def id(self) -> str | None:
         """The id of the user that the plugin acts as; ``None`` without one."""
-        found = self._found()
-        return found.user_id if found else None
+        caller = self._found()
+        return caller.user_id if caller else None
 
     def info(self) -> CallerInfo | None:
         """Return the user that the plugin acts as, with the limits; ``None`` without one."""
@@ -86,10 +86,10 @@ class ActingUser:
         )
 
     def _found(self) -> Identity | None:
-        found = _acting.get()
-        if found is None and current_request_id() is not None:
-            found = optional_identity()
-        return found
+        caller = _acting.get()
+        if caller is None and current_request_id() is not None:
+            caller = optional_identity()
+        return caller
 
     def origin(self) -> Origin:
         """Return the origin for audit records."""

@@ -254,8 +254,8 @@ class PluginHost(HostAPI):
 
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
         methods = self._services().get(LoginMethods).methods
-        found = (method for method in methods if isinstance(method, kind))
-        return next(found, None)
+        matching = (method for method in methods if isinstance(method, kind))
+        return next(matching, None)
 
     def second_factor(self, kind: type[FactorT]) -> FactorT | None:
         factors = self._services().get(SecondFactors).methods.values()

@@ -78,10 +78,10 @@ class HostFactors(FactorsAPI):
         return [info_of(row) for row in rows]
 
     def get(self, user_id: str, factor: str, factor_id: str) -> FactorInfo:
-        found = next((each for each in self.list(user_id, factor) if each.id == factor_id), None)
-        if found is None:
+        info = next((each for each in self.list(user_id, factor) if each.id == factor_id), None)
+        if info is None:
             raise core_errors.NotFound
-        return found
+        return info
 
     def rename(self, user_id: str, factor: str, factor_id: str, name: str) -> FactorInfo:
         self.get(user_id, factor, factor_id)

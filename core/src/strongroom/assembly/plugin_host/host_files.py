@@ -115,11 +115,11 @@ class HostFiles(AsCaller, api.FilesAPI):
         caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
         listing = self._get(FileListing)
         if parent_id is None:
-            found = listing.top_level(caller, tenant_id, caller.user_id, paging)
+            listed = listing.top_level(caller, tenant_id, caller.user_id, paging)
         else:
-            found = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging)
-        files = [_file_of_json(record) for record in found.records]
-        return ResultPage(files, found.total, page, size)
+            listed = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging)
+        files = [_file_of_json(record) for record in listed.records]
+        return ResultPage(files, listed.total, page, size)
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
         files = self._get(FileService)
@@ -310,14 +310,14 @@ class HostFiles(AsCaller, api.FilesAPI):
         revision: int | None = None,
     ) -> api.FileInfo:
         # As the route: the service requires more where the parent changes.
-        wanted = Move(parent_id, name, _on_conflict(on_conflict))
+        request = Move(parent_id, name, _on_conflict(on_conflict))
         moving = self._get(MovingService)
         return _file(
             moving.move(
                 self._caller(operations.RENAME, tenant_id, file_id, parent_id),
                 tenant_id,
                 file_id,
-                wanted,
+                request,
                 revision,
             )
         )
@@ -331,9 +331,9 @@ class HostFiles(AsCaller, api.FilesAPI):
         *,
         on_conflict: api.OnConflict = "fail",
     ) -> api.FileInfo:
-        wanted = Copy(parent_id, name, _on_conflict(on_conflict))
+        request = Copy(parent_id, name, _on_conflict(on_conflict))
         caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
-        return _file(self._get(CopyingService).copy(caller, tenant_id, file_id, wanted))
+        return _file(self._get(CopyingService).copy(caller, tenant_id, file_id, request))
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._get(FileService)
@@ -343,10 +343,10 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.TrashedFileInfo]:
         trash, paging = self._get(TrashService), paging_of(page, size)
-        found, _, settings = trash.page(
+        trashed, _, settings = trash.page(
             self._caller(operations.LIST_TRASH, tenant_id), tenant_id, paging
         )
-        return result_page(found, partial(_trashed, settings))
+        return result_page(trashed, partial(_trashed, settings))
 
     def restore(
         self,
@@ -358,17 +358,17 @@ class HostFiles(AsCaller, api.FilesAPI):
         on_conflict: api.OnConflict = "fail",
     ) -> api.FileInfo:
         is_former = parent_id is None and not to_top_level
-        wanted = RestoreRequest(_on_conflict(on_conflict), is_former, parent_id)
+        request = RestoreRequest(_on_conflict(on_conflict), is_former, parent_id)
         caller = self._caller(operations.RESTORE, tenant_id, file_id, parent_id)
-        return _file(self._get(TrashService).restore(caller, tenant_id, file_id, wanted))
+        return _file(self._get(TrashService).restore(caller, tenant_id, file_id, request))
 
     def versions(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.VersionInfo]:
         service, paging = self._get(VersionService), paging_of(page, size)
         caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
-        found, _ = service.page(caller, tenant_id, file_id, paging)
-        return result_page(found, _version)
+        versions, _ = service.page(caller, tenant_id, file_id, paging)
+        return result_page(versions, _version)
 
     @contextmanager
     def open_version(
@@ -392,10 +392,10 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.GrantInfo]:
         service, paging = self._get(GrantService), paging_of(page, size)
-        found, _ = service.page(
+        grants, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
-        return result_page(found, _grant)
+        return result_page(grants, _grant)
 
     def share(
         self,
@@ -434,10 +434,10 @@ class HostFiles(AsCaller, api.FilesAPI):
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.GroupGrantInfo]:
         service, paging = self._get(GroupGrantService), paging_of(page, size)
-        found, _ = service.page(
+        grants, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
-        return result_page(found, _group_grant)
+        return result_page(grants, _group_grant)
 
     def share_with_group(
         self,
@@ -523,8 +523,8 @@ def _milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def _trashed(settings: RetentionSettings, found: TrashedNode) -> api.TrashedFileInfo:
-    entry, node = found
+def _trashed(settings: RetentionSettings, trashed: TrashedNode) -> api.TrashedFileInfo:
+    entry, node = trashed
     return api.TrashedFileInfo(
         id=node.id,
         tenant_id=node.tenant_id,

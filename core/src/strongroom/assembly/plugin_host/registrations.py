@@ -45,8 +45,8 @@ def _check(plugin: Plugin, hook: str, item: Any, kind: type[Any]) -> None:
         raise PluginError(f"{plugin} returned {item!r} from {hook}; expected a {kind.__name__}")
     name = getattr(item, "name", None)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        wanted = "at most 32 lowercase letters, digits and underscores"
-        raise PluginError(f"{plugin}: the name of a {kind.__name__} must be {wanted}")
+        rule = "at most 32 lowercase letters, digits and underscores"
+        raise PluginError(f"{plugin}: the name of a {kind.__name__} must be {rule}")
 
 
 def _check_types(plugin: Plugin, types: Sequence[str], known: Sequence[str]) -> None:

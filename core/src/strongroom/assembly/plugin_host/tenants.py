@@ -30,10 +30,10 @@ class HostTenants(AsCaller, api.TenantsAPI):
         )
 
     def usage(self, tenant_id: str) -> api.UsageInfo:
-        found = self._get(TenantService).usage(
+        usage = self._get(TenantService).usage(
             self._caller(tenant_operations.GET_USAGE, tenant_id), tenant_id
         )
-        return api.UsageInfo(*(getattr(found, field.name) for field in fields(api.UsageInfo)))
+        return api.UsageInfo(*(getattr(usage, field.name) for field in fields(api.UsageInfo)))
 
     def role(self, tenant_id: str) -> str | None:
         return self._get(TenantService).role(self._caller(tenant_operations.GET, tenant_id), tenant_id)

@@ -273,8 +273,8 @@ def _judge(title: str, kind: Kind, extension: type[Any] | None, run: ContractRun
 
 def _tests_of(name: str) -> Path:
     """Return the folder ``tests`` of the source folder that pip has recorded (PEP 610)."""
-    found = installed_plugins().get(name, [])
-    source = _source(found[0].dist) if found and found[0].dist else None
+    entry_points = installed_plugins().get(name, [])
+    source = _source(entry_points[0].dist) if entry_points and entry_points[0].dist else None
     tests = source / "tests" if source else None
     if tests is None or not tests.is_dir():
         raise click.ClickException("its tests were not found; set their folder by --tests")

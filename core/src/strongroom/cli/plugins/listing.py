@@ -130,7 +130,7 @@ def _broken_line(name: str, version: str, fault: str) -> str:
 
 def _version(name: str) -> str:
     distributions = (entry_point.dist for entry_point in installed_plugins().get(name, ()))
-    return next((found.version for found in distributions if found), "?")
+    return next((distribution.version for distribution in distributions if distribution), "?")
 
 
 @click.command("info")
@@ -160,9 +160,9 @@ def load_plugin(name: str, files: PluginFiles = MappingProxyType({})) -> tuple[P
 
 
 def _load(name: str, files: PluginFiles) -> tuple[PluginManager, Plugin]:
-    wanted = {name: files[name]} if name in files else {}
-    enabled = () if name in _BUILTIN_NAMES or wanted else (name,)
-    manager = PluginManager(BUILTIN, enabled, wanted)
+    chosen = {name: files[name]} if name in files else {}
+    enabled = () if name in _BUILTIN_NAMES or chosen else (name,)
+    manager = PluginManager(BUILTIN, enabled, chosen)
     return manager, next(plugin for plugin in manager.plugins if plugin.name == name)
 
 

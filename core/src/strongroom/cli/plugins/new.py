@@ -34,8 +34,8 @@ class PluginName(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
         if not _NAME.fullmatch(text) or len(text) > _MAX_LENGTH or keyword.iskeyword(text):
-            wanted = f"at most {_MAX_LENGTH} lowercase letters, digits and single underscores"
-            self.fail(f'"{text}" is not a valid plugin name: {wanted}, such as tape_robot', param, ctx)
+            rule = f"at most {_MAX_LENGTH} lowercase letters, digits and single underscores"
+            self.fail(f'"{text}" is not a valid plugin name: {rule}, such as tape_robot', param, ctx)
         return text
 
 

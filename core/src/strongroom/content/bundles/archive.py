@@ -189,13 +189,13 @@ def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
     The first piece is not delayed; the size of the following ones doubles up to ``CHUNK_SIZE``.
     """
     held: list[bytes] = []
-    size, wanted = 0, 1
+    size, target = 0, 1
     for piece in pieces:
         held.append(piece)
         size += len(piece)
-        if size >= wanted:
+        if size >= target:
             yield b"".join(held)
-            wanted = min(2 * size, CHUNK_SIZE)
+            target = min(2 * size, CHUNK_SIZE)
             held, size = [], 0
     if held:
         yield b"".join(held)

@@ -178,16 +178,16 @@ class Contents:
         self, connection: Connection, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str]
     ) -> list[Any]:
         # Removes duplicates and keeps the order.
-        wanted = list(dict.fromkeys(file_ids))
-        for file_id in wanted:
+        unique_ids = list(dict.fromkeys(file_ids))
+        for file_id in unique_ids:
             self._require_readable(connection, caller, tenant_id, file_id)
-        found = {row.id: row for row in self._by_ids.all(connection, {"node_ids": wanted})}
-        if missing := [file_id for file_id in wanted if file_id not in found]:
+        nodes = {row.id: row for row in self._by_ids.all(connection, {"node_ids": unique_ids})}
+        if missing := [file_id for file_id in unique_ids if file_id not in nodes]:
             # Deleted since the check, on PostgreSQL.
             raise _not_found(missing[0])
-        for row in found.values():
+        for row in nodes.values():
             require_readable(row.scan)
-        return [found[file_id] for file_id in wanted]
+        return [nodes[file_id] for file_id in unique_ids]
 
     def _require_readable(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, file_id: str
@@ -213,8 +213,8 @@ class Contents:
     def _write_folders(
         self, connection: Connection, manifest: BundleManifest, paths: dict[str, bytes]
     ) -> list[Folder]:
-        wanted = {"folder_ids": list(paths)}
-        rows = self._by_folders.stream(connection, wanted, batch=_ROWS_AT_ONCE)
+        parameters = {"folder_ids": list(paths)}
+        rows = self._by_folders.stream(connection, parameters, batch=_ROWS_AT_ONCE)
         folders: list[Folder] = []
         for parent_id, children in groupby(rows, itemgetter(1)):
             folders += _add(manifest, children, paths[parent_id])

@@ -119,15 +119,13 @@ class BundleService:
         """
         manifest, selected = self._collect(caller, tenant_id, file_ids)
         try:
-            wanted = (
-                normalize_name(name) if name else selected[0].name if len(selected) == 1 else "files"
-            )
+            stem = normalize_name(name) if name else selected[0].name if len(selected) == 1 else "files"
             now = self._clock.now()
             request = BundleRequest(
                 new_id(),
                 tenant_id,
                 caller.user_id,
-                _with_ending(wanted),
+                _with_ending(stem),
                 list(file_ids),
                 now + self._lifetime,
             )
@@ -150,7 +148,7 @@ class BundleService:
             NotFound: the bundle does not exist or has expired, or one of the nodes was deleted.
             NotScannedYet, Quarantined: the content of one of the nodes cannot be read.
         """
-        wanted = {
+        parameters = {
             "id": bundle_id,
             "tenant_id": tenant_id,
             "user_id": caller.user_id,
@@ -158,7 +156,7 @@ class BundleService:
         }
         with self._database.read() as connection:
             self._contents.require_member(connection, tenant_id, caller)
-            request = _FIND.first(connection, wanted)
+            request = _FIND.first(connection, parameters)
         if request is None:
             raise NotFound
         # This checks the permissions again, because they may have changed since the request.

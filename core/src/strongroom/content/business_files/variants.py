@@ -175,7 +175,7 @@ class VariantService:
         return _RECORD.execute(connection, row) == 1
 
     def _find_or_fail(self, name: str, width: int) -> Blob:
-        found = self._find(name, width)
-        if found is None:
+        blob = self._find(name, width)
+        if blob is None:
             raise NotFound
-        return found
+        return blob

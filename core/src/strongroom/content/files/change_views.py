@@ -122,8 +122,8 @@ def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
     The caller owns the copies. Grants are not copied. No bytes are copied, but the copies count in the
     quota of the tenant.
     """
-    wanted = Copy(body["parentId"], body["name"], OnConflict(query["onConflict"]))
-    view = get_service(CopyingService).copy(current_identity(), tenant_id, file_id, wanted)
+    request = Copy(body["parentId"], body["name"], OnConflict(query["onConflict"]))
+    view = get_service(CopyingService).copy(current_identity(), tenant_id, file_id, request)
     return serialize_node(view)
 
 

@@ -91,7 +91,7 @@ class CopyingService:
         self._file_writer = file_writer
         self._quota = quota
 
-    def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Copy) -> NodeView:
+    def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, request: Copy) -> NodeView:
         """Copy a file, or a folder with its content, into a folder or to the top level.
 
         The caller owns the copies. Grants are not copied; scan states are, because the content is the
@@ -111,7 +111,7 @@ class CopyingService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            return self.copy_within(connection, caller, tenant_id, node_id, wanted, NodeBudget())
+            return self.copy_within(connection, caller, tenant_id, node_id, request, NodeBudget())
 
     def copy_within(
         self,
@@ -119,19 +119,19 @@ class CopyingService:
         caller: AnyCaller,
         tenant_id: str,
         node_id: str,
-        wanted: Copy,
+        request: Copy,
         budget: NodeBudget,
     ) -> NodeView:
         """Do the same as :meth:`copy` in the caller's transaction, which holds the tenant lock."""
         source = self._access.require(connection, caller, tenant_id, node_id, operations.COPY).node
-        name = source.name if wanted.name is None else normalize_name(wanted.name)
-        place = self._file_writer.parent_ref(connection, caller, tenant_id, wanted.parent_id)
-        if self._is_inside(connection, source, wanted.parent_id):
+        name = source.name if request.name is None else normalize_name(request.name)
+        place = self._file_writer.parent_ref(connection, caller, tenant_id, request.parent_id)
+        if self._is_inside(connection, source, request.parent_id):
             raise MoveIntoItself("A folder cannot be copied into itself or a descendant.")
         hidden, target = self._file_writer.hidden_names, (tenant_id, place.parent_id)
-        if wanted.on_conflict is OnConflict.RENAME or hidden.has(connection, caller, target, name):
+        if request.on_conflict is OnConflict.RENAME or hidden.has(connection, caller, target, name):
             name = self._tree.free_name(connection, place.parent_id, name)
-        elif wanted.on_conflict is OnConflict.REPLACE:
+        elif request.on_conflict is OnConflict.REPLACE:
             taken = self._tree.find_child(connection, place.parent_id, name)
             if taken is not None:
                 return self._replace(connection, caller, source, taken)

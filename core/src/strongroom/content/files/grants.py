@@ -355,8 +355,8 @@ def record_grant(
     audit.record(connection, event)
 
 
-def _named(found: Iterable[Grant]) -> set[str]:
-    ids = {user_id for grant in found for user_id in (grant.user_id, grant.granted_by)}
+def _named(page: Iterable[Grant]) -> set[str]:
+    ids = {user_id for grant in page for user_id in (grant.user_id, grant.granted_by)}
     return {user_id for user_id in ids if user_id is not None}
 
 
@@ -407,13 +407,13 @@ class AccessExplainer:
             own.require(operations.EXPLAIN_ACCESS)
             seen = self._height_seen(connection, own.role, caller, node_id)
             subject = self._access.find_of(connection, user_id, tenant_id, node_id)
-            found = _ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
+            path_grants = _ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
             if own.folder_id is not None:
                 # A caller whose access key reaches only a folder learns nothing about those around it.
                 on_path = {"node_id": node_id, "folder_id": own.folder_id}
                 highest = _HEIGHT_OF_FOLDER.scalar(connection, on_path)
-                found = [grant for grant in found if grant.height <= highest]
-            reasons = [self._reason(grant, seen) for grant in found]
+                path_grants = [grant for grant in path_grants if grant.height <= highest]
+            reasons = [self._reason(grant, seen) for grant in path_grants]
             return Explanation(user_id, subject.role, subject.permission, reasons)
 
     def _height_seen(

@@ -82,7 +82,7 @@ class MovingService:
             return NodeView(renamed, view.permission)
 
     def move(
-        self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: Move, revision: int | None
+        self, caller: AnyCaller, tenant_id: str, node_id: str, request: Move, revision: int | None
     ) -> NodeView:
         """Move a node with its subtree into another folder or to the top level, or rename it.
 
@@ -108,7 +108,7 @@ class MovingService:
             # All changes of the shape of a tenant's tree take this lock, so the checks below hold
             # until the commit.
             self._access.memberships.lock_tenant(connection, tenant_id)
-            return self.move_within(connection, caller, tenant_id, node_id, wanted, revision)
+            return self.move_within(connection, caller, tenant_id, node_id, request, revision)
 
     def move_within(
         self,
@@ -116,22 +116,22 @@ class MovingService:
         caller: AnyCaller,
         tenant_id: str,
         node_id: str,
-        wanted: Move,
+        request: Move,
         revision: int | None,
     ) -> NodeView:
         """Do the same as :meth:`move` in the caller's transaction, which holds the tenant lock."""
-        name = None if wanted.name is None else normalize_name(wanted.name)
+        name = None if request.name is None else normalize_name(request.name)
         access = self._access.find(connection, caller, tenant_id, node_id)
         node = access.require(operations.RENAME).node
         # A rename leaves the node under the same grants, so it changes no permission.
-        is_move = wanted.parent_id != (None if node.parent_id == tenant_id else node.parent_id)
+        is_move = request.parent_id != (None if node.parent_id == tenant_id else node.parent_id)
         if is_move:
             _require_move(caller, access)
         require_revision(node, revision)
         if is_move:
-            self._require_target(connection, caller, access, node, wanted.parent_id)
-        parent_id = wanted.parent_id or tenant_id
-        moved = self._move(connection, caller, node, parent_id, name or node.name, wanted.on_conflict)
+            self._require_target(connection, caller, access, node, request.parent_id)
+        parent_id = request.parent_id or tenant_id
+        moved = self._move(connection, caller, node, parent_id, name or node.name, request.on_conflict)
         # The move may have changed the caller's permission, unless it comes from the role alone.
         if access.role is Role.ADMIN and caller.key is None:
             return NodeView(moved, access.permission)

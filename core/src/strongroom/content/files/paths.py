@@ -41,8 +41,10 @@ def _names(dialect: str) -> FromClause:
     names = bindparam("names", type_=String)
     if dialect == "sqlite":
         return func.json_each(names).table_valued(column("key"), column("value")).alias("names")
-    found = func.json_array_elements_text(cast(names, JSON))
-    rows = found.table_valued(column("value"), with_ordinality="ordinality").render_derived("elements")
+    elements = func.json_array_elements_text(cast(names, JSON))
+    rows = elements.table_valued(column("value"), with_ordinality="ordinality").render_derived(
+        "elements"
+    )
     return select((rows.c.ordinality - 1).label("key"), rows.c.value).subquery("names")
 
 
@@ -69,8 +71,8 @@ def _first() -> ColumnElement[Any]:
     reached = select(nodes.c.id).where(
         nodes.c.id == of_key, nodes.c.tenant_id == bindparam("tenant_id"), nodes.c.name == named
     )
-    found = [query.where(of_key.is_(None)) for query in (managed, granted, shared)]
-    tops = union_all(*found, reached).subquery("tops")
+    tops_of = [query.where(of_key.is_(None)) for query in (managed, granted, shared)]
+    tops = union_all(*tops_of, reached).subquery("tops")
     # PostgreSQL: min() returns text, and both parts of a recursive query must have the same type.
     return cast(select(func.min(tops.c[0])).scalar_subquery(), Id)
 
@@ -78,15 +80,15 @@ def _first() -> ColumnElement[Any]:
 def _node_of_path(dialect: str) -> Select[Any]:
     names = _names(dialect)
     start = select(_first().label("id"), literal(0).label("depth"))
-    found: CTE = start.cte("found", recursive=True)
+    descent: CTE = start.cte("found", recursive=True)
     step = (
-        select(nodes.c.id, found.c.depth + 1)
-        .join(names, names.c.key == found.c.depth + 1)
-        .join(nodes, (nodes.c.parent_id == found.c.id) & (nodes.c.name == names.c.value))
-        .select_from(found)
+        select(nodes.c.id, descent.c.depth + 1)
+        .join(names, names.c.key == descent.c.depth + 1)
+        .join(nodes, (nodes.c.parent_id == descent.c.id) & (nodes.c.name == names.c.value))
+        .select_from(descent)
     )
-    found = found.union_all(step)
-    return select(found.c.id).where(found.c.depth == bindparam("last"))
+    descent = descent.union_all(step)
+    return select(descent.c.id).where(descent.c.depth == bindparam("last"))
 
 
 _NODE_OF_PATH: Final = Statement(_node_of_path)

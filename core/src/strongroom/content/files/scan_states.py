@@ -104,9 +104,9 @@ class NodeContent:
         self._blobs = blobs
 
     def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
-        wanted = {"blob_keys": blob_keys}
+        parameters = {"blob_keys": blob_keys}
         # A file owns its versions as well; the current content counts if both have the blob.
-        rows = (*_OWNED_VERSIONS.all(connection, wanted), *_OWNED.all(connection, wanted))
+        rows = (*_OWNED_VERSIONS.all(connection, parameters), *_OWNED.all(connection, parameters))
         return {key: OwnedContent(self.kind, *values) for key, *values in rows}
 
     def set_state(
@@ -130,8 +130,8 @@ class NodeContent:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             quarantined = self._quarantined(connection, tenant_id, file.id, blob_key)
-            found = [self._file_writer.remove(connection, admin, node) for node in quarantined]
-        self._blobs.remove(list(chain.from_iterable(found)))
+            released = [self._file_writer.remove(connection, admin, node) for node in quarantined]
+        self._blobs.remove(list(chain.from_iterable(released)))
 
     def _quarantined(
         self, connection: Connection, tenant_id: str, node_id: str, blob_key: str

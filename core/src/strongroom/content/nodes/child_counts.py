@@ -86,10 +86,10 @@ def runs() -> Select[Any]:
     return select(*columns).where(ours).order_by(folder_counts.c.first_name)
 
 
-def run_at(found: Iterable[Any], offset: int) -> tuple[str, int]:
+def run_at(runs: Iterable[Any], offset: int) -> tuple[str, int]:
     """Return the first name of the run that contains an offset, and how many nodes to skip in it."""
     start, passed = ("", 0), 0
-    for first_name, children in found:
+    for first_name, children in runs:
         if passed > offset:
             break
         start = (first_name, passed)

@@ -220,8 +220,8 @@ class ExpiryRules:
         """Return holders whose grants in the subtree would let them write there past ``until``."""
         if until == FOREVER:
             return set()
-        found = _WRITERS_WITHIN.all(connection, {"node_id": node.id, "until": until})
-        return {holder for holder, end in found if end > there.get(holder, Ends()).write}
+        writers = _WRITERS_WITHIN.all(connection, {"node_id": node.id, "until": until})
+        return {holder for holder, end in writers if end > there.get(holder, Ends()).write}
 
     def _is_administrator(self, connection: Connection, tenant_id: str, user_id: str) -> bool:
         return self._access.memberships.role(connection, tenant_id, user_id) is Role.ADMIN

@@ -324,11 +324,11 @@ class FileWriter:
     def _parent_of(
         self, connection: Connection, caller: AnyCaller, target: Target
     ) -> tuple[Target, NodeAccess]:
-        found = self._descend(connection, caller, target) if target.folders else target
+        parent = self._descend(connection, caller, target) if target.folders else target
         access = self.access.require_parent(
-            connection, caller, found.tenant_id, found.parent_id, _CHECKS, name=found.name
+            connection, caller, parent.tenant_id, parent.parent_id, _CHECKS, name=parent.name
         )
-        return found, access
+        return parent, access
 
     def _descend(self, connection: Connection, caller: AnyCaller, target: Target) -> Target:
         """Return a destination relative to the last of its folders that exists.
@@ -337,11 +337,11 @@ class FileWriter:
         """
         self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
         while target.folders:
-            name, found = self._folder_named(connection, caller, target)
-            if found is None:
+            name, folder = self._folder_named(connection, caller, target)
+            if folder is None:
                 return replace(target, folders=(name, *target.folders[1:]))
-            self.access.require_parent(connection, caller, target.tenant_id, found.id)
-            target = replace(target, parent_id=found.id, folders=target.folders[1:])
+            self.access.require_parent(connection, caller, target.tenant_id, folder.id)
+            target = replace(target, parent_id=folder.id, folders=target.folders[1:])
         return target
 
     def _folder_named(
@@ -352,14 +352,14 @@ class FileWriter:
         If a hidden node has the name, or a file with the rule ``rename``, it is the first name with a
         number that neither has. So all files of an uploaded folder are stored in the same one.
         """
-        wanted = target.folders[0]
+        stem = target.folders[0]
         for number in range(_FOLDER_NAMES):
-            name = numbered(wanted, number) if number else wanted
-            found = self._tree.find_child(connection, target.folder_id, name)
-            if self.hidden_names.hides(connection, caller, found):
+            name = numbered(stem, number) if number else stem
+            child = self._tree.find_child(connection, target.folder_id, name)
+            if self.hidden_names.hides(connection, caller, child):
                 continue
-            if found is None or found.type == NodeType.FOLDER:
-                return name, found
+            if child is None or child.type == NodeType.FOLDER:
+                return name, child
             if target.on_conflict is not OnConflict.RENAME:
                 break
         message = "A file has the name of a folder of the path."

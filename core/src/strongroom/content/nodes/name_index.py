@@ -184,8 +184,8 @@ Source = Callable[[str], FromClause]
 class NameMatch:
     """The condition that the name of a node of a tenant contains a text."""
 
-    def __init__(self, tenant_id: str, wanted: str) -> None:
-        folded = fold_name(wanted)
+    def __init__(self, tenant_id: str, text: str) -> None:
+        folded = fold_name(text)
         numbers = wanted_grams(tenant_id, folded)
         self.has_grams: Final = bool(numbers)
         self.parameters: Final[Mapping[str, object]] = {
@@ -219,20 +219,20 @@ def by_grams(dialect: str) -> FromClause:
         matches = literal_column("name_index").op("MATCH")(bindparam("fts_query", type_=Text))
         is_indexed = _fts.c.rowid <= indexed_until()
         return joined.where(matches, is_indexed, contains_text(dialect)).subquery("found")
-    wanted = cast(bindparam("grams"), ARRAY(Integer))
-    has_grams = literal_column("search_names.grams", ARRAY(Integer)).op("@>")(wanted)
+    grams = cast(bindparam("grams"), ARRAY(Integer))
+    has_grams = literal_column("search_names.grams", ARRAY(Integer)).op("@>")(grams)
     columns = select(search_names.c.number, search_names.c.node_id)
-    found = columns.where(has_grams, contains_text(dialect)).cte("matching")
+    matching = columns.where(has_grams, contains_text(dialect)).cte("matching")
     # The planner would otherwise rather read all names in the order of the result than sort the found
     # ones.
-    return found.prefix_with("MATERIALIZED").alias("found")
+    return matching.prefix_with("MATERIALIZED").alias("found")
 
 
 def contains_text(dialect: str) -> ColumnElement[bool]:
     """Return the condition of :class:`NameMatch` on :data:`search_names`."""
     position = func.instr if dialect == "sqlite" else func.strpos
-    found: ColumnElement[int] = position(search_names.c.folded, bindparam("wanted", type_=Text))
-    return (found > 0) & (search_names.c.tenant_id == bindparam("tenant_id"))
+    offset: ColumnElement[int] = position(search_names.c.folded, bindparam("wanted", type_=Text))
+    return (offset > 0) & (search_names.c.tenant_id == bindparam("tenant_id"))
 
 
 def _newest_matching(_: str) -> Select[Any]:

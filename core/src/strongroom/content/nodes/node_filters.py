@@ -39,11 +39,11 @@ class NodeFilter:
     def matches(self, node: Node) -> bool:
         """Return whether a node meets the criteria."""
         kind = (node.content_type or "").partition(";")[0]
-        wanted = (self.content_type or "").removesuffix("*")
+        prefix = (self.content_type or "").removesuffix("*")
         return (
             self.type in (None, node.type)
             and self.owner_id in (None, node.owner_id)
-            and (kind.startswith(wanted) if wanted.endswith("/") else wanted in ("", kind))
+            and (kind.startswith(prefix) if prefix.endswith("/") else prefix in ("", kind))
             and node.updated_at > (self.modified_after or 0)
             and node.size >= (self.min_size or 0)
         )

@@ -70,8 +70,8 @@ class NodeSelection:
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters of its statements."""
-        wanted = {} if self.text is None else {"wanted": fold_name(self.text)}
-        return {**self.filter.parameters, **wanted}
+        text = {} if self.text is None else {"wanted": fold_name(self.text)}
+        return {**self.filter.parameters, **text}
 
     @property
     def shape(self) -> "Shape":
@@ -105,8 +105,8 @@ def _listed(listed: Nodes) -> Select[Any]:
     if listed is children:
         # Without a join, so that each node is read once.
         return select(nodes.c.id).where(nodes.c.parent_id == bindparam("node_id"))
-    found = listed()
-    return select(nodes.c.id).join(found, found.c.node_id == nodes.c.id)
+    listing = listed()
+    return select(nodes.c.id).join(listing, listing.c.node_id == nodes.c.id)
 
 
 def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:

@@ -331,11 +331,11 @@ class RemovalGuard:
     def _hold_around(self, connection: Connection, rules: RetentionRules, node: Node) -> Hold | None:
         if not rules.has_holds:
             return None
-        wanted = {"node_id": node.id, "tenant_id": node.tenant_id}
+        parameters = {"node_id": node.id, "tenant_id": node.tenant_id}
         # First up to the root, which is a short path; only then the holds of the tenant are climbed
         # from.
-        covering = _COVERING.first(connection, wanted)
-        return covering or _HELD_WITHIN.first(connection, wanted)
+        covering = _COVERING.first(connection, parameters)
+        return covering or _HELD_WITHIN.first(connection, parameters)
 
     def _require_no_hold(self, connection: Connection, rules: RetentionRules, node: Node) -> None:
         hold = self._hold_around(connection, rules, node)
@@ -386,10 +386,10 @@ def _or(value: int | None, default: int) -> int:
 
 
 def _newest(
-    connection: Connection, statements: Sequence[Statement[Any]], wanted: dict[str, str]
+    connection: Connection, statements: Sequence[Statement[Any]], parameters: dict[str, str]
 ) -> int | None:
-    found = [statement.scalar(connection, wanted) for statement in statements]
-    return max((time for time in found if time is not None), default=None)
+    times = [statement.scalar(connection, parameters) for statement in statements]
+    return max((time for time in times if time is not None), default=None)
 
 
 def _held(hold: Hold) -> FileHeld:

@@ -53,8 +53,8 @@ def shared_of_folder(key: Hashable, read: Callable[[], _T]) -> _T:
     return read() if reads is None else _once(reads.of_folders, key, read)
 
 
-def _once(found: dict[Hashable, Any], key: Hashable, read: Callable[[], _T]) -> _T:
-    if key not in found:
-        found[key] = read()
-    result: _T = found[key]
+def _once(results: dict[Hashable, Any], key: Hashable, read: Callable[[], _T]) -> _T:
+    if key not in results:
+        results[key] = read()
+    result: _T = results[key]
     return result

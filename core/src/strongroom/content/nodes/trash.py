@@ -165,8 +165,8 @@ class Trash:
         self, connection: Connection, tenant_id: str, user_id: str | None, after: str, at_most: int
     ) -> list[TrashedNode]:
         """Return some of the entries of :meth:`page`, those with the next ids after one."""
-        wanted = {"tenant_id": tenant_id, "user_id": user_id or "", "all": user_id is None}
-        return _LISTED_AT_ONCE.all(connection, {**wanted, "after": after, "at_most": at_most})
+        parameters = {"tenant_id": tenant_id, "user_id": user_id or "", "all": user_id is None}
+        return _LISTED_AT_ONCE.all(connection, {**parameters, "after": after, "at_most": at_most})
 
     def due(
         self, connection: Connection, before: int, after: TrashEntry | None, at_most: int
@@ -179,8 +179,8 @@ class Trash:
             after: the last entry of the page before, if there is one.
         """
         start = (after.trashed_at, after.id) if after else (0, "")
-        wanted = {"before": before, "at_most": at_most}
-        return _DUE.all(connection, {**wanted, "after_at": start[0], "after_id": start[1]})
+        parameters = {"before": before, "at_most": at_most}
+        return _DUE.all(connection, {**parameters, "after_at": start[0], "after_id": start[1]})
 
     def restore(self, connection: Connection, trashed: TrashedNode, parent_id: str, name: str) -> Node:
         """Put an entry's subtree into a folder, and remove the entry.

@@ -322,12 +322,12 @@ class Tree:
         subtree = {"node_id": node.id}
         # Read before the removal, because the blobs are released and the quota is corrected by these
         # rows.
-        found = _SUBTREE.all(connection, subtree)
+        subtree_rows = _SUBTREE.all(connection, subtree)
         versions = _VERSIONS_WITHIN.all(connection, subtree)
         _REMOVE.execute(connection, subtree)
         child_counts.taken_out(connection, node)
-        blob_keys = [row.blob_key for row in (*found, *versions) if row.blob_key is not None]
-        sizes = [sum(row.size for row in rows) for rows in (found, versions)]
+        blob_keys = [row.blob_key for row in (*subtree_rows, *versions) if row.blob_key is not None]
+        sizes = [sum(row.size for row in rows) for rows in (subtree_rows, versions)]
         return RemovedSubtree(tuple(blob_keys), *sizes)
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:

@@ -149,8 +149,8 @@ class VersionRepository:
 
     def excess(self, connection: Connection, file: Node, keep: int) -> list[Version]:
         """Return the versions of a file beyond a limit; a negative one is 0."""
-        wanted = {"of_node": file.id, "keep": max(keep, 0), "at_most": _BATCH}
-        return _EXCESS.all(connection, wanted)
+        parameters = {"of_node": file.id, "keep": max(keep, 0), "at_most": _BATCH}
+        return _EXCESS.all(connection, parameters)
 
     def find(self, connection: Connection, node_id: str, number: int) -> Version | None:
         """Return a version of a file, or ``None``."""
@@ -160,8 +160,8 @@ class VersionRepository:
         self, connection: Connection, node_id: str, blob_key: str, states: Collection[str]
     ) -> bool:
         """Return whether a file has a version with a blob in one of some scan states."""
-        wanted = {"of_node": node_id, "of_key": blob_key, "states": list(states)}
-        return _WITH_CONTENT.first(connection, wanted) is not None
+        parameters = {"of_node": node_id, "of_key": blob_key, "states": list(states)}
+        return _WITH_CONTENT.first(connection, parameters) is not None
 
     def page(self, connection: Connection, node_id: str, paging: Paging) -> Page[Version]:
         """Return a page of the versions of a file, newest first."""
@@ -195,10 +195,10 @@ class VersionRepository:
             connection: the caller's transaction.
             days_of: returns the days after which the versions of a tenant are removed.
         """
-        wanted = {"after": after, "at_most": _BATCH}
+        parameters = {"after": after, "at_most": _BATCH}
         # All versions of a file are read together, because which one is kept for a day or week depends
         # on the others.
-        node_ids = _NODES_AFTER.scalars(connection, wanted)
+        node_ids = _NODES_AFTER.scalars(connection, parameters)
         versions = contents_of(connection, node_ids)
         versions.sort(key=lambda version: (version.node_id, -version.number))
         of_files = (list(group) for _, group in groupby(versions, lambda each: each.node_id))

@@ -52,7 +52,7 @@ def _until_of_user() -> Select[Any]:
     of_groups = select(func.max(_end(group_grants))).where(
         group_grants.c.node_id == path.c.id, is_in_group(group_grants.c.group_id)
     )
-    ends = (func.coalesce(found.scalar_subquery(), literal_column("0")) for found in (own, of_groups))
+    ends = (func.coalesce(until.scalar_subquery(), literal_column("0")) for until in (own, of_groups))
     return select(func.max(greatest(*ends))).select_from(path)
 
 
@@ -88,22 +88,22 @@ def _users_within() -> Select[Any]:
     return select(grants.c.user_id).join(below, grants.c.node_id == below.c.id).distinct()
 
 
-def _refresh(wanted: ColumnElement[bool]) -> Statement[Any]:
+def _refresh(condition: ColumnElement[bool]) -> Statement[Any]:
     """Return the statement that recomputes ``parent_visible_until`` of the selected grants.
 
     It is built when it is first executed, because building takes longer than importing this module.
     """
-    return Statement(lambda _: _refreshed(wanted))
+    return Statement(lambda _: _refreshed(condition))
 
 
-def _refreshed(wanted: ColumnElement[bool]) -> Update:
+def _refreshed(condition: ColumnElement[bool]) -> Update:
     # The values of a node are copied when it becomes top-level.
     copies = [source.label(name) for name, source in SOURCES.items()]
     selected = (
         select(grants.c.node_id, grants.c.user_id, nodes.c.parent_id.label("folder_id"), *copies)
         .join(nodes, nodes.c.id == grants.c.node_id)
         # Grants in the trash stay hidden.
-        .where(wanted, nodes.c.trash_id.is_(None))
+        .where(condition, nodes.c.trash_id.is_(None))
         .cte("selected")
     )
     folders = _seen_folders(selected)
@@ -219,10 +219,10 @@ class Visibility:
 
     def untils(self, connection: Connection, node_id: str) -> Untils:
         """Return when the grants on a node and its ancestors expire, for each user and each group."""
-        found = Untils()
+        untils = Untils()
         for is_group, holder, until in _UNTIL_OF_ALL.all(connection, {"node_id": node_id}):
-            (found.groups if is_group else found.users)[holder] = until
-        return found
+            (untils.groups if is_group else untils.users)[holder] = until
+        return untils
 
     def refresh(
         self, connection: Connection, tenant_id: str, node_id: str, changes: Mapping[str, Change]
@@ -325,8 +325,8 @@ class Visibility:
     def _below(self, connection: Connection, node_id: str) -> Sequence[str] | None:
         """Return the ids of all descendants of a node, or ``None`` if there are too many."""
         # One row more than allowed shows that the limit is exceeded.
-        found = _BELOW.all(connection, {"node_id": node_id, "at_most": self._descend_at_most + 1})
-        ids = [row[0] for row in found]
+        rows = _BELOW.all(connection, {"node_id": node_id, "at_most": self._descend_at_most + 1})
+        ids = [row[0] for row in rows]
         return ids if len(ids) <= self._descend_at_most else None
 
 
@@ -342,11 +342,11 @@ def _changes(connection: Connection, before: Untils, now: Untils) -> dict[str, C
 
 
 def _with_members(untils: Untils, members: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    found = dict(untils.users)
+    until_of = dict(untils.users)
     for group_id, until in untils.groups.items():
         for user_id in members.get(group_id, ()):
-            found[user_id] = max(until, found.get(user_id, 0))
-    return found
+            until_of[user_id] = max(until, until_of.get(user_id, 0))
+    return until_of
 
 
 def _refresh_of_all(before: int, now: int) -> tuple[Statement[Any], dict[str, int]]:

@@ -82,7 +82,7 @@ class ContentOwners:
 
     def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
         """Return the files of all features that have the blobs as their content, by blob key."""
-        found: dict[str, OwnedContent] = {}
+        contents: dict[str, OwnedContent] = {}
         for owner in self._owners.values():
-            found |= owner.find(connection, blob_keys)
-        return found
+            contents |= owner.find(connection, blob_keys)
+        return contents

@@ -79,16 +79,16 @@ class QuarantineService:
             NotFound: no such file is in quarantine.
         """
         with self._database.write() as connection:
-            found = self._find(connection, scan_id)
-            owner = self._owners.of(found.file)
+            item = self._find(connection, scan_id)
+            owner = self._owners.of(item.file)
             # The state of the file comes first: it locks the tenant, as all changes of files do.
-            key = found.scan.blob_key
-            is_there = owner.set_state(connection, found.file, key, ScanState.CLEAN)
+            key = item.scan.blob_key
+            is_there = owner.set_state(connection, item.file, key, ScanState.CLEAN)
             if not is_there or _FIND_LOCKED.first(connection, {"of_id": scan_id}) is None:
                 raise NotFound
             _RELEASE.execute(connection, {"of_id": scan_id, "now": self._clock.now()})
-            self._record(connection, "quarantine.release", admin, found, origin, reason)
-        return found
+            self._record(connection, "quarantine.release", admin, item, origin, reason)
+        return item
 
     def delete(self, admin: Identity, scan_id: str, origin: Origin) -> None:
         """Delete a file in quarantine.
@@ -97,10 +97,10 @@ class QuarantineService:
             NotFound: no such file is in quarantine.
         """
         with self._database.read() as connection:
-            found = self._find(connection, scan_id)
-        self._owners.of(found.file).delete(admin, found.file, found.scan.blob_key, origin)
+            item = self._find(connection, scan_id)
+        self._owners.of(item.file).delete(admin, item.file, item.scan.blob_key, origin)
         with self._database.write() as connection:
-            self._record(connection, "quarantine.delete", admin, found, origin)
+            self._record(connection, "quarantine.delete", admin, item, origin)
 
     def _find(self, connection: Connection, scan_id: str) -> QuarantinedFile:
         scan = _FIND.first(connection, {"of_id": scan_id})
@@ -116,16 +116,16 @@ class QuarantineService:
         connection: Connection,
         action: str,
         admin: Identity,
-        found: QuarantinedFile,
+        item: QuarantinedFile,
         origin: Origin,
         reason: str = "",
     ) -> None:
-        details = {**found.file.details, "finding": found.scan.reason}
+        details = {**item.file.details, "finding": item.scan.reason}
         event = AuditEvent(
             action,
             actor_id=admin.user_id,
-            target_type=found.file.kind,
-            target_id=found.file.id,
+            target_type=item.file.kind,
+            target_id=item.file.id,
             origin=origin,
             details=details | ({"reason": reason} if reason else {}),
         )

@@ -47,14 +47,14 @@ class Rescans:
         count, after = 0, ""
         while True:
             with self._database.write() as connection:
-                found = owner.unscanned(connection, after, _BATCH)
-                for _, blob_key in found:
+                unscanned = owner.unscanned(connection, after, _BATCH)
+                for _, blob_key in unscanned:
                     self._repository.add(connection, blob_key)
-            if not found:
+            if not unscanned:
                 return count
-            after = found[-1][0]
-            count += len(found)
-            progress(len(found))
+            after = unscanned[-1][0]
+            count += len(unscanned)
+            progress(len(unscanned))
 
 
 def _order(version: str) -> list[tuple[int, int | str]]:

@@ -186,11 +186,11 @@ class StorageCheck:
         """
         yield from self._rows_of_no_storage()
         for name, store in self._blobs.storages.items():
-            with closing(ObjectIndex()) as found:
-                found.add(store.scan(), progress)
-                listed = len(found)
-                yield from self._compare(name, found, checksums, repair, progress)
-                yield from self._unknown(name, found, listed, repair)
+            with closing(ObjectIndex()) as objects:
+                objects.add(store.scan(), progress)
+                listed = len(objects)
+                yield from self._compare(name, objects, checksums, repair, progress)
+                yield from self._unknown(name, objects, listed, repair)
 
     def _rows_of_no_storage(self) -> Iterator[Finding]:
         with self._database.read() as connection:
@@ -201,11 +201,11 @@ class StorageCheck:
                 yield Finding(FindingKind.NO_STORAGE, name, "", detail)
 
     def _compare(
-        self, name: str, found: ObjectIndex, checksums: bool, repair: bool, progress: Progress
+        self, name: str, objects: ObjectIndex, checksums: bool, repair: bool, progress: Progress
     ) -> Iterator[Finding]:
         # Taking the objects of each batch out of the index leaves those without a row for _unknown.
         for batch in self._batches(name):
-            seen = found.take([row.object_key for row in batch])
+            seen = objects.take([row.object_key for row in batch])
             stored = [row for row in batch if row.state == BlobState.STORED]
             for row in stored:
                 fault = self._fault(row, seen.get(row.object_key), checksums)
@@ -251,8 +251,8 @@ class StorageCheck:
 
     def _finding(self, kind: FindingKind, row: BlobRow, detail: str) -> Finding:
         with self._database.read() as connection:
-            found = tuple(referrers(connection, row.key))
-        return Finding(kind, row.storage, row.object_key, detail, found)
+            owners = tuple(referrers(connection, row.key))
+        return Finding(kind, row.storage, row.object_key, detail, owners)
 
     def _check_references(self, batch: Sequence[BlobRow], repair: bool) -> Iterator[Finding]:
         for row in self._among(batch, *self._is_leaked()):
@@ -286,12 +286,12 @@ class StorageCheck:
         self._blobs.remove(released)
         return bool(released)
 
-    def _unknown(self, name: str, found: ObjectIndex, listed: int, repair: bool) -> Iterator[Finding]:
+    def _unknown(self, name: str, objects: ObjectIndex, listed: int, repair: bool) -> Iterator[Finding]:
         """Yield the objects that no row of the storage refers to."""
         # Real debris is a small part of a store. If most objects have no row, the database is probably
         # the wrong one or incomplete, so nothing is deleted.
-        is_debris = 2 * sum(is_key(item.key) for item in found.rest()) <= listed
-        for item in found.rest():
+        is_debris = 2 * sum(is_key(item.key) for item in objects.rest()) <= listed
+        for item in objects.rest():
             if not is_key(item.key):
                 yield Finding(
                     FindingKind.FOREIGN, name, item.key, f"{item.size} bytes, not created by Strongroom"

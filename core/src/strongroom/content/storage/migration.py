@@ -174,9 +174,9 @@ class Migration:
             key = batch[-1].key
 
     def _batch_after(self, source: str, until: int, key: str) -> list[BlobRow]:
-        wanted = {"source": source, "after": key, "until": until}
+        parameters = {"source": source, "after": key, "until": until}
         with self._database.read() as connection:
-            return _BATCH_AFTER.all(connection, wanted)
+            return _BATCH_AFTER.all(connection, parameters)
 
     def _move_with_retries(self, move: MigrationPlan, row: BlobRow) -> Outcome:
         # Each attempt has a new key, because the object of a failed one may still appear in the store.

@@ -57,8 +57,8 @@ class Namespace(StorageBackend[NoOptions]):
 
     def capability(self, kind: type[CapabilityT]) -> CapabilityT | None:
         adapted = _ADAPTERS.get(kind)
-        found: Any = self._backend.capability(kind)
-        return adapted(found, self._prefix) if adapted and found is not None else None
+        capability: Any = self._backend.capability(kind)
+        return adapted(capability, self._prefix) if adapted and capability is not None else None
 
     def _without_prefix(self, stat: ObjectStat) -> ObjectStat:
         return replace(stat, key=stat.key.removeprefix(self._prefix))

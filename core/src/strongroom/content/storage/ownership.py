@@ -246,20 +246,20 @@ class StorageOwnership:
 
     def _has_files_of_others(self, name: str, backend: Backend) -> bool:
         # The first keys are enough: the store of another database has none of the keys of this one.
-        found = [item.key for item in islice(backend.scan(), _LISTED) if is_key(item.key)]
+        keys = [item.key for item in islice(backend.scan(), _LISTED) if is_key(item.key)]
         with self._database.read() as connection:
-            return bool(found) and not _KNOWN.all(connection, {"storage": name, "object_keys": found})
+            return bool(keys) and not _KNOWN.all(connection, {"storage": name, "object_keys": keys})
 
     def _is_restored(self) -> bool:
         with self._database.read() as connection:
             return restored_at(connection) is not None
 
-    def _claim(self, backend: Backend, wanted: Owner) -> Owner:
+    def _claim(self, backend: Backend, owner: Owner) -> Owner:
         # The lock serializes the threads of this process; the election resolves other processes.
         with self._claiming:
-            return read_owner(backend) or self._elect(backend, wanted)
+            return read_owner(backend) or self._elect(backend, owner)
 
-    def _elect(self, backend: Backend, wanted: Owner) -> Owner:
+    def _elect(self, backend: Backend, claimant: Owner) -> Owner:
         """Write the marker and return the owner that all concurrent claimants agree on.
 
         A ``put`` replaces an object, so the last write wins, and the marker is not reliable before that
@@ -268,18 +268,18 @@ class StorageOwnership:
         every later claimant finds a marker and does not write.
         """
         candidate = f"{_CANDIDATES}{secrets.token_hex(16)}"
-        _put(backend, candidate, wanted)
+        _put(backend, candidate, claimant)
         try:
             if read_owner(backend) is None:
                 # A backend may refuse concurrent writes of one key; then the other write is the marker.
                 with suppress(StorageError):
-                    _put(backend, OWNER_KEY, wanted)
+                    _put(backend, OWNER_KEY, claimant)
         finally:
             backend.delete(candidate)
         self._await_candidates(backend)
         if (owner := read_owner(backend)) is None:
-            _put_marker(backend, wanted)
-        return owner or wanted
+            _put_marker(backend, claimant)
+        return owner or claimant
 
     def _await_candidates(self, backend: Backend) -> None:
         for _ in range(_POLLS):

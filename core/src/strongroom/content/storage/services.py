@@ -83,9 +83,9 @@ def _require_capabilities(
     base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
 ) -> None:
     capabilities: dict[str, type[Capability]] = {"redirect": SignedDownloads, "x_accel": LocalPaths}
-    wanted = capabilities.get(storage.downloads)
+    capability = capabilities.get(storage.downloads)
     path = ("storages", name)
-    if wanted is not None and backend.capability(wanted) is None:
+    if capability is not None and backend.capability(capability) is None:
         message = f'{storage.backend} does not support "{storage.downloads}"; use "server"'
         base.refuse((*path, "downloads"), message)
     if not storage.direct_uploads:

@@ -72,7 +72,7 @@ def fault_of(storage: StorageBackend[Any]) -> str | None:
         storage.put(key, BytesIO(_CONTENT), size=len(_CONTENT))
         try:
             with storage.open(key) as chunks:
-                found = b"".join(chunks)
+                content = b"".join(chunks)
         finally:
             storage.delete(key)
     except (StorageUnavailable, StorageFull):
@@ -83,7 +83,7 @@ def fault_of(storage: StorageBackend[Any]) -> str | None:
         # Drivers raise exceptions of their own, for example for an endpoint that is not a URL.
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return f"fails when an object is written, read and deleted: {reason}"
-    return None if found == _CONTENT else "returns different bytes than were written"
+    return None if content == _CONTENT else "returns different bytes than were written"
 
 
 class Circuit:

@@ -175,8 +175,8 @@ class TenantDeletion:
     def _set_deleted(self, connection: Connection, tenant_id: str, deleted_at: int | None) -> bool:
         """Set or clear the deletion time of a tenant, and return whether it changed."""
         current = _REVISION_OF_RESTORABLE if deleted_at is None else _REVISION_OF_LIVE
-        wanted = {"tenant_id": tenant_id, "purged_before": self._purged_before()}
-        revision = current.scalar(connection, wanted)
+        parameters = {"tenant_id": tenant_id, "purged_before": self._purged_before()}
+        revision = current.scalar(connection, parameters)
         if revision is None:
             return False
         now = self._clock.now()

@@ -21,10 +21,10 @@ def is_in_group(
 ) -> ColumnElement[bool]:
     """Return the condition that a user, by default ``user_id``, a parameter, is in a group."""
     user = bindparam("user_id") if user_id is None else user_id
-    found = select(group_members.c.user_id).where(
+    members = select(group_members.c.user_id).where(
         group_members.c.group_id == group_id, group_members.c.user_id == user
     )
-    return found.correlate_except(group_members).exists()
+    return members.correlate_except(group_members).exists()
 
 
 def groups_of_user() -> Select[Any]:
@@ -48,8 +48,8 @@ def group_name(group_id: ColumnElement[str]) -> ColumnElement[str]:
 
 def members_by_group(connection: Connection, group_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the user ids of the members of groups; groups without members are missing."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for start in range(0, len(group_ids), _BATCH):
         for group_id, user_id in _MEMBERS.all(connection, {"groups": group_ids[start : start + _BATCH]}):
-            found.setdefault(group_id, []).append(user_id)
-    return found
+            members.setdefault(group_id, []).append(user_id)
+    return members

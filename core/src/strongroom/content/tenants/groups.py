@@ -127,9 +127,9 @@ class GroupMemberships:
         self._memberships.lock_tenant(connection, group.tenant_id)
         if self._memberships.role(connection, group.tenant_id, user_id) is None:
             raise NotAMember.of_field("userId", "not-a-member", "Must be a member of the tenant.")
-        found = self.find_member(connection, group.id, user_id)
-        if found is not None:
-            return found, False
+        existing = self.find_member(connection, group.id, user_id)
+        if existing is not None:
+            return existing, False
         # Counted under the lock, so that parallel requests cannot exceed the limit together.
         of_user = {"tenant_id": group.tenant_id, "user_id": user_id}
         if _COUNT_OF_USER.scalar(connection, of_user) >= self._max_per_user:

@@ -80,14 +80,14 @@ class InvitationAcceptance:
     def open_to(self, connection: Connection, credential: Credential) -> list[Invitation]:
         """Return the open invitations to a credential, the oldest first."""
         sent_to = {"kind": credential.kind, "recipient": credential.value, "now": self._clock.now()}
-        found = _OF_RECIPIENT.all(connection, sent_to)
-        return [invitation for invitation in found if self._counts(connection, invitation)]
+        invitations = _OF_RECIPIENT.all(connection, sent_to)
+        return [invitation for invitation in invitations if self._counts(connection, invitation)]
 
     def of_secret(self, connection: Connection, secret: str) -> Invitation | None:
         """Return the open invitation that a secret belongs to."""
         hashed = {"secret_hash": self.hash(secret), "now": self._clock.now()}
-        found: Invitation | None = _OF_SECRET.first(connection, hashed)
-        return found if found is not None and self._counts(connection, found) else None
+        invitation: Invitation | None = _OF_SECRET.first(connection, hashed)
+        return invitation if invitation is not None and self._counts(connection, invitation) else None
 
     def accept(
         self, connection: Connection, invitation: Invitation, user_id: str, origin: Origin
@@ -171,7 +171,7 @@ def record(
 
 def groups_of(connection: Connection, ids: Sequence[str]) -> dict[str, list[str]]:
     """Return the ids of the groups of invitations."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for invitation_id, group_id in _GROUPS.all(connection, {"ids": ids}):
-        found.setdefault(invitation_id, []).append(group_id)
-    return found
+        groups.setdefault(invitation_id, []).append(group_id)
+    return groups

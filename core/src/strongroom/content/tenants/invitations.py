@@ -193,9 +193,9 @@ class InvitationService:
             NotFound: the tenant has no such open invitation.
             TooManyRequests: too many invitations were sent.
         """
-        found = self.get(identity, tenant_id, invitation_id)
-        recipient = Credential(found.invitation.kind, found.invitation.recipient)
-        self._check_rights(identity, tenant_id, recipient, Role(found.invitation.role))
+        former = self.get(identity, tenant_id, invitation_id)
+        recipient = Credential(former.invitation.kind, former.invitation.recipient)
+        self._check_rights(identity, tenant_id, recipient, Role(former.invitation.role))
         secret = secrets.token_urlsafe(24)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
@@ -248,9 +248,9 @@ class InvitationService:
         """
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
-            found = self._find(connection, tenant_id, invitation_id)
-            self._acceptance.remove(connection, found.invitation)
-            self._record(connection, "invitation.delete", identity, found.invitation, origin)
+            sent = self._find(connection, tenant_id, invitation_id)
+            self._acceptance.remove(connection, sent.invitation)
+            self._record(connection, "invitation.delete", identity, sent.invitation, origin)
 
     def received(
         self, identity: Identity, user_id: str
@@ -305,8 +305,8 @@ class InvitationService:
     def is_invited(self, secret: str, credential: Credential) -> bool:
         """Return whether a secret belongs to an open invitation of a contact."""
         with self._database.read() as connection:
-            found = self._acceptance.of_secret(connection, secret)
-        return found is not None and Credential(found.kind, found.recipient) == credential
+            invitation = self._acceptance.of_secret(connection, secret)
+        return invitation is not None and Credential(invitation.kind, invitation.recipient) == credential
 
     def prune(self) -> int:
         """Delete expired invitations; return the count."""
@@ -318,11 +318,11 @@ class InvitationService:
         (kind, text), *others = [(kind, text) for kind, text in given.items() if text is not None] or [
             ("email", "")
         ]
-        found = self._credentials.identify(text)
-        if others or found is None or found.kind != kind:
+        recipient = self._credentials.identify(text)
+        if others or recipient is None or recipient.kind != kind:
             message = "Must be one e-mail address, or one mobile number."
             raise ValidationFailed.of_field(kind, "invalid", message)
-        return found
+        return recipient
 
     def _check_rights(
         self, identity: Identity, tenant_id: str, recipient: Credential, role: Role
@@ -392,15 +392,17 @@ class InvitationService:
             raise NotFound
         return self._complete(connection, [invitation])[0]
 
-    def _complete(self, connection: Connection, found: Sequence[Invitation]) -> list[SentInvitation]:
-        if not found:
+    def _complete(
+        self, connection: Connection, invitations: Sequence[Invitation]
+    ) -> list[SentInvitation]:
+        if not invitations:
             return []
-        groups = groups_of(connection, [invitation.id for invitation in found])
-        ids = {invitation.tenant_id for invitation in found}
+        groups = groups_of(connection, [invitation.id for invitation in invitations])
+        ids = {invitation.tenant_id for invitation in invitations}
         names = {row[0]: row[1] for row in _NAMES.all(connection, {"ids": list(ids)})}
         return [
             SentInvitation(invitation, groups.get(invitation.id, ()), names[invitation.tenant_id])
-            for invitation in found
+            for invitation in invitations
         ]
 
     def _received(self, connection: Connection, user_id: str) -> list[Invitation]:

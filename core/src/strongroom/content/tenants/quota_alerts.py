@@ -37,7 +37,7 @@ class QuotaAlerts:
         now = self._clock.now()
         with self._lock:
             # Without the times that are over, so that the map does not grow with the number of tenants.
-            recent = {found: at for found, at in self._recorded.items() if at > now - INTERVAL}
+            recent = {tenant: at for tenant, at in self._recorded.items() if at > now - INTERVAL}
             self._recorded = {tenant_id: now, **recent}
         if tenant_id not in recent:
             self._writer.submit(self._record, tenant_id)

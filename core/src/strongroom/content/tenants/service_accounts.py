@@ -219,9 +219,9 @@ class ServiceAccountService:
     def _named(self, connection: Connection, rows: Iterable[ServiceAccountRow]) -> list[ServiceAccount]:
         rows = list(rows)
         users = self._users.find(connection, [row.user_id for row in rows])
-        found = {user.id: user.name for user in users}
+        names = {user.id: user.name for user in users}
         return [
-            ServiceAccount(row.user_id, found[row.user_id], row.created_by, row.created_at)
+            ServiceAccount(row.user_id, names[row.user_id], row.created_by, row.created_at)
             for row in rows
         ]
 

@@ -121,8 +121,8 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     """
     revision = body.pop("revision")
     if "assurance" in body:
-        wanted = body.pop("assurance") or {"acr": None, "max_age": None}
-        body |= {"required_acr": wanted["acr"], "max_proof_age": wanted["max_age"]}
+        assurance = body.pop("assurance") or {"acr": None, "max_age": None}
+        body |= {"required_acr": assurance["acr"], "max_proof_age": assurance["max_age"]}
     return get_service(TenantService).update(current_identity(), tenant_id, body, revision, origin())
 
 

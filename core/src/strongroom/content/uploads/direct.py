@@ -156,8 +156,8 @@ class Reservations:
 
     def end_expired(self, connection: Connection, tenant_id: str | None = None) -> int:
         """Delete one batch of expired uploads, of all tenants or of one, and return their number."""
-        wanted = {"now": self._clock.now(), "tenant_id": tenant_id}
-        ended = (_EXPIRED if tenant_id is None else _EXPIRED_OF_TENANT).all(connection, wanted)
+        parameters = {"now": self._clock.now(), "tenant_id": tenant_id}
+        ended = (_EXPIRED if tenant_id is None else _EXPIRED_OF_TENANT).all(connection, parameters)
         # Tenants are locked in the order of their ids, as elsewhere, so that no deadlock is possible.
         for upload in sorted(ended, key=attrgetter("tenant_id")):
             self._remove(connection, upload)

@@ -186,8 +186,8 @@ class UploadRepository:
         Raises:
             NotFound: the tenant has no such upload, or it has expired.
         """
-        wanted = {"of_id": upload_id, "of_tenant": tenant_id, "now": self._clock.now()}
-        upload = (_FIND_LOCKED if lock else _FIND).first(connection, wanted)
+        parameters = {"of_id": upload_id, "of_tenant": tenant_id, "now": self._clock.now()}
+        upload = (_FIND_LOCKED if lock else _FIND).first(connection, parameters)
         if upload is None:
             raise NotFound
         return upload

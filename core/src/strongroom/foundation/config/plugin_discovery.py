@@ -27,10 +27,10 @@ def installed_plugins() -> InstalledPlugins:
 # forks them. The arguments change when a distribution is installed or removed.
 @lru_cache(maxsize=1)
 def _scan(_folders: tuple[tuple[str, int], ...]) -> InstalledPlugins:
-    found: dict[str, list[EntryPoint]] = {}
+    by_name: dict[str, list[EntryPoint]] = {}
     for entry_point in entry_points(group=ENTRY_POINT_GROUP):
-        found.setdefault(entry_point.name, []).append(entry_point)
-    return found
+        by_name.setdefault(entry_point.name, []).append(entry_point)
+    return by_name
 
 
 def _folders() -> Iterator[tuple[str, int]]:
@@ -55,8 +55,8 @@ def plugin_files(folder: Path | None) -> PluginFiles:
     """
     if folder is None:
         return {}
-    found = sorted(path for path in folder.absolute().iterdir() if path.suffix == ".py")
-    return {path.stem: path for path in found if path.name[0] not in "._" and path.is_file()}
+    files = sorted(path for path in folder.absolute().iterdir() if path.suffix == ".py")
+    return {path.stem: path for path in files if path.name[0] not in "._" and path.is_file()}
 
 
 def writable_by_others(folder: Path | None) -> list[Path]:
@@ -92,10 +92,10 @@ def load_plugin_file(name: str, path: Path) -> ModuleType:
     Raises:
         Exception: what the file raises.
     """
-    found, status = sys.modules.get(_PREFIX + name), path.stat()
+    loaded, status = sys.modules.get(_PREFIX + name), path.stat()
     stamp = (str(path), status.st_mtime_ns, status.st_size)
-    if found is not None and getattr(found, _STAMP, None) == stamp:
-        return found
+    if loaded is not None and getattr(loaded, _STAMP, None) == stamp:
+        return loaded
     loader = _UncachedLoader(_PREFIX + name, str(path))
     spec = spec_from_file_location(_PREFIX + name, path, loader=loader)
     if spec is None or spec.loader is None:

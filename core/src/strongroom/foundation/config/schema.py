@@ -233,8 +233,8 @@ def interpret(value: Any, annotation: Annotation) -> Any:
 
 
 def _is_generic(annotation: Annotation, origin: type[Any]) -> bool:
-    found: Any = typing.get_origin(annotation)
-    return found is origin
+    generic: Any = typing.get_origin(annotation)
+    return generic is origin
 
 
 _UNKNOWN = "Unknown field."
@@ -247,11 +247,11 @@ def find_problems(
     messages: Mapping[Any, Any], options_type: type[Any], path: KeyPath, raw: RawConfiguration
 ) -> list[Problem]:
     """Return the problems of a schema's error messages, sorted by key."""
-    found = (
+    problems = (
         Problem(raw.origin(place), ".".join(place), _with_remedy(message, place, raw))
         for place, message in _walk(messages, options_type, path)
     )
-    return sorted(found, key=lambda problem: problem.key)
+    return sorted(problems, key=lambda problem: problem.key)
 
 
 def _with_remedy(message: str, path: KeyPath, raw: RawConfiguration) -> str:

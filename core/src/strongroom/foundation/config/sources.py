@@ -200,15 +200,15 @@ FILE_KEYS: Final = frozenset({"keys_file"})
 
 def _line_numbers(text: str) -> dict[KeyPath, int]:
     """Map keys to line numbers for messages. Approximate: multi-line strings are not recognised."""
-    found: dict[KeyPath, int] = {}
+    numbers: dict[KeyPath, int] = {}
     table: KeyPath = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if match := _TABLE.match(line):
             table = _parts(match[1])
-            found.setdefault(table, number)
+            numbers.setdefault(table, number)
         elif match := _KEY.match(line):
-            found.setdefault((*table, *_parts(match[1])), number)
-    return found
+            numbers.setdefault((*table, *_parts(match[1])), number)
+    return numbers
 
 
 def _parts(dotted: str) -> KeyPath:

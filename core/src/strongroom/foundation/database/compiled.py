@@ -240,8 +240,8 @@ def _compiler_of(base: Any) -> Any:
     return Compiler
 
 
-def _converters(found: Mapping[Any, Converter | None]) -> dict[Any, Converter]:
-    return {key: converter for key, converter in found.items() if converter is not None}
+def _converters(converters: Mapping[Any, Converter | None]) -> dict[Any, Converter]:
+    return {key: converter for key, converter in converters.items() if converter is not None}
 
 
 def _padded(items: Sequence[Any]) -> list[Any]:

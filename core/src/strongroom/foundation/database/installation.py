@@ -47,9 +47,9 @@ def database_id(database: Database) -> str:
         Unavailable: the database does not respond.
     """
     with database.read() as connection:
-        found = _get(connection, _ID)
-    if found is not None:
-        return found
+        value = _get(connection, _ID)
+    if value is not None:
+        return value
     # Normally the upgrade has created the id. Concurrent inserts are harmless: the first one wins, and
     # the second query returns it.
     with database.write() as connection:
@@ -79,8 +79,8 @@ def is_own_secret(database: Database, fingerprint: str) -> bool:
         Unavailable: the database does not respond.
     """
     with database.read() as connection:
-        found = _get(connection, _SECRET)
-    return found is None or hmac.compare_digest(found, fingerprint)
+        stored = _get(connection, _SECRET)
+    return stored is None or hmac.compare_digest(stored, fingerprint)
 
 
 def accept_secret(database: Database, fingerprint: str) -> bool:
@@ -126,8 +126,8 @@ def require_code(connection: Connection, revision: str) -> None:
 
 def restored_at(connection: Connection) -> int | None:
     """Return when a backup was restored, in milliseconds since the Unix epoch, or ``None``."""
-    found = _get(connection, _RESTORED_AT)
-    return None if found is None else int(found)
+    value = _get(connection, _RESTORED_AT)
+    return None if value is None else int(value)
 
 
 def set_restored_at(connection: Connection, milliseconds: int) -> None:
@@ -137,8 +137,8 @@ def set_restored_at(connection: Connection, milliseconds: int) -> None:
 
 def last_backup_at(connection: Connection) -> int | None:
     """Return when a backup was last created, in milliseconds since the Unix epoch, or ``None``."""
-    found = _get(connection, _LAST_BACKUP_AT)
-    return None if found is None else int(found)
+    value = _get(connection, _LAST_BACKUP_AT)
+    return None if value is None else int(value)
 
 
 def set_last_backup_at(connection: Connection, milliseconds: int) -> None:

@@ -80,13 +80,13 @@ def plugin_schemas(engine: Engine, tables: AllTables) -> list[PluginSchema]:
     if not tables:
         return []
     with engine.connect() as connection:
-        found = set(inspect(connection).get_table_names())
+        existing = set(inspect(connection).get_table_names())
         revisions = {
             plugin: connection.execute(
                 text(f"SELECT version_num FROM {version_table(plugin)}")  # noqa: S608  a checked name
             ).scalar()
             for plugin in tables
-            if version_table(plugin) in found
+            if version_table(plugin) in existing
         }
         return [
             _schema_of(connection, plugin, declared, revisions.get(plugin))
@@ -107,26 +107,26 @@ def missing_in(connection: Connection, declared: PluginTables) -> tuple[str, ...
     if not names:
         return ()
     columns = inspect(connection).get_multi_columns(filter_names=names)
-    found = {name: {column["name"] for column in items} for (_, name), items in columns.items()}
-    lacking = [name for name in names if name not in found]
-    for name in sorted(found):
+    existing = {name: {column["name"] for column in items} for (_, name), items in columns.items()}
+    lacking = [name for name in names if name not in existing]
+    for name in sorted(existing):
         declared_names = {column.name for column in declared.metadata.tables[name].columns}
-        lacking += [f"{name}.{column}" for column in sorted(declared_names - found[name])]
+        lacking += [f"{name}.{column}" for column in sorted(declared_names - existing[name])]
     return tuple(lacking)
 
 
-def left_tables(found: set[str], tables: AllTables) -> dict[str, list[str]]:
+def left_tables(existing: set[str], tables: AllTables) -> dict[str, list[str]]:
     """Return the tables of plugins that are not enabled, by the names of the plugins.
 
     Args:
-        found: the names of all tables of the database.
+        existing: the names of all tables of the database.
         tables: the tables of the enabled plugins.
     """
     # A disabled plugin cannot be called, so the names of tables are all that is known of it.
-    owners = {name.removesuffix(_VERSION) for name in found if name.endswith(_VERSION)}
+    owners = {name.removesuffix(_VERSION) for name in existing if name.endswith(_VERSION)}
     known = set(metadata.tables).union(*(declared.metadata.tables for declared in tables.values()))
     left: dict[str, list[str]] = {owner: [] for owner in sorted(owners - set(tables))}
-    for name in sorted(found - known):
+    for name in sorted(existing - known):
         # The longest name, because one plugin's name may begin with another's.
         owner = max((owner for owner in left if name.startswith(f"{owner}_")), key=len, default=None)
         if owner:

@@ -37,9 +37,9 @@ class RowMapper(Generic[T]):
         self.record = record
         self.columns = tuple(columns.c if isinstance(columns, Table) else columns)
         self.names = _fields(record)
-        found = tuple(getattr(column, "key", None) for column in self.columns)
-        if self.names != found:
-            raise TypeError(f"{record.__name__} has the fields {self.names}, its row {found}")
+        keys = tuple(getattr(column, "key", None) for column in self.columns)
+        if self.names != keys:
+            raise TypeError(f"{record.__name__} has the fields {self.names}, its row {keys}")
         self._get = attrgetter(*self.names, self.names[0])
         self.make: Callable[[Row], T] = (
             partial(tuple.__new__, record) if issubclass(record, tuple) else lambda row: record(*row)

@@ -116,9 +116,9 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
     if schema.is_newer:
         raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
     require_free_names(plugins)
-    for found in plugin_schemas(engine, plugins):
-        if found.is_newer:
-            raise NewerSchema(f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}')
+    for state in plugin_schemas(engine, plugins):
+        if state.is_newer:
+            raise NewerSchema(f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}')
     with engine.execution_options(strongroom_writing=True).begin() as connection:
         # One transaction for all revisions. Both databases roll back changes of the schema, too.
         _UPGRADE_LOCK.acquire(connection)

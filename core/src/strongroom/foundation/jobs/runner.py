@@ -128,8 +128,8 @@ class JobRunner:
 
     def _due(self, states: Mapping[str, JobState]) -> list[str]:
         now = self._clock.now()
-        found = (states[name] for name in self._jobs if name in states)
-        due = [state for state in found if state.due_at <= now and not state.is_running(now)]
+        known = (states[name] for name in self._jobs if name in states)
+        due = [state for state in known if state.due_at <= now and not state.is_running(now)]
         return [state.name for state in sorted(due, key=lambda state: state.due_at)]
 
     def _seconds_to_next(self, states: Mapping[str, JobState]) -> float:

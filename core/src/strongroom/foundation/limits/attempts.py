@@ -176,6 +176,6 @@ class Attempts:
 
 
 def _tallies(rows: list[Any], keys: dict[str, str]) -> tuple[Tally, Tally]:
-    found = {subject: Tally(failures, pending) for subject, failures, pending in rows}
+    tallies = {subject: Tally(failures, pending) for subject, failures, pending in rows}
     none = Tally(0, 0)
-    return found.get(keys["fixed"], none), found.get(keys["extended"], none)
+    return tallies.get(keys["fixed"], none), tallies.get(keys["extended"], none)

@@ -269,8 +269,8 @@ class Counters:
 
     def count(self, connection: Connection, purpose: str, subject: str) -> int:
         """Return the number of events that have not expired."""
-        wanted = {"of_subject": self._key(purpose, subject), "now": self._clock.now()}
-        return _COUNT.scalar(connection, wanted) or 0
+        parameters = {"of_subject": self._key(purpose, subject), "now": self._clock.now()}
+        return _COUNT.scalar(connection, parameters) or 0
 
     def take_back(self, connection: Connection, purpose: str, subject: str) -> None:
         """Undo one :meth:`add`."""

@@ -87,13 +87,13 @@ def one_line(error: BaseException) -> str:
 
 def place_of(module: ModuleType, traceback: TracebackType | None) -> str | None:
     """Return the innermost file and line of a traceback within a plugin's code."""
-    found = None
+    place = None
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
         if is_code_of(module, name):
-            found = f"{name}:{traceback.tb_lineno}"
+            place = f"{name}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
-    return found
+    return place
 
 
 def is_code_of(module: ModuleType, file: str) -> bool:
@@ -148,6 +148,6 @@ def require_result(extension: object, method: str, result: T, kind: type[Any]) -
         WrongResult: it is of another type.
     """
     if not isinstance(result, kind):
-        wanted = f"return a {kind.__name__} of {kind.__module__}"
-        raise WrongResult(f"{owner_of(extension)}.{method} returned {result!r}; {wanted}")
+        rule = f"return a {kind.__name__} of {kind.__module__}"
+        raise WrongResult(f"{owner_of(extension)}.{method} returned {result!r}; {rule}")
     return result

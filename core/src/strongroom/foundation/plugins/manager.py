@@ -89,9 +89,9 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 def attribute_fault(extension: type[Extension[Any]]) -> str | None:
     """Return the first attribute that is missing or wrong with the expected one, or ``None``."""
-    for base, attribute, is_right, wanted in _RULES:
+    for base, attribute, is_right, rule in _RULES:
         if issubclass(extension, base) and not is_right(getattr(extension, attribute, None)):
-            return f"{attribute} must be {wanted}"
+            return f"{attribute} must be {rule}"
     return _options_fault(extension.options_type)
 
 
@@ -293,13 +293,13 @@ class PluginManager:
         others = [other.module for other in self.plugins if other is not plugin]
         caller = self._pluggy.subset_hook_caller(hook, others)
         try:
-            found = self.slow_hooks.timed(plugin, hook, lambda: _complete(caller(**arguments)))
+            results = self.slow_hooks.timed(plugin, hook, lambda: _complete(caller(**arguments)))
         except Exception as error:
             raise PluginError(failure(plugin, hook, error)) from error
         # pluggy leaves out a None.
-        if not found and hook.startswith("register_"):
+        if not results and hook.startswith("register_"):
             raise PluginError(f"{plugin} returned None from {hook}; return what it registers, or []")
-        return found
+        return results
 
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
@@ -319,20 +319,20 @@ class PluginManager:
     def _collect(
         self, hook: str, kind: type[Any], taken: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        collected: dict[str, Any] = {}
         owners: dict[str, Plugin] = {}
         for plugin, item in self.call(hook):
             _check_extension(plugin, hook, item, kind)
             if item.name in taken:
                 raise PluginError(f'{plugin} claims the name "{item.name}" in {hook}, which is taken')
-            if item.name in found:
+            if item.name in collected:
                 raise PluginError(
                     f'{owners[item.name]} and {plugin} both claim the name "{item.name}" in {hook}'
                 )
-            found[item.name], owners[item.name] = item, plugin
+            collected[item.name], owners[item.name] = item, plugin
             own(item, plugin)
             self._extensions.append((plugin, item))
-        return found
+        return collected
 
     def _collect_options_types(self) -> Iterator[tuple[str, type[Any]]]:
         for plugin in self.plugins:
@@ -370,13 +370,13 @@ class PluginManager:
     def _collect_errors(self) -> dict[str, ErrorKind]:
         # Clients rely on the meaning of a code, so a plugin must not reuse one of the core's.
         taken = {kind.code for kind in catalogue()}
-        found: dict[str, ErrorKind] = {}
+        errors: dict[str, ErrorKind] = {}
         for plugin, item in self.call("register_errors"):
             _check_error(plugin, item)
-            if item.code in taken | found.keys():
+            if item.code in taken | errors.keys():
                 raise PluginError(f'{plugin} claims the error code "{item.code}", which is taken')
-            found[item.code] = item
-        return found
+            errors[item.code] = item
+        return errors
 
 
 def _complete(results: list[Any]) -> list[Any]:
@@ -462,8 +462,8 @@ def _check_error(plugin: Plugin, item: Any) -> None:
     if not isinstance(item, ErrorKind):
         raise PluginError(f"{plugin} returned {item!r} from register_errors; expected an ErrorKind")
     if not _ERROR_CODE.fullmatch(item.code) or item.status not in _ERROR_STATUSES:
-        wanted = 'a status of 400 to 599 and a code like "error.riddle-unknown"'
-        raise PluginError(f'{plugin}: the error "{item.code}" must have {wanted}')
+        rule = 'a status of 400 to 599 and a code like "error.riddle-unknown"'
+        raise PluginError(f'{plugin}: the error "{item.code}" must have {rule}')
 
 
 @cache

@@ -332,8 +332,8 @@ class _Chooser:
     def senders(
         self, offered: Mapping[str, type[MessageSender[Any]]]
     ) -> dict[str, list[ExtensionSpec[MessageSender[Any]]]]:
-        wanted = {"email": self._settings.messages.email, "sms": self._settings.messages.sms}
-        used = {name for names in wanted.values() for name in names}
+        senders = {"email": self._settings.messages.email, "sms": self._settings.messages.sms}
+        used = {name for names in senders.values() for name in names}
         configured = {path[1] for path in self._configuration.extension_values if path[0] == "messages"}
         choices = {
             name: self._choice(kind, ("messages", name))
@@ -342,7 +342,7 @@ class _Chooser:
         }
         return {
             channel: [choices[name] for name in names if self._serves(name, channel, offered)]
-            for channel, names in wanted.items()
+            for channel, names in senders.items()
         }
 
     def _listed(

@@ -262,9 +262,9 @@ class AccessKeyService:
         """Revoke leaked keys, and notify their users; return the number of keys."""
         presented = {key.id: key for key in map(parse_key, texts) if key is not None}
         with self._database.write() as connection:
-            found = [key for text in presented.values() if (key := self._leaked(connection, text))]
+            keys = [key for text in presented.values() if (key := self._leaked(connection, text))]
             # Not those that a concurrent request has just deleted.
-            leaked = [key for key in found if self._keys.remove(connection, key.id)]
+            leaked = [key for key in keys if self._keys.remove(connection, key.id)]
             for key in leaked:
                 self._record(connection, "access-key.leaked", key, None, origin)
         # After the commit: the key is refused before anyone reads the message.
@@ -313,8 +313,8 @@ class AccessKeyService:
             return None
         return key
 
-    def _end(self, wanted: int | None, now: int) -> int:
-        ends_at = now + self._lifetimes.default if wanted is None else wanted
+    def _end(self, requested: int | None, now: int) -> int:
+        ends_at = now + self._lifetimes.default if requested is None else requested
         if ends_at <= now:
             raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
         if ends_at > now + self._lifetimes.maximum:

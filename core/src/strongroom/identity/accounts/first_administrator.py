@@ -142,8 +142,8 @@ class Setup:
         return prune(self._database, setup_links.c.id, old)
 
     def _is_good(self, connection: Connection, token: str) -> bool:
-        found = _MATCH.scalar(connection, self._named(token))
-        return found is not None and not self._users.has_administrator(connection)
+        link = _MATCH.scalar(connection, self._named(token))
+        return link is not None and not self._users.has_administrator(connection)
 
     def _spend(self, connection: Connection, token: str) -> bool:
         """Delete the link; return whether it was valid.

@@ -246,13 +246,13 @@ def identified(credentials: CredentialService, texts: Mapping[str, str]) -> list
     Raises:
         ValidationFailed: a text is not a credential of its kind.
     """
-    found = {kind: credentials.identify(text) for kind, text in texts.items()}
-    wrong = [kind for kind, item in found.items() if not item or item.kind != kind]
+    by_kind = {kind: credentials.identify(text) for kind, text in texts.items()}
+    wrong = [kind for kind, item in by_kind.items() if not item or item.kind != kind]
     if wrong:
         raise errors.ValidationFailed(
             details=[errors.Detail(kind, "invalid", _EXPECTED[kind]) for kind in wrong]
         )
-    return [credential for credential in found.values() if credential is not None]
+    return [credential for credential in by_kind.values() if credential is not None]
 
 
 _EXPECTED: Mapping[str, str] = {

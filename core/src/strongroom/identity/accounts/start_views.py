@@ -61,15 +61,15 @@ def show_start_page() -> Any:
     settings, setup = get_service(Settings), get_service(Setup)
     base_path = settings.server.base_path
     root = settings.public_root + base_path
-    found = {"openapi": "/openapi.json"}
+    addresses = {"openapi": "/openapi.json"}
     if settings.serves_api_docs:
-        found["documentation"] = "/docs"
+        addresses["documentation"] = "/docs"
     if setup.is_needed():
-        found["setup"] = "/setup"
+        addresses["setup"] = "/setup"
     if HTML not in (header("Accept") or ""):
-        links = {name: root + path for name, path in found.items()}
+        links = {name: root + path for name, path in addresses.items()}
         return {"name": "Strongroom", "version": __version__, "links": links}, 200, _BY_ACCEPT
-    paths = {name: base_path + path for name, path in found.items()}
+    paths = {name: base_path + path for name, path in addresses.items()}
     return _page(paths)
 
 

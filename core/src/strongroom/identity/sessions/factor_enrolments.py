@@ -70,10 +70,10 @@ class FactorEnrolments:
         Raises:
             ChallengeInvalid: it is unknown, expired or used up.
         """
-        found = self._challenges.find(connection, identifier, DUE)
-        if found.user_id is None:
+        challenge = self._challenges.find(connection, identifier, DUE)
+        if challenge.user_id is None:
             raise ChallengeInvalid
-        return found.user_id, found.context
+        return challenge.user_id, challenge.context
 
     def begin(
         self, connection: Connection, user_id: str, factor: str, name: str, ceremony: Ceremony
@@ -134,14 +134,14 @@ class FactorEnrolments:
     def remove(self, connection: Connection, user_id: str, factor_id: str) -> FactorRow | None:
         """Remove an enrolment and, with the last factor, the backups; return it, or ``None``."""
         rows = self._enrolled.of_user(connection, user_id)
-        found = next((row for row in rows if row.id == factor_id), None)
-        if found is None:
+        removed = next((row for row in rows if row.id == factor_id), None)
+        if removed is None:
             return None
-        if all(row.is_backup or row is found for row in rows):
+        if all(row.is_backup or row is removed for row in rows):
             self.remove_all(connection, user_id)
         else:
             self._enrolled.remove(connection, user_id, factor_id)
-        return found
+        return removed
 
     def remove_all(self, connection: Connection, user_id: str) -> int:
         """Remove all enrolments and open challenges of a user; return the count of enrolments."""

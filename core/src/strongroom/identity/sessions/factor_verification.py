@@ -184,11 +184,11 @@ class SecondFactors:
         is_first = challenge.user_id is None
         # Outside the transaction: a factor may take long, and an alarm is stored though the login fails.
         for factor, group in groupby(rows, attrgetter("factor")):
-            found = {row.id: row for row in group}
-            proof = self._verify(factor, list(found.values()), challenge, answer.answers, origin)
+            enrolled = {row.id: row for row in group}
+            proof = self._verify(factor, list(enrolled.values()), challenge, answer.answers, origin)
             # A first proof without a password or code must be as good as two factors.
             if proof is not None and not (is_first and proof.assurance.acr == SINGLE_FACTOR):
-                row = found[proof.enrolment_id]
+                row = enrolled[proof.enrolment_id]
                 return MetChallenge(answer.id, purpose, challenge.context, is_first, row, proof)
         raise InvalidCredentials
 
@@ -242,15 +242,15 @@ class SecondFactors:
         self, connection: Connection, challenge: OpenChallenge, answers: Mapping[str, Any]
     ) -> list[FactorRow]:
         """Return the enrolments that the answers to a first proof's challenge name."""
-        found = []
+        named = []
         for name in challenge.states:
             method, answer = self.methods.get(name), answers.get(member_of(name))
             if isinstance(method, PasswordlessFactor) and answer is not None:
                 row = self._enrolled.with_handle(connection, name, method.handle_of(answer) or "")
                 # The user that the login has named, if any.
                 if row and challenge.context["user_id"] in (None, row.user_id):
-                    found.append(row)
-        return found
+                    named.append(row)
+        return named
 
     def _verify(
         self,

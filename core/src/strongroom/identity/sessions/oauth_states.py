@@ -106,7 +106,7 @@ class OAuthStateStore:
             TooManyRequests: the address has exceeded its rate limit.
         """
         self._count(origin)
-        wanted = {
+        parameters = {
             "hash": self._hash(value),
             "purpose": purpose,
             "browser_hash": self._hash(browser),
@@ -114,7 +114,7 @@ class OAuthStateStore:
             "now": self._clock.now(),
         }
         with self._database.write() as connection:
-            row = _SPEND.first(connection, wanted)
+            row = _SPEND.first(connection, parameters)
             if row is None:
                 self._record_refusal(connection, purpose, user_id, origin)
         # Raised outside of the transaction, which must commit the audit record.

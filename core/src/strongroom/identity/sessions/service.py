@@ -167,20 +167,20 @@ class AuthorizationService:
         # Only a token contains dots (RFC 7515); ids and ``jti`` do not.
         holds_token = "." in reference
         with self._database.write() as connection:
-            found = self._sessions.find(connection, authorization_id)
-            if found is None or not (holds_token or _may_end(identity, found)):
+            authorization = self._sessions.find(connection, authorization_id)
+            if authorization is None or not (holds_token or _may_end(identity, authorization)):
                 raise NotFound
-            actor_id = identity.user_id if identity else found.user_id
-            if not self._end(connection, found, actor_id, origin):
+            actor_id = identity.user_id if identity else authorization.user_id
+            if not self._end(connection, authorization, actor_id, origin):
                 raise NotFound
 
     def revoke_token(self, token: str, origin: Origin) -> None:
         """Revoke the authorization of an access or refresh token (RFC 7009). Ignores invalid tokens."""
         with self._database.write() as connection:
             authorization_id = self._authorization_of(connection, token)
-            found = authorization_id and self._sessions.find(connection, authorization_id)
-            if found:
-                self._end(connection, found, found.user_id, origin)
+            authorization = authorization_id and self._sessions.find(connection, authorization_id)
+            if authorization:
+                self._end(connection, authorization, authorization.user_id, origin)
 
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """Revoke all authorizations of a user, except ``but``."""
@@ -259,11 +259,13 @@ class AuthorizationService:
         if authorization_id is not None and self._sessions.end(connection, authorization_id):
             self._record(connection, "refresh-token.reuse", authorization_id, None, origin, FAILURE)
 
-    def _end(self, connection: Connection, found: Authorization, actor_id: str, origin: Origin) -> bool:
+    def _end(
+        self, connection: Connection, authorization: Authorization, actor_id: str, origin: Origin
+    ) -> bool:
         """Revoke an authorization and record it; return ``False`` if it had been revoked before."""
-        ended = self._sessions.end(connection, found.id)
+        ended = self._sessions.end(connection, authorization.id)
         if ended:
-            self._record(connection, "authorization.revoke", found.id, actor_id, origin)
+            self._record(connection, "authorization.revoke", authorization.id, actor_id, origin)
         return ended
 
     def _resolve(self, reference: str, identity: Identity | None) -> str:

@@ -230,11 +230,11 @@ def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
 def _version(path: Path | str) -> Version | None:
     try:
         # Each request with a token gets here; pathlib would double the cost.
-        found = os.stat(path)  # noqa: PTH116
+        status = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
     # A replaced file has a new inode, even if its time and size are the same.
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 @contextmanager

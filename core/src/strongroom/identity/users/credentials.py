@@ -248,18 +248,18 @@ class CredentialService:
         return unicodedata.normalize("NFKC", text[:MAX_NAME_LENGTH]).strip().casefold()
 
     def find_users(
-        self, connection: Connection, wanted: Sequence[Credential], *, for_update: bool = False
+        self, connection: Connection, identifiers: Sequence[Credential], *, for_update: bool = False
     ) -> dict[Credential, str]:
         """Return the ids of the users who hold any of the credentials, by credential.
 
         Args:
             for_update: whether to lock the rows that are found until the transaction ends.
         """
-        if len(wanted) == 1:
-            named = {"kind": wanted[0].kind, "value": wanted[0].value}
+        if len(identifiers) == 1:
+            named = {"kind": identifiers[0].kind, "value": identifiers[0].value}
             user_id = (_LOCKED_HOLDER if for_update else _HOLDER_OF).scalar(connection, named)
-            return {wanted[0]: user_id} if user_id else {}
-        pairs = [(item.kind, item.value) for item in wanted]
+            return {identifiers[0]: user_id} if user_id else {}
+        pairs = [(item.kind, item.value) for item in identifiers]
         rows = (_LOCKED_HOLDERS if for_update else _HOLDERS).all(connection, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}
 
@@ -331,10 +331,10 @@ class CredentialService:
 
     def contacts_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return the e-mail address, mobile number and username of users, by user and kind."""
-        found: dict[str, dict[str, str]] = {}
+        contacts: dict[str, dict[str, str]] = {}
         for user_id, kind, value in _CONTACTS.all(connection, {"user_ids": user_ids}):
-            found.setdefault(user_id, {})[kind] = value
-        return found
+            contacts.setdefault(user_id, {})[kind] = value
+        return contacts
 
     def holders_of(self, credential: Credential) -> Select[tuple[str]]:
         """Return the query for the id of the user who holds a credential."""

@@ -111,12 +111,12 @@ class FactorPolicy:
         Args:
             only_missing: whether to return only users who must have a second factor and have none.
         """
-        wanted = [users.c.deleted_at.is_(None), users.c.type != UserType.SERVICE.value]
+        conditions = [users.c.deleted_at.is_(None), users.c.type != UserType.SERVICE.value]
         required = self._condition()
         if only_missing:
-            wanted += [required, ~exists().where(second_factors.c.user_id == users.c.id)]
-        query = self._states(required).where(*wanted).order_by(users.c.created_at, users.c.id)
-        count = select(func.count()).select_from(users).where(*wanted)
+            conditions += [required, ~exists().where(second_factors.c.user_id == users.c.id)]
+        query = self._states(required).where(*conditions).order_by(users.c.created_at, users.c.id)
+        count = select(func.count()).select_from(users).where(*conditions)
         page = select_page(connection, query, count, paging, tuple)
         factors: dict[str, list[str]] = {row[0]: [] for row in page.items}
         for user_id, factor in _FACTORS.all(connection, {"user_ids": list(factors)}):

@@ -147,10 +147,10 @@ class IdentityResolver:
             return []
         held = {item.kind for item in self._credentials.of_user(connection, user_id)}
         # A user with a contact binds further contacts only with a code sent to the current one.
-        wanted = [name for name in names if name.kind not in CONTACTS or held.isdisjoint(CONTACTS)]
+        credentials = [name for name in names if name.kind not in CONTACTS or held.isdisjoint(CONTACTS)]
         with connection.begin_nested():
-            self._give(connection, user_id, wanted)
-        return wanted
+            self._give(connection, user_id, credentials)
+        return credentials
 
     def _give(self, connection: Connection, user_id: str, names: Iterable[Credential]) -> None:
         try:

@@ -144,11 +144,11 @@ class UserService:
         return user_ids
 
     def page(
-        self, connection: Connection, paging: Paging, wanted: Sequence[ColumnElement[bool]] = ()
+        self, connection: Connection, paging: Paging, conditions: Sequence[ColumnElement[bool]] = ()
     ) -> Page[User]:
         """Return a page of the users who meet all conditions, oldest first."""
-        query = select(users).where(_LIVE, *wanted).order_by(users.c.created_at, users.c.id)
-        count = select(func.count()).select_from(users).where(_LIVE, *wanted)
+        query = select(users).where(_LIVE, *conditions).order_by(users.c.created_at, users.c.id)
+        count = select(func.count()).select_from(users).where(_LIVE, *conditions)
         return select_page(connection, query, count, paging, USER)
 
     def change(
@@ -186,8 +186,8 @@ class UserService:
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
         """Return the ``included`` entries of users, including deleted ones, sorted by id."""
-        wanted = sorted(set(user_ids))
-        return _SUMMARIES.all(connection, {"user_ids": wanted}) if wanted else []
+        unique_ids = sorted(set(user_ids))
+        return _SUMMARIES.all(connection, {"user_ids": unique_ids}) if unique_ids else []
 
 
 def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:

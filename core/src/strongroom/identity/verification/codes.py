@@ -262,14 +262,14 @@ class CodeService:
         self, connection: Connection, code_id: str, recipient: Credential, purpose: Purpose
     ) -> str | None:
         """Return the counter name for attempts at an open code, or ``None`` if there is no such code."""
-        wanted = {
+        parameters = {
             "code_id": code_id,
             "recipient_kind": recipient.kind,
             "recipient": recipient.value,
             "purpose": purpose.value,
             "now": self._clock.now(),
         }
-        row = _OPEN.first(connection, wanted)
+        row = _OPEN.first(connection, parameters)
         # Counted per device, so that requesting new codes does not grant new guesses.
         return None if row is None else row.device_hash or code_id
 

@@ -243,7 +243,7 @@ class ArchiveReader:
                     yield storage, key, file, member.size
 
     def _verify(self) -> Manifest:
-        found: dict[str, str] = {}
+        checksums: dict[str, str] = {}
         digest, manifest = hashlib.sha256(), None
         try:
             with self._opened() as tar:
@@ -255,26 +255,26 @@ class ArchiveReader:
                     checksum = _checksum(file)
                     expected = member.pax_headers.get(_CHECKSUM)
                     if expected is None:
-                        found[member.name] = checksum
+                        checksums[member.name] = checksum
                         continue
                     digest.update(f"{member.name}:{expected}\n".encode())
                     # Record damaged blobs only; the digest covers the names and checksums of all.
                     if checksum != expected:
-                        found[member.name] = "damaged"
+                        checksums[member.name] = "damaged"
         except (OSError, tarfile.TarError, ValueError) as error:
             raise BackupError(f"{self._path} is not an archive, or is damaged: {error}") from error
-        self._compare(manifest, found, digest.hexdigest())
+        self._compare(manifest, checksums, digest.hexdigest())
         assert manifest is not None  # noqa: S101  as just compared
         return manifest
 
-    def _compare(self, manifest: Manifest | None, found: dict[str, str], digest: str) -> None:
+    def _compare(self, manifest: Manifest | None, checksums: dict[str, str], digest: str) -> None:
         if manifest is None:
             raise BackupError(f"{self._path} is truncated: it has no manifest")
         # Blobs that were damaged already when the backup was made are no damage of the archive.
         for name, fault in manifest.faults.items():
             if fault == "damaged":
-                found.pop(name, None)
-        if found != manifest.members or digest != manifest.blobs_digest:
+                checksums.pop(name, None)
+        if checksums != manifest.members or digest != manifest.blobs_digest:
             raise BackupError(f"{self._path} is damaged: its content does not match its manifest")
 
     @contextmanager
@@ -331,18 +331,18 @@ def kept_tables(connection: Connection, plugins: AllTables) -> list[Table]:
     _import_models()
     own = [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
     kept = [*own, *sorted_tables(plugins)]
-    found = {name for name in inspect(connection).get_table_names() if not is_derived(name)}
-    found -= {_MIGRATIONS}
+    existing = {name for name in inspect(connection).get_table_names() if not is_derived(name)}
+    existing -= {_MIGRATIONS}
     known = {*metadata.tables, *(table.name for table in kept), *map(version_table, plugins)}
-    if unknown := sorted(found - known - set(tables_left_out(connection, plugins))):
+    if unknown := sorted(existing - known - set(tables_left_out(connection, plugins))):
         raise BackupError(f"the database has unknown tables: {', '.join(unknown)}")
     return kept
 
 
 def tables_left_out(connection: Connection, plugins: AllTables) -> list[str]:
     """Return the tables of plugins that are not enabled, so that no model defines them."""
-    found = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
-    return [name for names in left_tables(found, plugins).values() for name in names]
+    existing = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
+    return [name for names in left_tables(existing, plugins).values() for name in names]
 
 
 def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:

@@ -129,10 +129,10 @@ class BackupService:
         schema = read_schema(self._database.engine)
         if not schema.is_current:
             raise BackupError(f"the schema is {schema}; back it up with the version that upgraded it")
-        for found in plugin_schemas(self._database.engine, self._tables):
-            if not found.is_current:
+        for state in plugin_schemas(self._database.engine, self._tables):
+            if not state.is_current:
                 raise BackupError(
-                    f'the schema of the plugin "{found.plugin}" is {found}; {found.remedy}'
+                    f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}'
                 )
 
     def _add_keys(self, writer: ArchiveWriter) -> None:
@@ -146,7 +146,7 @@ class BackupService:
     def _add_rows(
         self, writer: ArchiveWriter, lease: DeletionLease, progress: Callable[[int], None]
     ) -> None:
-        with TemporaryFile() as wanted:
+        with TemporaryFile() as listing:
             # One snapshot of all tables, so that the rows of one refer to rows of the others.
             with self._database.snapshot() as connection:
                 writer.manifest.left_out = tables_left_out(connection, self._tables)
@@ -154,16 +154,16 @@ class BackupService:
                     with TemporaryFile() as file:
                         writer.manifest.tables[table.name] = dump_rows(connection, table, file)
                         writer.add(f"{ROWS}/{table.name}.jsonl", file)
-                self._list_blobs(connection, wanted)
-            wanted.seek(0)
-            for entry in _entries(wanted):
+                self._list_blobs(connection, listing)
+            listing.seek(0)
+            for entry in _entries(listing):
                 self._add_blob(writer, lease, entry)
                 progress(1)
 
-    def _list_blobs(self, connection: Connection, wanted: IO[bytes]) -> None:
+    def _list_blobs(self, connection: Connection, listing: IO[bytes]) -> None:
         """Write the list of blobs to a file, so that the transaction ends before they are copied."""
         for row in _STORED.stream(connection, batch=_ROWS_IN_MEMORY):
-            wanted.write("\t".join(map(str, row)).encode() + b"\n")
+            listing.write("\t".join(map(str, row)).encode() + b"\n")
 
     def _add_blob(self, writer: ArchiveWriter, lease: DeletionLease, entry: "_Entry") -> None:
         summary = writer.manifest.storages[entry.storage]
@@ -196,8 +196,8 @@ class _Entry:
     checksum: str
 
 
-def _entries(wanted: IO[bytes]) -> Iterator[_Entry]:
-    for line in wanted:
+def _entries(listing: IO[bytes]) -> Iterator[_Entry]:
+    for line in listing:
         storage, object_key, size, checksum = line.decode().rstrip("\n").split("\t")
         yield _Entry(storage, object_key, int(size), checksum)
 
@@ -217,10 +217,10 @@ class _Chunks:
     def read(self, size: int, /) -> Any:
         """Return the next ``size`` bytes, padded with zeros after the end."""
         self._lease.renew()
-        parts, wanted = [self._rest], size - len(self._rest)
-        while wanted > 0 and (chunk := self._next()):
+        parts, missing = [self._rest], size - len(self._rest)
+        while missing > 0 and (chunk := self._next()):
             parts.append(chunk)
-            wanted -= len(chunk)
+            missing -= len(chunk)
         whole = b"".join(parts)
         self._rest = whole[size:]
         return whole[:size].ljust(size, b"\0")

@@ -137,8 +137,8 @@ class PluginTablesCheck:
                 yield ok(part, f"the schema of its tables is {schema}, the newest")
             else:
                 yield failed(part, f"the schema of its tables is {schema}", schema.remedy)
-        found = set(inspect(self._database.engine).get_table_names())
-        for plugin, names in left_tables(found, self._tables).items():
+        existing = set(inspect(self._database.engine).get_table_names())
+        for plugin, names in left_tables(existing, self._tables).items():
             yield warning(
                 f"plugins.{plugin}",
                 f"is not enabled, but has tables, which backups leave out: {', '.join(names)}",

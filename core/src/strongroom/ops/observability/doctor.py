@@ -206,9 +206,9 @@ class Doctor:
         if allowed is None:
             return
         workers = self._settings.server.workers
-        wanted = workers * self._settings.database.connections_per_process
-        message = f"{workers} workers open up to {wanted} connections, and PostgreSQL allows {allowed}"
-        if wanted <= allowed:
+        demand = workers * self._settings.database.connections_per_process
+        message = f"{workers} workers open up to {demand} connections, and PostgreSQL allows {allowed}"
+        if demand <= allowed:
             yield ok("database.pool_size", message)
             return
         yield warning(

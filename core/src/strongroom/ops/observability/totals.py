@@ -80,11 +80,11 @@ class Totals:
     def __call__(self) -> Iterator[tuple[Family, list[Sample]]]:
         """Yield the metrics."""
         try:
-            found = [*self._counts(), *self._states()]
+            families = [*self._counts(), *self._states()]
         except (StrongroomError, SQLAlchemyError):
             # The part "database" is reported as unavailable.
             return
-        yield from found
+        yield from families
 
     def _counts(self) -> Samples:
         now = self._now()

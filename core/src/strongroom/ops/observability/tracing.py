@@ -174,9 +174,9 @@ class OpenTelemetryTracer(Tracer):
         *,
         always: bool = False,
     ) -> OpenTelemetrySpan | None:
-        found = _TRACEPARENT.fullmatch(traceparent) if traceparent is not None else None
-        if found is not None:
-            return self._continue(name, kind, found)
+        parent = _TRACEPARENT.fullmatch(traceparent) if traceparent is not None else None
+        if parent is not None:
+            return self._continue(name, kind, parent)
         if not always and random() >= self._ratio:  # noqa: S311  no secret
             return None
         return OpenTelemetrySpan(self._pipeline, name, kind, getrandbits(128) or 1, None)

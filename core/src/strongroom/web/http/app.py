@@ -111,10 +111,10 @@ class Application(Flask):
             path = path.encode("latin-1").decode(errors="replace")
         if self.mounts and (mount := self._mount_of(path)):
             return self._serve_mount(mount, environ, start_response)
-        found = None if _is_invalid(path) else self._routes_of().find(environ["REQUEST_METHOD"], path)
-        if found is None or found[0].direct is None or _has_receivers():
+        match = None if _is_invalid(path) else self._routes_of().find(environ["REQUEST_METHOD"], path)
+        if match is None or match[0].direct is None or _has_receivers():
             return super().wsgi_app(environ, start_response)
-        route, values = found
+        route, values = match
         context = OperationContext(
             self, environ, route.rule, dict(zip(route.names, values, strict=True))
         )
@@ -122,7 +122,7 @@ class Application(Flask):
         app_token = _cv_app.set(context)  # type: ignore[arg-type]  # see OperationContext
         token = _cv_request.set(context)
         try:
-            return self._serve(context, found[0].direct)(environ, start_response)
+            return self._serve(context, match[0].direct)(environ, start_response)
         finally:
             _cv_request.reset(token)
             _cv_app.reset(app_token)
@@ -191,13 +191,13 @@ class Application(Flask):
         if _is_invalid(request.environ.get("PATH_INFO", "")):
             raise NotFound
         routes = self._routes_of()
-        found = routes.match(request.method, request.path)
-        if found is None:
+        match = routes.match(request.method, request.path)
+        if match is None:
             methods = routes.methods(request.path)
             if methods and request.method not in methods:
                 raise MethodNotAllowed(methods)
             return super().create_url_adapter(request)
-        request.url_rule, request.view_args = found
+        request.url_rule, request.view_args = match
         return None
 
     def make_default_options_response(self) -> flask.Response:
@@ -258,7 +258,7 @@ class Application(Flask):
 
     def _direct_endpoints(self) -> dict[str, "Direct"]:
         """Return each operation that has no functions but its hooks."""
-        found: dict[str, Direct] = {}
+        endpoints: dict[str, Direct] = {}
         for endpoint, view in self.view_functions.items():
             of_endpoint = partial(_functions, _blueprints(endpoint))
             others = (
@@ -267,15 +267,15 @@ class Application(Flask):
                 *of_endpoint(self.url_value_preprocessors),
             )
             if isinstance(view, Operation) and not others:
-                found[endpoint] = Direct(view, *self._hooks_of(_blueprints(endpoint)))
-        slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(found)
+                endpoints[endpoint] = Direct(view, *self._hooks_of(_blueprints(endpoint)))
+        slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(endpoints)
         if slow:
             logger.warning(
                 "%d routes take Flask's slower dispatch: a plugin has registered teardown functions or "
                 "URL preprocessors for them",
                 slow,
             )
-        return found
+        return endpoints
 
     def _hooks_of(self, names: Iterable[str | None]) -> Hooks:
         """Return the hooks of the application and of some blueprints, in the order of the calls."""
@@ -383,25 +383,25 @@ class RouteTable:
 
     def match(self, method: str, path: str) -> tuple[Rule, dict[str, str]] | None:
         """Return the rule of a request with its path parameters, or ``None`` if Werkzeug must match."""
-        found = self.find(method, path)
-        if found is None:
+        match = self.find(method, path)
+        if match is None:
             return None
-        route, values = found
+        route, values = match
         return route.rule, dict(zip(route.names, values, strict=True))
 
     def find(self, method: str, path: str) -> tuple[HttpRoute, list[str]] | None:
         """Do the same as :meth:`match`, and return the route and the values of its parameters."""
-        found = self._node_of(path)
-        if found is None:
+        node_and_values = self._node_of(path)
+        if node_and_values is None:
             return None
-        node, values = found
+        node, values = node_and_values
         route = node.rules.get(method)
         return None if route is None else (route, values)
 
     def methods(self, path: str) -> list[str]:
         """Return the methods of the most exact route of a path; none if Werkzeug must match it."""
-        found = self._node_of(path)
-        return sorted({*found[0].rules, "OPTIONS"}) if found else []
+        node_and_values = self._node_of(path)
+        return sorted({*node_and_values[0].rules, "OPTIONS"}) if node_and_values else []
 
     def _node_of(self, path: str) -> "tuple[_Node, list[str]] | None":
         segments = iter(path.split("/"))
@@ -459,8 +459,8 @@ def _find(node: _Node, segments: Iterator[str], values: list[str]) -> tuple[_Nod
             values.append(segment)
         elif parameter is not None:
             rest = [*segments]
-            found = _find(child, iter(rest), [*values])
-            return found or _find(parameter, iter(rest), [*values, segment])
+            match = _find(child, iter(rest), [*values])
+            return match or _find(parameter, iter(rest), [*values, segment])
         node = child
     # Werkzeug redirects to the path with a trailing slash.
     if not node.is_exact or "" in node.segments:

@@ -51,9 +51,9 @@ class Authenticators:
         head = _head()
         current_environ()[_CHALLENGES] = [self._authenticators[name].challenge for name in admits]
         for name in admits:
-            found = self._authenticators[name].credential(head)
-            if found is not None:
-                return found.value
+            credential = self._authenticators[name].credential(head)
+            if credential is not None:
+                return credential.value
         return None
 
 

@@ -136,8 +136,8 @@ def content_disposition(name: str, *, inline: bool) -> str:
 
 def _whole(content: Content, headers: HeaderList) -> Response:
     is_head = method() == "HEAD"
-    wanted = header("Want-Content-Digest")
-    if wanted and content.checksum and not is_head and _WANTED_DIGEST.search(wanted):
+    preference = header("Want-Content-Digest")
+    if preference and content.checksum and not is_head and _WANTED_DIGEST.search(preference):
         headers.append(("Content-Digest", _digest(content.checksum)))
     body = () if is_head else _body(content, 0, content.size)
     return _response(body, 200, content.content_type, content.size, headers)
@@ -185,10 +185,10 @@ def check_sending(response: Response, before: BeforeSending, size: int) -> Respo
     Raises:
         Exception: any that ``before`` raises; the response is closed.
     """
-    found = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    match = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
     length = response.headers.get("Content-Length", "0")
     try:
-        before(Sending(int(found[1]) if found else 0, int(length), size, response.headers["ETag"]))
+        before(Sending(int(match[1]) if match else 0, int(length), size, response.headers["ETag"]))
     except BaseException:
         response.close()
         raise

@@ -62,8 +62,8 @@ class Pages:
             language: the language that the user has chosen, which precedes those of the browser.
             values: the other variables of the template.
         """
-        wanted = (language, *languages()) if language else languages()
-        language = locale_of(wanted, known=self._catalogues.keys() | {DEFAULT_LOCALE})
+        locales = (language, *languages()) if language else languages()
+        language = locale_of(locales, known=self._catalogues.keys() | {DEFAULT_LOCALE})
         nonce = secrets.token_urlsafe(16)
         html = self._environment.get_template(template).render(
             nonce=nonce, language=language, text=self._text_of(language), **values
@@ -89,9 +89,10 @@ class Pages:
         folder = files(self._package) / "messages"
         if not folder.is_dir():
             return {}
-        found = [item for item in folder.iterdir() if item.name.endswith(".toml")]
+        catalogues = [item for item in folder.iterdir() if item.name.endswith(".toml")]
         return {
-            item.name.removesuffix(".toml"): tomllib.loads(item.read_text("utf-8")) for item in found
+            item.name.removesuffix(".toml"): tomllib.loads(item.read_text("utf-8"))
+            for item in catalogues
         }
 
     def _text_of(self, language: str) -> Callable[..., str]:

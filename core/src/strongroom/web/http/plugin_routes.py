@@ -117,8 +117,8 @@ class PluginRoutes:
 
     def _add(self, plugin: Plugin, item: Any) -> Any:
         if not isinstance(item, flask.Blueprint):
-            wanted = "expected a blueprint of host.blueprint()"
-            raise PluginError(f"{plugin} returned {item!r} from register_blueprints; {wanted}")
+            rule = "expected a blueprint of host.blueprint()"
+            raise PluginError(f"{plugin} returned {item!r} from register_blueprints; {rule}")
         known, hooks = set(self._app.view_functions), {id(hook) for hook in self._hook_functions()}
         try:
             self._app.register_blueprint(item, url_prefix=self._base_path + (item.url_prefix or ""))

@@ -141,10 +141,10 @@ def _compiled(instance: Schema) -> Convert:
 
     def dump(record: Any) -> Json:
         get = record.get if isinstance(record, dict) else partial(getattr, record)
-        found = ((key, get(name, default), convert) for key, name, default, convert in members)
+        values = ((key, get(name, default), convert) for key, name, default, convert in members)
         return {
             key: None if value is None else convert(value)
-            for key, value, convert in found
+            for key, value, convert in values
             if value is not missing
         }
 

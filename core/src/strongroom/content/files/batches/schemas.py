@@ -45,12 +45,12 @@ def _errors(item: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the errors of the members of an item that depend on its operation."""
     operation, given = item["operation"], item.keys() - _ALWAYS
     required = _REQUIRED.get(operation, set())
-    found = {name: ["Unknown field."] for name in given - required - _OPTIONAL[operation]}
-    found |= {name: ["Missing data for required field."] for name in required - given}
+    errors = {name: ["Unknown field."] for name in given - required - _OPTIONAL[operation]}
+    errors |= {name: ["Missing data for required field."] for name in required - given}
     has_grantee = operation in (BatchOperation.GRANT, BatchOperation.REVOKE)
     if has_grantee and len(given & {"ownerId", "groupId"}) != 1:
-        found["ownerId"] = ["Either ownerId or groupId is required."]
-    return found
+        errors["ownerId"] = ["Either ownerId or groupId is required."]
+    return errors
 
 
 class BatchItemSchema(Schema):
@@ -87,9 +87,9 @@ class BatchItemSchema(Schema):
 
     @validates_schema
     def _check_members(self, data: Mapping[str, Any], **_: Any) -> None:
-        found = _errors(data)
-        if found:
-            raise ValidationError(dict(sorted(found.items())))
+        errors = _errors(data)
+        if errors:
+            raise ValidationError(dict(sorted(errors.items())))
 
 
 class FilesBatchSchema(Schema):

@@ -220,15 +220,15 @@ class BatchService:
                 run.reads.forget_folders()
         return BatchResult(item.node_id, status, view)
 
-    def _move(self, connection: Connection, run: _Run, item: BatchItem, wanted: Move) -> _Outcome:
+    def _move(self, connection: Connection, run: _Run, item: BatchItem, move: Move) -> _Outcome:
         moved = self._moving.move_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted, item.revision
+            connection, run.caller, run.tenant_id, item.node_id, move, item.revision
         )
         return 200, moved
 
-    def _copy(self, connection: Connection, run: _Run, item: BatchItem, wanted: Copy) -> _Outcome:
+    def _copy(self, connection: Connection, run: _Run, item: BatchItem, copy: Copy) -> _Outcome:
         copied = self._copying.copy_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted, run.budget
+            connection, run.caller, run.tenant_id, item.node_id, copy, run.budget
         )
         return 201, copied
 
@@ -239,41 +239,41 @@ class BatchService:
         return 200, None
 
     def _restore(
-        self, connection: Connection, run: _Run, item: BatchItem, wanted: RestoreRequest
+        self, connection: Connection, run: _Run, item: BatchItem, request: RestoreRequest
     ) -> _Outcome:
         restored = self._trash.restore_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted
+            connection, run.caller, run.tenant_id, item.node_id, request
         )
         return 200, restored
 
     def _grant(
-        self, connection: Connection, run: _Run, item: BatchItem, wanted: GrantRequest
+        self, connection: Connection, run: _Run, item: BatchItem, request: GrantRequest
     ) -> _Outcome:
         _, is_new = self._grants.put_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted, run.origin
+            connection, run.caller, run.tenant_id, item.node_id, request, run.origin
         )
         return 201 if is_new else 200, None
 
     def _grant_group(
-        self, connection: Connection, run: _Run, item: BatchItem, wanted: GroupGrantRequest
+        self, connection: Connection, run: _Run, item: BatchItem, request: GroupGrantRequest
     ) -> _Outcome:
         _, is_new = self._group_grants.put_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted, run.origin
+            connection, run.caller, run.tenant_id, item.node_id, request, run.origin
         )
         return 201 if is_new else 200, None
 
     def _revoke(
-        self, connection: Connection, run: _Run, item: BatchItem, wanted: Revocation
+        self, connection: Connection, run: _Run, item: BatchItem, revocation: Revocation
     ) -> _Outcome:
         self._grants.remove_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted.user_id, run.origin
+            connection, run.caller, run.tenant_id, item.node_id, revocation.user_id, run.origin
         )
         return 200, None
 
     def _revoke_group(
-        self, connection: Connection, run: _Run, item: BatchItem, wanted: GroupRevocation
+        self, connection: Connection, run: _Run, item: BatchItem, revocation: GroupRevocation
     ) -> _Outcome:
         self._group_grants.remove_within(
-            connection, run.caller, run.tenant_id, item.node_id, wanted.group_id, run.origin
+            connection, run.caller, run.tenant_id, item.node_id, revocation.group_id, run.origin
         )
         return 200, None

@@ -139,6 +139,6 @@ class _Reading:
     def _is_readable(self, node_id: str | None) -> bool:
         # ``None`` is the root, which only administrators of the tenant can read.
         if node_id not in self._readable:
-            found = self._access.find(self._connection, self._caller, self._tenant_id, node_id)
-            self._readable[node_id] = found.may(operations.LIST_CHANGES)
+            access = self._access.find(self._connection, self._caller, self._tenant_id, node_id)
+            self._readable[node_id] = access.may(operations.LIST_CHANGES)
         return self._readable[node_id]

@@ -36,11 +36,11 @@ class FileEventFilter:
 
     def conditions(self, tenant_id: str) -> list[ColumnElement[bool]]:
         """Return the filter as conditions on :data:`file_events`."""
-        wanted = {"tenant_id": tenant_id} | {
+        columns = {"tenant_id": tenant_id} | {
             column: getattr(self, column) for column in ("node_id", "actor_id", "action")
         }
         conditions = [
-            file_events.c[column] == value for column, value in wanted.items() if value is not None
+            file_events.c[column] == value for column, value in columns.items() if value is not None
         ]
         if self.since is not None:
             conditions.append(file_events.c.at >= self.since)
@@ -58,24 +58,24 @@ class FileEventListing:
         self._users = users
 
     def page(
-        self, identity: Identity, tenant_id: str, wanted: FileEventFilter, paging: Paging
+        self, identity: Identity, tenant_id: str, chosen: FileEventFilter, paging: Paging
     ) -> tuple[Page[FileEvent], Summaries]:
         """Return a page of a tenant's events, newest first, and summaries of the users who acted.
 
         Raises:
             Forbidden: the caller is not an administrator of the tenant, whether or not it exists.
         """
-        conditions = wanted.conditions(tenant_id)
+        conditions = chosen.conditions(tenant_id)
         # Only ids, so that a deep page is an index scan that reads no event rows.
         query = select(file_events.c.id).where(*conditions)
         query = query.order_by(file_events.c.at.desc(), file_events.c.id.desc())
         count = select(func.count()).select_from(file_events).where(*conditions)
         with self._database.read() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)
-            found = select_page(connection, query, count, paging, lambda row: str(row.id))
-            events = _events(connection, found.items)
+            ids = select_page(connection, query, count, paging, lambda row: str(row.id))
+            events = _events(connection, ids.items)
             actors = self._users.summaries(connection, {event.actor_id for event in events})
-            return Page(events, found.total, paging), actors
+            return Page(events, ids.total, paging), actors
 
 
 def _events(connection: Connection, ids: Sequence[str]) -> list[FileEvent]:

@@ -77,11 +77,11 @@ def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:
 
     Downloads appear about a second after they start.
     """
-    wanted = FileEventFilter(
+    chosen = FileEventFilter(
         **{name: query[name] for name in FileEventFilter.__slots__ if name in query}
     )
     listing = get_service(FileEventListing)
-    page, included = listing.page(current_identity(), tenant_id, wanted, paging(query))
+    page, included = listing.page(current_identity(), tenant_id, chosen, paging(query))
     return envelope(page, _serialize, included)
 
 

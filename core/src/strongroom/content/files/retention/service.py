@@ -266,7 +266,7 @@ class RetentionService:
             return self._guard.rules(connection, tenant_id).settings
 
     def set(
-        self, identity: Identity, tenant_id: str, wanted: WantedRetention, origin: Origin
+        self, identity: Identity, tenant_id: str, request: WantedRetention, origin: Origin
     ) -> RetentionSettings:
         """Set the retention of a tenant, and return the settings that apply.
 
@@ -274,12 +274,12 @@ class RetentionService:
             Forbidden: the caller does not administer the tenant.
             RetentionLocked: in compliance mode, a setting would become less strict.
         """
-        values = {name: getattr(wanted, name) for name in WantedRetention.__slots__}
+        values = {name: getattr(request, name) for name in WantedRetention.__slots__}
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             self._retention_clock.start(connection)
             before = self._guard.rules(connection, tenant_id)
-            _SET.execute(connection, {"tenant_id": tenant_id, **values, "mode": wanted.mode.value})
+            _SET.execute(connection, {"tenant_id": tenant_id, **values, "mode": request.mode.value})
             after = self._guard.rules(connection, tenant_id).settings
             # Checked after the change: an error rolls it back.
             if before.is_compliance and not _is_as_strict(after, before.settings):

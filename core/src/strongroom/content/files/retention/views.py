@@ -116,14 +116,14 @@ def put_retention(tenant_id: str, body: Json) -> RetentionSettings:
     In compliance mode, no setting may become less strict.
     """
     require_fresh_proof()
-    wanted = WantedRetention(
+    request = WantedRetention(
         body["trashDays"],
         body["keepVersions"],
         body["versionDays"],
         body["minimumDays"],
         RetentionMode(body["mode"]),
     )
-    return get_service(RetentionService).set(current_identity(), tenant_id, wanted, origin())
+    return get_service(RetentionService).set(current_identity(), tenant_id, request, origin())
 
 
 def _serialize(hold: Hold) -> Json:

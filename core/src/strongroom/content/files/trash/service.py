@@ -135,7 +135,7 @@ class TrashService:
             return not around.isdisjoint(restored)
 
     def restore(
-        self, caller: AnyCaller, tenant_id: str, node_id: str, wanted: RestoreRequest
+        self, caller: AnyCaller, tenant_id: str, node_id: str, request: RestoreRequest
     ) -> NodeView:
         """Restore a node with its subtree, its ids and its grants.
 
@@ -149,7 +149,7 @@ class TrashService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
-            return self.restore_within(connection, caller, tenant_id, node_id, wanted)
+            return self.restore_within(connection, caller, tenant_id, node_id, request)
 
     def restore_within(
         self,
@@ -157,13 +157,13 @@ class TrashService:
         caller: AnyCaller,
         tenant_id: str,
         node_id: str,
-        wanted: RestoreRequest,
+        request: RestoreRequest,
     ) -> NodeView:
         """Do the same as :meth:`restore` in the caller's transaction, which holds the tenant lock."""
         trashed = self._find(connection, caller, tenant_id, node_id)
-        parent_id = self._folder(connection, caller, trashed, wanted)
+        parent_id = self._folder(connection, caller, trashed, request)
         name = self._moving.resolve_conflict(
-            connection, caller, trashed.node, parent_id, trashed.node.name, wanted.on_conflict
+            connection, caller, trashed.node, parent_id, trashed.node.name, request.on_conflict
         )
         node = self._trash.restore(connection, trashed, parent_id, name)
         self._events.record(connection, FileAction.RESTORED, caller, node)
@@ -214,9 +214,9 @@ class TrashService:
         an interrupted one.
         """
         removed, last = 0, None
-        while found := self._due(last):
-            removed += sum(self._purge(trashed) for trashed in found)
-            last = found[-1].entry
+        while entries := self._due(last):
+            removed += sum(self._purge(trashed) for trashed in entries)
+            last = entries[-1].entry
         return removed
 
     def _purge(self, trashed: TrashedNode) -> int:
@@ -261,16 +261,16 @@ class TrashService:
         connection: Connection,
         caller: AnyCaller,
         trashed: TrashedNode,
-        wanted: RestoreRequest,
+        request: RestoreRequest,
     ) -> str:
         """Return the id of the folder to restore to, in which the caller may create nodes."""
         entry = trashed.entry
         former = None if entry.parent_id == entry.tenant_id else entry.parent_id
-        parent_id = former if wanted.to_former_parent else wanted.parent_id
+        parent_id = former if request.to_former_parent else request.parent_id
         try:
             self._access.require_parent(connection, caller, entry.tenant_id, parent_id)
         except NotFound as error:
-            if wanted.to_former_parent:
+            if request.to_former_parent:
                 raise ParentGone from error
             raise
         folder_id = parent_id or entry.tenant_id
@@ -283,8 +283,8 @@ class TrashService:
     def _is_alive(
         self, connection: Connection, caller: AnyCaller, entry: TrashEntry, folder_id: str | None
     ) -> bool:
-        found = self._access.find(connection, caller, entry.tenant_id, folder_id)
-        return folder_id is not None and found.node is not None
+        access = self._access.find(connection, caller, entry.tenant_id, folder_id)
+        return folder_id is not None and access.node is not None
 
     def _begin_purge(
         self,
@@ -303,9 +303,9 @@ class TrashService:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             user_id = self._user_filter(connection, caller, tenant_id)
-            found = self._trash.some(connection, tenant_id, user_id, after, _ENTRIES_AT_ONCE)
-            begun = [each for each in found if self._may_begin(connection, caller, each)]
-            return begun, found[-1].entry.id if found else ""
+            entries = self._trash.some(connection, tenant_id, user_id, after, _ENTRIES_AT_ONCE)
+            begun = [each for each in entries if self._may_begin(connection, caller, each)]
+            return begun, entries[-1].entry.id if entries else ""
 
     def _due(self, last: TrashEntry | None) -> list[TrashedNode]:
         with self._database.read() as connection:
@@ -330,12 +330,12 @@ class TrashService:
             self._access.memberships.lock_tenant(connection, entry.tenant_id)
             # Few nodes for each transaction, so that others of the tenant wait for the lock only
             # shortly.
-            found = self._trash.remove_some(connection, trashed, at_most)
-            if found is None:
+            removed = self._trash.remove_some(connection, trashed, at_most)
+            if removed is None:
                 return 0
-            self._quota.use(connection, entry.tenant_id, -found.size)
+            self._quota.use(connection, entry.tenant_id, -removed.size)
             # Rows, quota and blobs change together; the bytes are deleted after the commit.
-            released = self._blobs.release(connection, found.blob_keys)
+            released = self._blobs.release(connection, removed.blob_keys)
         # Few files go at once; garbage collection deletes the others.
         self._blobs.remove(released[:_BLOBS_AT_ONCE])
-        return found.nodes
+        return removed.nodes

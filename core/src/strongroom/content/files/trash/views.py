@@ -71,13 +71,13 @@ def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
 
     It returns to the folder that it was in, or to the one that is named.
     """
-    wanted = RestoreRequest(
+    request = RestoreRequest(
         OnConflict(body["onConflict"]),
         to_former_parent="parentId" not in body,
         parent_id=body.get("parentId"),
     )
     service = get_service(TrashService)
-    return tagged(service.restore(current_identity(), tenant_id, file_id, wanted))
+    return tagged(service.restore(current_identity(), tenant_id, file_id, request))
 
 
 @blueprint.operation(

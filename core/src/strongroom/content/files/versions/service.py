@@ -179,8 +179,8 @@ class VersionService:
             for tenant_id in sorted({version.tenant_id for version in due}):
                 self._access.memberships.lock_tenant(connection, tenant_id)
             # A user may have marked one since it was read.
-            found = [self._versions.find(connection, each.node_id, each.number) for each in due]
-            still_due = [version for version in found if version and not version.is_kept]
+            versions = [self._versions.find(connection, each.node_id, each.number) for each in due]
+            still_due = [version for version in versions if version and not version.is_kept]
             removable = self._guard.removable_versions(connection, still_due)
             self._file_writer.remove_versions(connection, removable)
         # Garbage collection deletes the objects.
