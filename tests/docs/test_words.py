@@ -1,6 +1,8 @@
 """Code, docs and messages name the actor: a user, a caller, a client, a node."""
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,43 @@ def test_no_text_uses_a_word_without_an_actor() -> None:
     assert len(TEXTS) > 500
     found = {str(path.relative_to(ROOT)): avoided(path) for path in TEXTS if "_build" not in path.parts}
     assert {path: lines for path, lines in found.items() if len(lines) > VALUES.get(path, 0)} == {}
+
+
+SOURCES = [*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
+REPLACED = {"Lingering", "complaints", "is_aside", "keeping", "make_room", "step_aside"}
+"""Former names of the services of files, the faults of a password and the states of a request."""
+PARTICIPLES = {"found": 36, "wanted": 41}
+"""How often a variable has the name at most; a noun says what the value is."""
+
+
+def names_in(source: str) -> list[str]:
+    """Return the names of variables, parameters, attributes and definitions of a module."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [node.id for node in nodes if isinstance(node, ast.Name)]
+    names += [node.arg for node in nodes if isinstance(node, ast.arg)]
+    names += [node.attr for node in nodes if isinstance(node, ast.Attribute)]
+    return names + [
+        node.name
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    ]
+
+
+@pytest.fixture(scope="module")
+def names() -> Counter[str]:
+    return Counter(name for path in SOURCES for name in names_in(path.read_text(encoding="utf-8")))
+
+
+def test_names_of_variables_parameters_attributes_and_definitions_are_counted() -> None:
+    source = "def keeping(wanted): found = wanted.held"
+    assert Counter(names_in(source)) == {"keeping": 1, "wanted": 2, "found": 1, "held": 1}
+
+
+def test_no_module_uses_a_replaced_name(names: Counter[str]) -> None:
+    assert names["connection"] > 1000
+    assert {name.lstrip("_") for name in names} & REPLACED == set()
+
+
+@pytest.mark.parametrize("name", PARTICIPLES)
+def test_no_further_variable_is_named_by_a_participle(names: Counter[str], name: str) -> None:
+    assert names[name] <= PARTICIPLES[name]
