@@ -32,7 +32,7 @@ ELSEWHERE = {
     ("passkeys.md", "js"): "tests/e2e/test_browser_guides.py",
     ("folder-uploads.md", "js"): "tests/e2e/test_browser_guides.py",
     ("kit.md", "python"): "tests/unit/plugin_api/test_outbound.py",
-    ("table.md", "python"): "tests/unit/plugin_values/test_service.py",
+    ("table.md", "python"): "tests/unit/identity/users/test_plugin_values.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",
     ("file-delivery.md", "nginx"): "tests/e2e/test_x_accel.py",
 }

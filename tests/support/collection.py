@@ -29,13 +29,13 @@ LONGEST = (
     "tests/e2e/test_cluster.py",
     "tests/docs/test_site.py",
     "tests/e2e/test_directory_listing.py",
-    "tests/unit/files/test_tree_machine.py",
+    "tests/unit/content/files/test_tree_machine.py",
     "tests/e2e/test_init.py",
     "plugins/scan_clamd/tests/e2e/test_scanning.py",
     "tests/e2e/test_first_steps.py",
     "tests/docs/test_contributors.py",
-    "tests/unit/files/test_shared_tree_machine.py",
-    "tests/unit/files/test_expiry_machine.py",
+    "tests/unit/content/files/test_shared_tree_machine.py",
+    "tests/unit/content/files/test_expiry_machine.py",
 )
 """Modules whose few tests take long."""
 

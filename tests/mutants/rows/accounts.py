@@ -128,7 +128,7 @@ ROWS: Final = (
         "identity/users/password_policy.py::HashQueue.__init__",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
-        "unit/users/test_passwords.py::test_concurrent_hashes_are_bounded",
+        "unit/identity/users/test_passwords.py::test_concurrent_hashes_are_bounded",
     ),
     core(
         "passwords-imported-floor",
@@ -136,7 +136,7 @@ ROWS: Final = (
         "identity/users/password_policy.py::PasswordHasher.verify_login",
         "if not matches and seconds < floor:",
         "if False:",
-        "unit/users/test_passwords.py::TestFloor"
+        "unit/identity/users/test_passwords.py::TestFloor"
         "::test_every_failure_takes_as_long_as_one_of_the_slowest_hash",
     ),
     password_schemes(
@@ -169,7 +169,7 @@ ROWS: Final = (
         "identity/users/password_policy.py::HashQueue.slot",
         "if not self._places.acquire(blocking=False):",
         "if self._places.acquire(blocking=False) is None:",
-        "unit/users/test_passwords.py::test_a_full_queue_refuses_at_once",
+        "unit/identity/users/test_passwords.py::test_a_full_queue_refuses_at_once",
     ),
     core(
         "bindings-held-code",

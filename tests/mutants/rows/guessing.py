@@ -117,7 +117,7 @@ ROWS: Final = (
         "identity/sessions/throttle.py::LoginThrottle._decide",
         "if tally.failures + tally.pending >= limit",
         "if tally.failures >= limit",
-        "unit/sessions/test_throttle.py::test_sixty_four_guessers_at_once_get_three_tries_on_two_nodes",
+        "unit/identity/sessions/test_throttle.py::test_sixty_four_guessers_at_once_get_three_tries_on_two_nodes",
     ),
     core(
         "throttle-ipv6-network",

@@ -20,7 +20,7 @@ ROWS: Final = (
         "identity/sessions/oauth_states.py",
         '_STATES.purpose == bindparam("purpose"),',
         "",
-        "unit/sessions/test_oauth_states.py::test_a_state_is_spent_for_its_own_purpose_only",
+        "unit/identity/sessions/test_oauth_states.py::test_a_state_is_spent_for_its_own_purpose_only",
     ),
     core(
         "states-user",

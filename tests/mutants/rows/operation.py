@@ -11,7 +11,7 @@ ROWS: Final = (
         "activity/audit/verifier.py::follow",
         "if link.hash != _recomputed_hash(previous, record):",
         "if False:",
-        "unit/audit/test_verifier.py::test_a_changed_column_shows",
+        "unit/activity/audit/test_verifier.py::test_a_changed_column_shows",
     ),
     core(
         "audit-removed",
@@ -19,7 +19,7 @@ ROWS: Final = (
         "activity/audit/verifier.py::follow",
         "if sequence > expected:",
         "if False:",
-        "unit/audit/test_verifier.py::test_records_removed_inserted_or_moved_show",
+        "unit/activity/audit/test_verifier.py::test_records_removed_inserted_or_moved_show",
     ),
     core(
         "secret-fingerprint",
@@ -27,7 +27,7 @@ ROWS: Final = (
         "foundation/database/installation.py::is_own_secret",
         "return stored is None or hmac.compare_digest(stored, fingerprint)",
         "return True",
-        "unit/database/test_installation.py::test_a_database_accepts_its_first_secret_key_alone",
+        "unit/foundation/database/test_installation.py::test_a_database_accepts_its_first_secret_key_alone",
     ),
     core(
         "storage-owner",
@@ -35,7 +35,7 @@ ROWS: Final = (
         "content/storage/ownership.py::StorageOwnership._difference",
         "if owner.database != mine:",
         "if False:",
-        "unit/storage/test_ownership.py"
+        "unit/content/storage/test_ownership.py"
         "::test_nothing_is_written_to_or_removed_from_a_store_of_another_database",
     ),
     core(
@@ -44,7 +44,7 @@ ROWS: Final = (
         "identity/sessions/signing_keys.py::_check",
         "if isinstance(key, OctKey) and len(key.raw_value) * 8 < MIN_HMAC_BITS:",
         "if False:",
-        "unit/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
+        "unit/identity/sessions/test_keys.py::TestLoad::test_a_key_that_is_short_or_of_another_kind",
     ),
     core(
         "production-plugin-files",
@@ -52,7 +52,7 @@ ROWS: Final = (
         "foundation/config/plugin_discovery.py::writable_by_others",
         "path.stat().st_mode & stat.S_IWOTH",
         "path.stat().st_mode & 0",
-        "unit/plugins/test_plugin_files.py::test_production_runs_no_file_that_others_can_change",
+        "unit/foundation/plugins/test_plugin_files.py::test_production_runs_no_file_that_others_can_change",
     ),
     core(
         "production-development-options",
@@ -68,7 +68,7 @@ ROWS: Final = (
         "ops/production.py::_debug",
         '.lower() not in ("", "0", "false", "no"):',
         ".lower() is None:",
-        "unit/config/test_wrong_configurations.py::test_a_debugger_is_refused",
+        "unit/foundation/config/test_wrong_configurations.py::test_a_debugger_is_refused",
     ),
     core(
         "production-readable-secret",
@@ -76,7 +76,7 @@ ROWS: Final = (
         "foundation/secret_keys.py::is_readable_by_others",
         "return bool(status.st_mode & others)",
         "return False",
-        "unit/config/test_wrong_configurations.py"
+        "unit/foundation/config/test_wrong_configurations.py"
         "::test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it",
     ),
 )

@@ -11,7 +11,7 @@ ROWS: Final = (
         "identity/users/plugin_values.py::_purpose",
         'return f"plugin value {plugin} {user_id} {key}"',
         'return "plugin value"',
-        "unit/plugin_values/test_service.py::test_the_database_has_no_plain_value_and_a_copied_row_is_refused",
+        "unit/identity/users/test_plugin_values.py::test_the_database_has_no_plain_value_and_a_copied_row_is_refused",
     ),
     core(
         "plugin-values-compared",
@@ -19,7 +19,7 @@ ROWS: Final = (
         "identity/users/plugin_values.py::PluginValues.compare_and_set",
         "if _text(present) != _text(expected):",
         "if False:",
-        "unit/plugin_values/test_service.py::test_a_value_is_compared_before_it_is_replaced",
+        "unit/identity/users/test_plugin_values.py::test_a_value_is_compared_before_it_is_replaced",
     ),
     core(
         "plugin-values-live-user",
@@ -27,7 +27,7 @@ ROWS: Final = (
         "identity/users/plugin_values.py::PluginValues.put",
         "self._require_user(connection, user_id) _PUT",
         "_PUT",
-        "unit/plugin_values/test_service.py::test_what_cannot_be_stored_is_refused",
+        "unit/identity/users/test_plugin_values.py::test_what_cannot_be_stored_is_refused",
     ),
     core(
         "lease-free",
@@ -35,7 +35,7 @@ ROWS: Final = (
         "foundation/database/leases.py::RowLease.claim",
         ".where(self.is_row, self.is_free)",
         ".where(self.is_row)",
-        "unit/jobs/test_leases.py::test_a_new_job_is_due_after_its_interval",
+        "unit/foundation/jobs/test_leases.py::test_a_new_job_is_due_after_its_interval",
     ),
     core(
         "lease-owner",
@@ -43,6 +43,6 @@ ROWS: Final = (
         "foundation/database/leases.py::RowLease.__init__",
         'self.is_owned = self.is_row & (owner == bindparam("owner"))',
         "self.is_owned = self.is_row",
-        "unit/jobs/test_leases.py::test_a_run_that_lost_its_lease_changes_nothing",
+        "unit/foundation/jobs/test_leases.py::test_a_run_that_lost_its_lease_changes_nothing",
     ),
 )

@@ -139,7 +139,7 @@ ROWS: Final = (
         "content/nodes/retention_clock.py::RetentionClock.tick",
         '"reached": self._reached(connection)',
         '"reached": self._clock.now()',
-        "unit/files/test_retention_clock.py::test_the_clock_of_the_machine_does_not_move_it",
+        "unit/content/files/test_retention_clock.py::test_the_clock_of_the_machine_does_not_move_it",
         "rest/test_retention.py::test_a_hold_ends_by_the_time_that_servers_run",
     ),
     core(
@@ -172,7 +172,7 @@ ROWS: Final = (
         "content/nodes/retention_clock.py::merge_clock",
         "max(days, default=None)",
         "min(days, default=None)",
-        "unit/files/test_retention_clock.py::test_a_restore_keeps_the_later_end",
+        "unit/content/files/test_retention_clock.py::test_a_restore_keeps_the_later_end",
     ),
     core(
         "retention-purging",
@@ -196,7 +196,7 @@ ROWS: Final = (
         "content/storage/stores.py::Store.delete",
         "if until := self._locked_until(key): raise ObjectLocked(until)",
         "",
-        "unit/storage/test_object_lock.py::test_garbage_collection_waits_for_the_end",
+        "unit/content/storage/test_object_lock.py::test_garbage_collection_waits_for_the_end",
     ),
     core(
         "fsck-claim",

@@ -28,7 +28,7 @@ ROWS: Final = (
         "self._visibility.hide(connection, node.id)",
         "",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",
-        "unit/files/test_tree_machine.py::test_tree_and_grants_match_the_model",
+        "unit/content/files/test_tree_machine.py::test_tree_and_grants_match_the_model",
     ),
     core(
         "trash-proof",

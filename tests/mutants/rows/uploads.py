@@ -141,7 +141,7 @@ ROWS: Final = (
         "content/business_files/images.py::decode",
         "if image.width * image.height > max_pixels:",
         "if False:",
-        "unit/business_files/test_pictures.py::test_too_many_pixels_are_refused_by_the_header",
+        "unit/content/business_files/test_pictures.py::test_too_many_pixels_are_refused_by_the_header",
     ),
     core(
         "pictures-frames",
@@ -149,7 +149,7 @@ ROWS: Final = (
         "content/business_files/images.py::_frames",
         "if pixels > max_pixels:",
         "if False:",
-        "unit/business_files/test_pictures.py"
+        "unit/content/business_files/test_pictures.py"
         "::test_the_frames_of_an_animation_count_together_and_more_than_a_picture_of_that_size",
     ),
     core(
@@ -158,7 +158,7 @@ ROWS: Final = (
         "content/business_files/pictures.py::PictureSlots._wait",
         "if self._waiting >= _MAX_WAITING:",
         "if False:",
-        "unit/business_files/test_slots.py"
+        "unit/content/business_files/test_slots.py"
         "::test_the_waiting_are_bounded_and_the_next_is_refused_at_once",
     ),
 )

@@ -11,7 +11,7 @@ ROWS: Final = (
         "web/gateway/bodies.py::is_crumbled",
         "return pieces > FREE_PIECES + size // SMALLEST_AVERAGE",
         "return False",
-        "unit/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
+        "unit/web/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
     ),
     core(
         "input-lists",
@@ -244,7 +244,7 @@ ROWS: Final = (
         "web/gateway/exchange.py::_variable",
         'if b"_" in name:',
         "if False:",
-        "unit/gateway/test_exchange.py::test_a_header_name_with_an_underscore_is_dropped",
+        "unit/web/gateway/test_exchange.py::test_a_header_name_with_an_underscore_is_dropped",
     ),
     core(
         "gateway-host",
@@ -252,7 +252,7 @@ ROWS: Final = (
         "web/gateway/exchange.py::_check",
         'raise errors.MalformedRequest("The request must have one Host header.")',
         "pass",
-        "unit/gateway/test_exchange.py::test_http_1_1_needs_one_host",
+        "unit/web/gateway/test_exchange.py::test_http_1_1_needs_one_host",
     ),
     core(
         "gateway-headers-size",
@@ -260,6 +260,6 @@ ROWS: Final = (
         "web/gateway/exchange.py::_add_headers",
         "if size > MAX_HEADERS_BYTES:",
         "if False:",
-        "unit/gateway/test_exchange.py::test_headers_have_a_size_together",
+        "unit/web/gateway/test_exchange.py::test_headers_have_a_size_together",
     ),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from tests.support.distributions import install
+from tests.support.source_tree import ROOT
 
 from strongroom.cli.main import root
 from strongroom.foundation.config import ConfigurationError, load
@@ -55,7 +56,7 @@ def test_list_works_on_a_file_that_is_not_toml(tmp_path: Path) -> None:
 
 
 def test_list_reports_two_plugins_that_claim_one_name(site: Path) -> None:
-    offer = (Path(__file__).parents[3] / "core/src/strongroom/builtin/fixed_captcha.py").read_text()
+    offer = (ROOT / "core/src/strongroom/builtin/fixed_captcha.py").read_text()
     for name in ("acme", "bolt"):
         install(site, name, offer.replace('name = "fixed"', 'name = "sesame"'))
     result = run("plugins", "list", PLUGINS__ENABLED=enabling("acme", "bolt"))

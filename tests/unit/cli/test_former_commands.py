@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.source_tree import ROOT
 
 from strongroom.cli.main import root
 
@@ -56,5 +57,5 @@ def test_a_former_name_of_rescue_runs_the_command_and_prints_a_notice(tmp_path: 
 
 @pytest.mark.parametrize(("former", "current"), RESCUE)
 def test_a_former_command_is_in_the_notes_for_operators(former: str, current: str) -> None:
-    notes = (Path(__file__).parents[3] / "docs/operate/releases.md").read_text()
+    notes = (ROOT / "docs/operate/releases.md").read_text()
     assert f"| `{former}` | `{current}` |" in notes

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 from tests.support.audit import first_misfit
-from tests.unit.audit.conftest import Record
+from tests.unit.activity.audit.conftest import Record
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.activity.audit.service import AuditEvent, AuditService

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.source_tree import ROOT
 
 from strongroom.cli.main import root
 from strongroom.foundation.config import ConfigurationError, load
@@ -50,7 +51,7 @@ def test_every_alias_is_tested() -> None:
 
 
 def test_every_alias_is_in_the_notes_for_operators() -> None:
-    notes = (Path(__file__).parents[3] / "docs" / "operate" / "releases.md").read_text()
+    notes = (ROOT / "docs" / "operate" / "releases.md").read_text()
     for former, current, *_ in USES:
         assert f"| `{former}` | `{current}` |" in notes
 

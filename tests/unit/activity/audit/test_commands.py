@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.commands import run_command
 from tests.support.config import change_config
-from tests.unit.audit.conftest import Record
+from tests.unit.activity.audit.conftest import Record
 
 from strongroom.foundation.database import Database
 from strongroom.testing.clock import ManualClock

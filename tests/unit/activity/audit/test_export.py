@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from tests.unit.audit.conftest import Record
+from tests.unit.activity.audit.conftest import Record
 
 from strongroom.activity.audit.export import AuditExport, Checkpoint, ExportRange, verify_export
 from strongroom.activity.audit.verifier import ChainBroken

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 from tests.support.audit import first_misfit
 from tests.support.databases import SqliteDatabases
-from tests.unit.audit.conftest import Record
+from tests.unit.activity.audit.conftest import Record
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.activity.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash

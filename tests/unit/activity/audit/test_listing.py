@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, insert
-from tests.unit.audit.conftest import Record
+from tests.unit.activity.audit.conftest import Record
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.activity.audit.service import AuditFilter, AuditListing
