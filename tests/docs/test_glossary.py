@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.assembly.features import FEATURES
+from strongroom.assembly.features import import_models
 from strongroom.foundation.database.metadata import metadata
 
 ROOT = Path(__file__).parents[2]
@@ -27,8 +27,7 @@ def test_a_class_is_defined_in_its_file(name: str, path: str) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_or_column_exists(name: str) -> None:
-    for feature in FEATURES:
-        feature.register_services()  # imports the models
+    import_models()
     table, _, column = name.partition(".")
     assert table in metadata.tables
     assert not column or column in metadata.tables[table].c

@@ -82,6 +82,12 @@ def core_blueprints(features: Iterable[Feature] = FEATURES) -> Iterator["Bluepri
         yield from feature.register_blueprints()
 
 
+def import_models(features: Iterable[Feature] = FEATURES) -> None:
+    """Import the tables of features, which are in the schema once their services are imported."""
+    for feature in features:
+        feature.register_services()
+
+
 def core_events(features: Iterable[Feature] = FEATURES) -> EventCatalogue:
     """Return the events of features."""
     return EventCatalogue(event for feature in features for event in feature.register_event_types())

@@ -33,7 +33,7 @@ UserEraser = Callable[["Connection", str], None]
 """Removes a feature's data of a user, in the transaction of the deletion."""
 
 
-class Metrics(Protocol):
+class ServiceMetrics(Protocol):
     """What services measure."""
 
     def audit_event(self, event: Any, /) -> None:
@@ -46,7 +46,7 @@ class Metrics(Protocol):
         """Count a finished scan of one scanner."""
 
 
-class Infrastructure(Protocol):
+class BaseServices(Protocol):
     """What services of all features may use."""
 
     @property
@@ -66,7 +66,7 @@ class Infrastructure(Protocol):
     def keys(self) -> SecretKeys: ...
 
     @property
-    def metrics(self) -> Metrics | None: ...
+    def metrics(self) -> ServiceMetrics | None: ...
 
     @property
     def database(self) -> Database: ...
@@ -115,7 +115,7 @@ class ServiceGroup:
         group: returns the group of a class, of this feature or of one below.
     """
 
-    def __init__(self, base: Infrastructure, group: "Groups") -> None:
+    def __init__(self, base: BaseServices, group: "Groups") -> None:
         self._base = base
         self._group = group
         self._database = base.database
@@ -165,7 +165,7 @@ class Groups:
         kinds: the groups of the features of the process.
     """
 
-    def __init__(self, base: Infrastructure, kinds: Iterable[type[ServiceGroup]]) -> None:
+    def __init__(self, base: BaseServices, kinds: Iterable[type[ServiceGroup]]) -> None:
         self._base = base
         self._kinds = tuple(kinds)
         self._groups: dict[type[ServiceGroup], ServiceGroup] = {}

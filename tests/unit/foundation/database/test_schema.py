@@ -11,6 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from strongroom.assembly.features import import_models
 from strongroom.foundation.database import Database, metadata
 from strongroom.foundation.database.metadata import WHERE, is_derived
 from strongroom.foundation.database.upgrade import (
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def test_migrations_create_the_schema_of_the_models(database_url: str) -> None:
+    import_models()
     database = Database(database_url)
     with database.engine.connect() as connection:
         options = {"compare_type": True, "include_name": _is_of_a_model}

@@ -50,6 +50,17 @@ def driver_of(database: Database) -> Any:
         return connection.connection.driver_connection
 
 
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_caller_may_roll_back(database: Database, durable: bool) -> None:
+    with database.write(durable=durable) as connection:
+        add(connection, "a")
+        connection.rollback()
+    assert total(database) == 0
+    with database.write(durable=durable) as connection:
+        add(connection, "b")
+    assert total(database) == 1
+
+
 def test_all_writes_use_one_connection_of_the_pool(database: Database) -> None:
     checkouts: list[object] = []
     for engine in database.engines:

@@ -6,13 +6,13 @@ from strongroom.content.bundles.contents import Contents
 from strongroom.content.bundles.service import BundleService
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class BundleServices(ServiceGroup):
     """ZIP archives."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._storage = group(StorageServices)

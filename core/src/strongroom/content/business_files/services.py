@@ -9,13 +9,13 @@ from strongroom.content.business_files.service import BusinessFileService
 from strongroom.content.business_files.variants import VariantService, profiles_of
 from strongroom.content.scanning.services import ScanningServices
 from strongroom.content.storage.services import StorageServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class BusinessFileServices(ServiceGroup):
     """Business files."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._storage = group(StorageServices)
         self._audit = group(AuditServices).audit

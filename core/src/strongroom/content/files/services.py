@@ -23,13 +23,13 @@ from strongroom.content.storage.migration import Migration
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup, TenantEraser
+from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser
 
 
 class FileServices(ServiceGroup):
     """Files and folders."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._scanning = group(ScanningServices)
         self._storage = group(StorageServices)

@@ -25,8 +25,8 @@ from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.plugin_api.jobs import Job
 from strongroom.web.services import (
     PRUNING,
+    BaseServices,
     Groups,
-    Infrastructure,
     PruneStep,
     ServiceGroup,
     TenantEraser,
@@ -36,7 +36,7 @@ from strongroom.web.services import (
 class NodeServices(ServiceGroup):
     """What a change of a node does."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._access_keys = group(AccessKeyServices)
         self._tenants = group(TenantServices)

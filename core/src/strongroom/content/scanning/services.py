@@ -11,13 +11,13 @@ from strongroom.content.scanning.rescans import Rescans
 from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.scanning.worker import ScanWorker
 from strongroom.content.storage.services import StorageServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class ScanningServices(ServiceGroup):
     """Scans of content."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._audit = group(AuditServices).audit
         self._storage = group(StorageServices)

@@ -18,7 +18,7 @@ from strongroom.plugin_api.storage import (
     SignedUploads,
     StorageBackend,
 )
-from strongroom.web.services import Infrastructure, ServiceGroup, TenantEraser
+from strongroom.web.services import BaseServices, ServiceGroup, TenantEraser
 
 
 class StorageServices(ServiceGroup):
@@ -54,7 +54,7 @@ class StorageServices(ServiceGroup):
         return [self.blobs.drop_scope]
 
 
-def _open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
+def _open_storages(base: BaseServices) -> Mapping[str, StorageBackend[Any]]:
     """Open all configured storages."""
     storages: dict[str, StorageBackend[Any]] = {}
     for name, choice in base.selection.storages.items():
@@ -67,7 +67,7 @@ def _open_storages(base: Infrastructure) -> Mapping[str, StorageBackend[Any]]:
     return storages
 
 
-def _routes(base: Infrastructure) -> dict[str, Route]:
+def _routes(base: BaseServices) -> dict[str, Route]:
     """Return the download routes of the storages whose downloads the server does not send itself."""
     return {
         name: Route(
@@ -80,7 +80,7 @@ def _routes(base: Infrastructure) -> dict[str, Route]:
 
 
 def _require_capabilities(
-    base: Infrastructure, name: str, backend: StorageBackend[Any], storage: StorageSettings
+    base: BaseServices, name: str, backend: StorageBackend[Any], storage: StorageSettings
 ) -> None:
     capabilities: dict[str, type[Capability]] = {"redirect": SignedDownloads, "x_accel": LocalPaths}
     capability = capabilities.get(storage.downloads)

@@ -20,13 +20,13 @@ from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.factor_policy import TENANT_ADMIN
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
-from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 
 class TenantServices(ServiceGroup):
     """Tenants, their members and groups."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._audit = group(AuditServices).audit
         self._users = group(UserServices).users
@@ -92,7 +92,7 @@ class TenantServices(ServiceGroup):
 class InvitationServices(ServiceGroup):
     """Invitations to tenants."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._audit = group(AuditServices).audit
         self._users = group(UserServices).users

@@ -11,13 +11,13 @@ from strongroom.content.uploads.chunk_writer import ChunkWriter
 from strongroom.content.uploads.direct import DirectUploads, Reservations
 from strongroom.content.uploads.repository import UploadRepository
 from strongroom.content.uploads.service import UploadService
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup, TenantEraser
+from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser
 
 
 class UploadServices(ServiceGroup):
     """Resumable uploads."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._storage = group(StorageServices)
@@ -44,7 +44,7 @@ class UploadServices(ServiceGroup):
 class DirectUploadServices(ServiceGroup):
     """Direct uploads."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._tenants = group(TenantServices)
         self._file_services = group(FileServices)

@@ -90,6 +90,15 @@ class WriterLock:
         return self._file
 
 
+class _WriteConnection(Connection):
+    """A connection in a transaction that SQLAlchemy has not begun, so that it would not roll it back."""
+
+    def rollback(self) -> None:
+        super().rollback()
+        driver: Any = self.connection.driver_connection
+        driver.rollback()
+
+
 class SqliteWriter:
     """The connection of a process that writes to an SQLite database.
 
@@ -142,7 +151,7 @@ class SqliteWriter:
             self._lock.close()
 
     def _connect(self) -> Connection:
-        self._connection = connection = self._engine.connect()
+        self._connection = connection = _WriteConnection(self._engine)
         self._driver = connection.connection.driver_connection
         self._is_durable = True
         return connection
@@ -173,7 +182,6 @@ class SqliteWriter:
     def _roll_back(self, connection: Connection, error: BaseException) -> None:
         try:
             connection.rollback()
-            self._driver.rollback()
         except (DBAPIError, sqlite3.Error):
             self._discard()
         if not isinstance(error, Exception):

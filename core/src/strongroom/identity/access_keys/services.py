@@ -12,13 +12,13 @@ from strongroom.identity.access_keys.verification import AccessKeyAuthenticator,
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.services import UserServices
 from strongroom.plugin_api.jobs import Job
-from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup, UserEraser
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEraser
 
 
 class AccessKeyServices(ServiceGroup):
     """Access keys."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._users = group(UserServices).users
         self._accounts = group(AccountServices)

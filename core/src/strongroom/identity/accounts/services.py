@@ -16,13 +16,13 @@ from strongroom.identity.accounts.service import AccountDeletion, AccountService
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
-from strongroom.web.services import PRUNING, Groups, Infrastructure, PruneStep, ServiceGroup
+from strongroom.web.services import PRUNING, BaseServices, Groups, PruneStep, ServiceGroup
 
 
 class AccountServices(ServiceGroup):
     """Accounts of users."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._user_services = group(UserServices)
         self._verification = group(VerificationServices)

@@ -22,13 +22,13 @@ from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 
 class SessionServices(ServiceGroup):
     """Logins and their tokens."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._user_services = group(UserServices)
         self._users = group(UserServices).users
@@ -163,7 +163,7 @@ class SessionServices(ServiceGroup):
         }
 
 
-def _key_file(base: Infrastructure) -> KeyFile:
+def _key_file(base: BaseServices) -> KeyFile:
     tokens, path = base.settings.tokens, base.settings.keys_path
     try:
         # A configured file is never created, because several servers may have to share it.

@@ -18,13 +18,13 @@ from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
 from strongroom.plugin_api.password_schemes import NewPasswordScheme, PasswordScheme
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup, UserEraser
+from strongroom.web.services import BaseServices, Groups, ServiceGroup, UserEraser
 
 
 class UserServices(ServiceGroup):
     """Users and their credentials."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._notifications = group(NotificationServices)
 

@@ -10,7 +10,7 @@ from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.identity.verification.service import CodeSending, OfferedCodes
-from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 class VerificationServices(ServiceGroup):
     """Captchas and codes."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._user_services = group(UserServices)
         self._users = group(UserServices).users
@@ -63,7 +63,7 @@ class VerificationServices(ServiceGroup):
         return {"captchas": self.captchas.prune, "verification codes": self.codes.prune}
 
 
-def _require_codes(base: Infrastructure, senders: Senders, offered: OfferedCodes) -> None:
+def _require_codes(base: BaseServices, senders: Senders, offered: OfferedCodes) -> None:
     """Refuse a channel whose senders cannot send a required purpose; warn about optional ones."""
     for kind, channel in CHANNELS.items():
         missing = {

@@ -388,11 +388,9 @@ def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
 
 
 def _import_models() -> None:
-    # Tables register themselves in the metadata when their module is imported, and the services of the
-    # features import every one. By name, because this package is a layer below the features.
+    # By name, because this package is a layer below the features.
     import_module("strongroom.assembly.container")
-    for feature in import_module("strongroom.assembly.features").FEATURES:
-        feature.register_services()
+    import_module("strongroom.assembly.features").import_models()
 
 
 def _write(file: IO[bytes], row: Row) -> None:

@@ -6,13 +6,13 @@ from strongroom.content.files.batches.service import BatchService
 from strongroom.content.files.services import FileServices
 from strongroom.content.files.trash.services import TrashServices
 from strongroom.content.nodes.services import NodeServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class BatchServices(ServiceGroup):
     """Batches of changes."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._file_services = group(FileServices)

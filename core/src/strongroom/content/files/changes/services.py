@@ -6,13 +6,13 @@ from strongroom.content.files.changes.feed import ChangeFeed
 from strongroom.content.files.changes.waiting import ChangeWaiters
 from strongroom.content.nodes.services import NodeServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class ChangeServices(ServiceGroup):
     """The feed of changes."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._users = group(UserServices).users

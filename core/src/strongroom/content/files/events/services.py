@@ -5,13 +5,13 @@ from functools import cached_property
 from strongroom.content.files.events.listing import FileEventListing
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class FileEventServices(ServiceGroup):
     """Lists of events of files."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._tenants = group(TenantServices)
         self._users = group(UserServices).users

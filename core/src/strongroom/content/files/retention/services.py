@@ -7,13 +7,13 @@ from strongroom.content.files.retention.service import HoldService, RetentionSer
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class RetentionServices(ServiceGroup):
     """Holds and retention."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._tenants = group(TenantServices)

@@ -9,13 +9,13 @@ from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 
 class TrashServices(ServiceGroup):
     """The trash."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._file_services = group(FileServices)

@@ -7,13 +7,13 @@ from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import Groups, Infrastructure, PruneStep, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 
 class VersionServices(ServiceGroup):
     """Versions of files."""
 
-    def __init__(self, base: Infrastructure, group: Groups) -> None:
+    def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._nodes = group(NodeServices)
         self._storage = group(StorageServices)
