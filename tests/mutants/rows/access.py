@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "access-grants-of-others",
         "A grant counts for the user that it names.",
-        "content/nodes/permissions.py::own_permission",
+        "content/nodes/effective_permission.py::own_permission",
         'grants.c.user_id == bindparam("user_id"), is_in_force(bindparam("now")),',
         'is_in_force(bindparam("now")),',
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "access-effective-permission",
         "Only administrators of a tenant manage what they were not granted.",
-        "content/nodes/permissions.py::effective_permission",
+        "content/nodes/effective_permission.py::effective_permission",
         "int(Permission.MANAGE)), else_=granted)",
         "int(Permission.MANAGE)), else_=int(Permission.READ))",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_member_sees_only_own_nodes",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "access-grant-expiry",
         "A grant that has expired is none.",
-        "content/nodes/permissions.py::is_in_force",
+        "content/nodes/effective_permission.py::is_in_force",
         "return table.c.expires_at.is_(None) | (table.c.expires_at > now)",
         "return table.c.expires_at.is_(None) | (table.c.expires_at > 0)",
         "rest/test_grants.py::TestSetting::test_an_expired_grant_is_none_and_may_be_renewed",
@@ -98,7 +98,7 @@ ROWS: Final = (
     core(
         "search-expired-grants",
         "An expired grant makes no node visible to a search.",
-        "content/nodes/permissions.py::is_at_top",
+        "content/nodes/effective_permission.py::is_at_top",
         "return until.is_not(None) & (until + 0 <= now) & is_in_force(now)",
         "return until.is_not(None) & (until + 0 <= now)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "access-node-in-tenant",
         "A node is not reached through another tenant.",
-        "content/nodes/permissions.py::_is_node",
+        "content/nodes/effective_permission.py::_is_node",
         '& (nodes.c.tenant_id == bindparam("tenant_id"))',
         "",
         "rest/test_files.py::TestWhoMayDoWhat::test_a_node_of_another_tenant_does_not_exist",

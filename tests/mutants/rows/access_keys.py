@@ -82,7 +82,7 @@ ROWS: Final = (
     core(
         "keys-folder",
         "An access key of a folder reaches nothing outside of it.",
-        "content/nodes/permissions.py::key_access_query",
+        "content/nodes/effective_permission.py::key_access_query",
         "within = key_folder.is_(None) | key_folder.in_(select(path.c.id))",
         "within = true()",
         "rest/test_key_limits.py::test_no_call_reaches_a_node_outside_of_the_folder",
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "keys-permission",
         "The scopes of an access key limit the permission on files.",
-        "content/nodes/permissions.py::key_access_query",
+        "content/nodes/effective_permission.py::key_access_query",
         "limited = least(effective_permission(member.c.role), func.coalesce(key.c.max_permission, 0))",
         "limited = effective_permission(member.c.role)",
         "rest/test_access_keys.py::TestUse::test_it_acts_as_its_user",

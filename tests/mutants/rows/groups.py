@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "groups-of-others",
         "A group's grant counts for its members only.",
-        "content/nodes/permissions.py::group_permission",
+        "content/nodes/effective_permission.py::group_permission",
         "is_in_group(group_grants.c.group_id),",
         "",
         "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "groups-expired-grant",
         "A group's grant that has expired is none.",
-        "content/nodes/permissions.py::group_permission",
+        "content/nodes/effective_permission.py::group_permission",
         'is_in_force(bindparam("now"), group_grants),',
         "",
         "rest/test_groups.py::TestGrants::test_grants_are_listed_by_group",

@@ -9,7 +9,7 @@ ROWS: Final = (
     core(
         "delegation-held",
         "A delegation ends when its user no longer holds what it requires.",
-        "content/nodes/permissions.py::delegated_access_query",
+        "content/nodes/effective_permission.py::delegated_access_query",
         'is_held = within & (held >= bindparam("required_permission"))',
         'is_held = within & (held >= 0) & (bindparam("required_permission") >= 0)',
         "rest/test_delegation.py::test_it_ends_when_the_user_no_longer_holds_what_it_requires",
@@ -17,7 +17,7 @@ ROWS: Final = (
     core(
         "delegation-within",
         "A delegation reaches its file or folder only.",
-        "content/nodes/permissions.py::delegated_access_query",
+        "content/nodes/effective_permission.py::delegated_access_query",
         'is_held = within & (held >= bindparam("required_permission"))',
         'is_held = held >= bindparam("required_permission")',
         "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
@@ -25,7 +25,7 @@ ROWS: Final = (
     core(
         "delegation-ceiling",
         "A delegation has at most its own permission.",
-        "content/nodes/permissions.py::delegated_access_query",
+        "content/nodes/effective_permission.py::delegated_access_query",
         'limited = least(effective_permission(member.c.role), bindparam("max_permission"))',
         'limited = least(effective_permission(member.c.role), bindparam("max_permission") + 9)',
         "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "delegation-tenant",
         "A delegation reaches one tenant.",
-        "content/nodes/permissions.py::delegated_access_query",
+        "content/nodes/effective_permission.py::delegated_access_query",
         'reaches_tenant = bindparam("limit_tenant_id") == bindparam("tenant_id")',
         'reaches_tenant = bindparam("limit_tenant_id").is_not(None)',
         "rest/test_delegation.py::test_it_ends_with_its_tenant",
@@ -82,7 +82,7 @@ ROWS: Final = (
     core(
         "delegation-key",
         "Delegated rights end with the access key that gave them.",
-        "content/nodes/permissions.py::delegated_access_query",
+        "content/nodes/effective_permission.py::delegated_access_query",
         "& _is_key_in_force()",
         "",
         "share_links/rest/test_limited_makers.py::test_a_share_of_a_limited_caller_ends_with_the_limit",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "trash-by-id",
         "A node in the trash cannot be reached by its id.",
-        "content/nodes/permissions.py::_is_node",
+        "content/nodes/effective_permission.py::_is_node",
         "return is_node & nodes.c.trash_id.is_(None)",
         "return is_node",
         "rest/test_trash.py::TestDeletion::test_the_subtree_is_in_no_list_and_cannot_be_reached",

@@ -19,9 +19,9 @@ from sqlalchemy import (
 )
 
 from strongroom.content.nodes import child_counts, order_counts
+from strongroom.content.nodes.effective_permission import group_permission, is_in_force, own_permission
 from strongroom.content.nodes.models import Permission, grants, nodes
 from strongroom.content.nodes.node_filters import SortKey
-from strongroom.content.nodes.permissions import group_permission, is_in_force, own_permission
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement

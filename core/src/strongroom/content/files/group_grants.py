@@ -16,9 +16,9 @@ from strongroom.content.files.grants import (
 )
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
+from strongroom.content.nodes.effective_permission import is_in_force
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.models import GroupGrant, Node, Permission, group_grants
-from strongroom.content.nodes.permissions import is_in_force
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.tenants.group_members import group_name
 from strongroom.content.tenants.groups import GroupMemberships

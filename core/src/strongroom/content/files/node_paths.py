@@ -7,8 +7,8 @@ from sqlalchemy import Connection, Select, bindparam, select
 
 from strongroom.clock import Clock
 from strongroom.content.nodes.access import AccessControl
+from strongroom.content.nodes.effective_permission import granted_permission
 from strongroom.content.nodes.models import nodes
-from strongroom.content.nodes.permissions import granted_permission
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database

@@ -23,10 +23,10 @@ from sqlalchemy import (
 from strongroom.clock import Clock
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes.effective_permission import is_at_top
 from strongroom.content.nodes.group_visibility import through_groups
 from strongroom.content.nodes.models import grants, nodes
 from strongroom.content.nodes.names import normalize_name
-from strongroom.content.nodes.permissions import is_at_top
 from strongroom.content.tenants.memberships import membership
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller

@@ -37,6 +37,7 @@ from strongroom.content.files.search_scope import (
 from strongroom.content.files.serializers import cached_nodes_json, node_json
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
+from strongroom.content.nodes.effective_permission import granted_permission
 from strongroom.content.nodes.models import NODE, Permission, nodes
 from strongroom.content.nodes.name_index import (
     NameMatch,
@@ -44,7 +45,6 @@ from strongroom.content.nodes.name_index import (
     sources,
 )
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
-from strongroom.content.nodes.permissions import granted_permission
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database

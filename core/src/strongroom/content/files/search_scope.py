@@ -29,9 +29,9 @@ from sqlalchemy import (
     select,
 )
 
+from strongroom.content.nodes.effective_permission import granted_nodes, granted_permission
 from strongroom.content.nodes.models import NodeType, Permission, folder_counts, nodes
 from strongroom.content.nodes.name_index import Source, contains_text, search_names
-from strongroom.content.nodes.permissions import granted_nodes, granted_permission
 from strongroom.foundation.database.metadata import Id
 from strongroom.foundation.database.statements import Statement
 

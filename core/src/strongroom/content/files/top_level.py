@@ -25,11 +25,11 @@ from sqlalchemy import (
 
 from strongroom.content.files.child_pages import Columns, PageQuery
 from strongroom.content.nodes import grant_copies
+from strongroom.content.nodes.effective_permission import group_permission, is_at_top
 from strongroom.content.nodes.group_visibility import through_groups
 from strongroom.content.nodes.models import grants, nodes
 from strongroom.content.nodes.node_filters import SortKey
 from strongroom.content.nodes.node_selection import Nodes
-from strongroom.content.nodes.permissions import group_permission, is_at_top
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement

@@ -1,9 +1,9 @@
 """Authorization of files and folders: the only module that decides access to a node.
 
 :class:`NodeAccess` derives the result or the error from the row of a query in
-:mod:`strongroom.content.nodes.permissions`. What the tenant demands of a login is two of its columns; a
-login that does not meet them has no role and no permission, and :meth:`NodeAccess.require_member`
-reports why.
+:mod:`strongroom.content.nodes.effective_permission`. What the tenant demands of a login is two of its
+columns; a login that does not meet them has no role and no permission, and
+:meth:`NodeAccess.require_member` reports why.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,16 +14,16 @@ from sqlalchemy import ColumnElement, Connection, Select
 
 from strongroom.clock import Clock
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.grant_ends import with_granted_ends
-from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, nodes
-from strongroom.content.nodes.operations import NodeRule
-from strongroom.content.nodes.permissions import (
+from strongroom.content.nodes.effective_permission import (
     access_query,
     delegated_access_query,
     is_at_top,
     is_in_force,
     key_access_query,
 )
+from strongroom.content.nodes.grant_ends import with_granted_ends
+from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, nodes
+from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.shared_reads import shared_of_folder
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.tenants.memberships import Memberships

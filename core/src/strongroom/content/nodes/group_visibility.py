@@ -11,8 +11,8 @@ from typing import Any, Final
 from sqlalchemy import CTE, Column, Select, bindparam, select
 
 from strongroom.content.nodes import grant_copies
+from strongroom.content.nodes.effective_permission import group_permission, is_in_force, own_permission
 from strongroom.content.nodes.models import grants, group_grants, nodes
-from strongroom.content.nodes.permissions import group_permission, is_in_force, own_permission
 from strongroom.content.tenants.group_members import groups_of_user
 
 Columns = Sequence[Column[Any]]

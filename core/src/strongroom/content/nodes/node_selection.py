@@ -21,11 +21,11 @@ from sqlalchemy import (
     select,
 )
 
+from strongroom.content.nodes.effective_permission import group_permission, own_permission
 from strongroom.content.nodes.models import Node, nodes
 from strongroom.content.nodes.name_index import contains_text, search_names
 from strongroom.content.nodes.names import fold_name
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
-from strongroom.content.nodes.permissions import group_permission, own_permission
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
