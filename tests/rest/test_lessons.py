@@ -13,7 +13,8 @@ from tests.support.http import at_once
 
 from strongroom.foundation.errors import Unavailable
 from strongroom.identity.sessions.signing_keys import load_keys
-from strongroom.identity.users.password_policy import HashQueue, password_faults
+from strongroom.identity.users.password_hashing import HashQueue
+from strongroom.identity.users.password_policy import password_faults
 from strongroom.identity.verification.codes import CodeService
 from strongroom.testing.clock import HOUR, MINUTE
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 
-from strongroom.identity.users.password_policy import PasswordHasher
+from strongroom.identity.users.password_hashing import PasswordHasher
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 

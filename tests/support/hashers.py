@@ -3,7 +3,7 @@
 from typing import Any
 
 from strongroom.builtin.bcrypt_hmac import BcryptHmac
-from strongroom.identity.users.password_policy import PasswordHasher
+from strongroom.identity.users.password_hashing import PasswordHasher
 from strongroom.plugin_api import NoOptions
 
 

@@ -125,7 +125,7 @@ ROWS: Final = (
     core(
         "passwords-hashes-at-once",
         "Only so many passwords are hashed at once.",
-        "identity/users/password_policy.py::HashQueue.__init__",
+        "identity/users/password_hashing.py::HashQueue.__init__",
         "self._slots = BoundedSemaphore(slots)",
         "self._slots = BoundedSemaphore(slots + 1000)",
         "unit/identity/users/test_passwords.py::test_concurrent_hashes_are_bounded",
@@ -133,7 +133,7 @@ ROWS: Final = (
     core(
         "passwords-imported-floor",
         "The time of a failed login does not reveal who has an imported password.",
-        "identity/users/password_policy.py::PasswordHasher.verify_login",
+        "identity/users/password_hashing.py::PasswordHasher.verify_login",
         "if not matches and seconds < floor:",
         "if False:",
         "unit/identity/users/test_passwords.py::TestFloor"
@@ -150,7 +150,7 @@ ROWS: Final = (
     core(
         "passwords-imported-digests",
         "A fast digest of an import is not stored.",
-        "identity/users/password_policy.py::PasswordHasher.imported",
+        "identity/users/password_hashing.py::PasswordHasher.imported",
         "own = self.hash(parsed.digest).hash",
         "own = parsed.digest",
         "rest/test_imported_passwords.py::test_a_fast_digest_is_never_stored",
@@ -166,7 +166,7 @@ ROWS: Final = (
     core(
         "passwords-queue",
         "Only so many logins wait for their hash.",
-        "identity/users/password_policy.py::HashQueue.slot",
+        "identity/users/password_hashing.py::HashQueue.slot",
         "if not self._places.acquire(blocking=False):",
         "if self._places.acquire(blocking=False) is None:",
         "unit/identity/users/test_passwords.py::test_a_full_queue_refuses_at_once",

@@ -10,8 +10,8 @@ from tests.support.hashers import make_hasher
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 from strongroom.foundation.errors import Unavailable
-from strongroom.identity.users import password_policy
-from strongroom.identity.users.password_policy import PasswordHasher, StoredPassword
+from strongroom.identity.users import password_hashing, password_policy
+from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.password_schemes import ImportedHash, Json, PasswordScheme
 
@@ -229,7 +229,7 @@ class TestFloor:
             return checkpw(password, hashed)
 
         monkeypatch.setattr("bcrypt.checkpw", check)
-        monkeypatch.setattr(password_policy, "monotonic", lambda: clock[0])
+        monkeypatch.setattr(password_hashing, "monotonic", lambda: clock[0])
         return clock
 
     @pytest.fixture

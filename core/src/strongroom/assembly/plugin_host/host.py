@@ -37,7 +37,7 @@ from strongroom.identity.sessions.oauth_states import LIFETIME, OAuthStateStore
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.sessions.views import token_headers
 from strongroom.identity.users.contacts import Notices
-from strongroom.identity.users.password_policy import PasswordHasher, StoredPassword
+from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.authentication import CallerInfo, Scope

@@ -13,7 +13,7 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME, User, UserType
-from strongroom.identity.users.password_policy import StoredPassword
+from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.service import UserService, require_open
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.identity.verification.codes import CodeService, Purpose

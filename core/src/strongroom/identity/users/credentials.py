@@ -44,7 +44,8 @@ from strongroom.identity.users.models import (
     second_factors,
     users,
 )
-from strongroom.identity.users.password_policy import MAX_LENGTH, PasswordHasher, StoredPassword
+from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
+from strongroom.identity.users.password_policy import MAX_LENGTH
 from strongroom.identity.users.password_samples import STORED, PasswordSamples, stored_password
 from strongroom.identity.users.service import LOGINS_LOCK, lock_logins
 from strongroom.plugin_api.login import Credential

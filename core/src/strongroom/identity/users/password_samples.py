@@ -10,7 +10,7 @@ from strongroom.clock import Clock
 from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.users.models import OWN_SCHEME, passwords
-from strongroom.identity.users.password_policy import StoredPassword
+from strongroom.identity.users.password_hashing import StoredPassword
 
 STORED: Final = (passwords.c.hash, passwords.c.scheme, passwords.c.cost)
 """The columns of a :class:`StoredPassword`."""

@@ -12,7 +12,7 @@ from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.models import OWN_SCHEME
-from strongroom.identity.users.password_policy import PasswordHasher
+from strongroom.identity.users.password_hashing import PasswordHasher
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
