@@ -55,8 +55,11 @@ def serve(context: CommandContext) -> None:
 
 def _preload(configuration: Configuration) -> None:
     """Import the application and its plugins, so that all workers share their memory."""
-    # Features import their views when they register their routes.
-    list(import_module("strongroom.assembly.app").core_blueprints())
+    import_module("strongroom.assembly.app")
+    # Features import their services and their views when they register them.
+    features = import_module("strongroom.assembly.features")
+    features.import_models()
+    list(features.core_blueprints())
     select(configuration)
 
 

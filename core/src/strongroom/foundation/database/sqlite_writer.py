@@ -79,6 +79,11 @@ class WriterLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the lock file is open: whether the lock was ever acquired."""
+        return self._file is not None
+
     def close(self) -> None:
         """Close the lock file; the next :meth:`acquire` opens it again. The caller has the lock."""
         if self._file is not None:
@@ -146,6 +151,9 @@ class SqliteWriter:
 
     def close(self) -> None:
         """Close the connection after the transaction in progress; the next one opens it again."""
+        if not self._lock.is_open:
+            # Nothing was written. Acquiring the lock would create its file, also by a mere check.
+            return
         with self._lock:
             self._discard()
             self._lock.close()
