@@ -38,6 +38,7 @@ pytestmark = [
             "second_factors": {"passkey": {"origins": [APP]}},
         }
     ),
+    pytest.mark.extended,
 ]
 
 

@@ -14,6 +14,8 @@ from tests.support.client import PASSWORD, Client
 from tests.support.http import at_once
 from tests.support.waiting import SLACK_SECONDS
 
+pytestmark = pytest.mark.extended
+
 RECOVERY_SECONDS = 5.0 + SLACK_SECONDS
 LOST = 0
 """The status of a request that was never answered."""

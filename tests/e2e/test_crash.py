@@ -23,7 +23,7 @@ PIECE = 64 * 1024
 PATIENCE = 120
 
 
-pytestmark = pytest.mark.config({"tokens": {"lifetime_seconds": 3600}})
+pytestmark = [pytest.mark.config({"tokens": {"lifetime_seconds": 3600}}), pytest.mark.extended]
 
 
 @dataclass

@@ -22,7 +22,7 @@ State = tuple[str | None, str] | None
 """The folder and the name of a file; ``None``: it is gone."""
 
 
-pytestmark = pytest.mark.config({"tokens": {"lifetime_seconds": 3600}})
+pytestmark = [pytest.mark.config({"tokens": {"lifetime_seconds": 3600}}), pytest.mark.extended]
 
 
 @dataclass

@@ -16,6 +16,8 @@ from tests.support.distributions import install
 from tests.support.server import EMAIL, serving, write_config
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.extended
+
 PLUGIN = """
 import fcntl, json, os
 from strongroom.activity.events import positions

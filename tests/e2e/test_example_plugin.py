@@ -14,6 +14,8 @@ from tests.support.examples import install, run_tests
 from tests.support.server import serving
 from tests.support.stores import stored_files
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -19,6 +19,8 @@ from tests.support.config import FIXED_CAPTCHA, Table, lifted
 from tests.support.http import Caller, Reply, at_once
 from tests.support.server import Server, serving_nodes
 
+pytestmark = pytest.mark.extended
+
 ROUNDS = campaign_size("FACTOR_ROUNDS", 2)
 WAYS = 32
 PASSWORD = "Correct1Horse"

@@ -5,10 +5,14 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.processes import MemoryWatch, worker_behind
 from tests.support.client import Client
 from tests.support.server import STRONGROOM, Server
 from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.extended
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "first-steps" / "first-steps.sh"
 UPLOAD_MIB = int(os.environ.get("STRONGROOM_TEST_UPLOAD_MIB", "32"))

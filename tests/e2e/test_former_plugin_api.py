@@ -10,6 +10,8 @@ from tests.support.client import PASSWORD, Client
 from tests.support.distributions import install
 from tests.support.server import STRONGROOM, serving, write_config
 
+pytestmark = pytest.mark.extended
+
 PLUGIN = '''
 """Logs in by an e-mail address and a password that are joined by a slash."""
 

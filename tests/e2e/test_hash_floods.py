@@ -38,12 +38,15 @@ FLOODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-pytestmark = pytest.mark.config(
-    {
-        **lifted("register_per_address", "reset_per_address", "unknown_codes_per_address"),
-        "passwords": {"bcrypt_cost": COST},
-    }
-)
+pytestmark = [
+    pytest.mark.config(
+        {
+            **lifted("register_per_address", "reset_per_address", "unknown_codes_per_address"),
+            "passwords": {"bcrypt_cost": COST},
+        }
+    ),
+    pytest.mark.extended,
+]
 
 
 def hash_seconds() -> float:

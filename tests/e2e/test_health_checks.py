@@ -29,9 +29,10 @@ SECONDS = campaign_size("HEALTH_CHECK_SECONDS", 4)
 LOST = 0
 PAUSE_SECONDS = 0.02
 
-pytestmark = pytest.mark.skipif(
-    HAPROXY is None or NGINX is None, reason="haproxy or nginx is not installed"
-)
+pytestmark = [
+    pytest.mark.skipif(HAPROXY is None or NGINX is None, reason="haproxy or nginx is not installed"),
+    pytest.mark.extended,
+]
 
 HAPROXY_CONFIG = """\
 defaults

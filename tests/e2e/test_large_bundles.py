@@ -35,7 +35,7 @@ BLOCK = MEBIBYTE
 
 
 # The memory of one process is that of all requests.
-pytestmark = [on_sqlite, pytest.mark.config(ONE_WORKER)]
+pytestmark = [on_sqlite, pytest.mark.config(ONE_WORKER), pytest.mark.extended]
 
 
 def fetch(client: Client, tenant: str, ids: list[str], target: Path) -> tuple[float, float]:

@@ -26,6 +26,8 @@ from tests.support.config import (
 )
 from tests.support.server import serving
 
+pytestmark = pytest.mark.extended
+
 SECRET_KEY = "uT5v0cQm3sXk9wZrB7nLd2yHfJ4gPeAa"
 RFC_7515_KEY = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"
 

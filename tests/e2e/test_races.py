@@ -20,6 +20,8 @@ from tests.e2e.races import (
 from tests.support.campaign import campaign_size
 from tests.support.http import at_once
 
+pytestmark = pytest.mark.extended
+
 WAYS = 32
 GUESSERS = 64
 ROUNDS = campaign_size("RACE_ROUNDS", 3)

@@ -20,6 +20,8 @@ from tests.support.server import EMAIL, NODE, STRONGROOM, copy_config, write_con
 from tests.support.service_manager import ServiceManager
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.extended
+
 RESTARTS = campaign_size("RESTARTS", 1)
 AROUND = 80
 """Requests before the first and after the last restart, at 40 per second."""

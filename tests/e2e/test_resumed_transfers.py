@@ -15,6 +15,8 @@ from tests.support.client import Client
 from tests.support.proxy import cutting
 from tests.support.server import Server, serving, write_config
 
+pytestmark = pytest.mark.extended
+
 MEBIBYTE = 1024 * 1024
 SIZE = int(os.environ.get("STRONGROOM_TEST_RESUME_MIB", "12")) * MEBIBYTE
 CUTS = [2 * MEBIBYTE, 3 * MEBIBYTE, 1 * MEBIBYTE]

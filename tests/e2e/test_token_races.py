@@ -69,7 +69,7 @@ class Node:
         return self.send("GET", ME, token=token).status
 
 
-pytestmark = pytest.mark.config(NODE)
+pytestmark = [pytest.mark.config(NODE), pytest.mark.extended]
 
 
 @pytest.fixture(scope="module")

@@ -239,7 +239,7 @@ def read(journal: Path) -> Iterator[tuple[Folder, list[Folder]]]:
         yield folder, wanted
 
 
-pytestmark = pytest.mark.config({"files": {"versions": {"keep": 1000}}})
+pytestmark = [pytest.mark.config({"files": {"versions": {"keep": 1000}}}), pytest.mark.extended]
 
 
 def test_no_version_and_no_byte_is_lost_when_processes_die(server_config: Path, tmp_path: Path) -> None:

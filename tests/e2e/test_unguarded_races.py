@@ -25,6 +25,8 @@ from tests.e2e.races import (
 from tests.support.databases import PostgresqlDatabases
 from tests.support.distributions import install
 
+pytestmark = pytest.mark.extended
+
 WAYS = 2
 UNGUARDED = Path(__file__).with_name("unguarded.py")
 

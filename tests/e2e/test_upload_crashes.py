@@ -73,7 +73,7 @@ class TusClient:
             assert self.patch(offset, CONTENT[offset : offset + PIECE]).status == 204
 
 
-pytestmark = pytest.mark.config({"tokens": {"lifetime_seconds": 3600}})
+pytestmark = [pytest.mark.config({"tokens": {"lifetime_seconds": 3600}}), pytest.mark.extended]
 
 
 def let_leases_run_out(config: Path) -> None:

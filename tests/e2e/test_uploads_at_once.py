@@ -23,6 +23,8 @@ from tests.support.databases import PostgresqlDatabases
 from tests.support.http import Caller, at_once
 from tests.support.server import EMAIL, Server, serving, write_config
 
+pytestmark = pytest.mark.extended
+
 CLIENTS = campaign_size("TENANT_CLIENTS", 8)
 UPLOADS = campaign_size("TENANT_UPLOADS", 4)
 BUCKET = re.compile(r'strongroom_queue_wait_seconds_bucket\{le="(\S+)",queue="tenant"\} (\S+)')

@@ -8,6 +8,7 @@ from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 
+import pytest
 from PIL import Image
 from sqlalchemy import func, select
 
@@ -22,6 +23,8 @@ from tests.support.client import Client, Response
 from tests.support.http import at_once
 from tests.support.server import serving
 from tests.support.stores import stored_files
+
+pytestmark = pytest.mark.extended
 
 WAYS = 32
 PATIENCE = 120

@@ -20,13 +20,16 @@ AT_ONCE = WAIT_SECONDS - 5
 
 
 # One process with one thread, in which a single waiting request would hold up all others.
-pytestmark = pytest.mark.config(
-    {
-        "server": {"workers": 1, "threads": 1},
-        # One user has half of them.
-        "advanced": {"waiting_per_process": 2 * WAITING},
-    }
-)
+pytestmark = [
+    pytest.mark.config(
+        {
+            "server": {"workers": 1, "threads": 1},
+            # One user has half of them.
+            "advanced": {"waiting_per_process": 2 * WAITING},
+        }
+    ),
+    pytest.mark.extended,
+]
 
 
 class Waiting:

@@ -42,7 +42,7 @@ http {{
 """
 
 
-pytestmark = pytest.mark.config({"storages": {"main": {"downloads": "x_accel"}}})
+pytestmark = [pytest.mark.config({"storages": {"main": {"downloads": "x_accel"}}}), pytest.mark.extended]
 
 
 @pytest.fixture

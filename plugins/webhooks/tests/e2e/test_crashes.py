@@ -26,6 +26,8 @@ from strongroom.foundation.config import load
 
 from .rounds import Round, fork_rounds
 
+pytestmark = pytest.mark.extended
+
 ROUNDS = campaign_size("WEBHOOK_CRASHES", 12)
 SERVER_ROUNDS = campaign_size("WEBHOOK_SERVER_CRASHES", 2)
 AHEAD = 60_000

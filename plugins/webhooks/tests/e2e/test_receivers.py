@@ -23,6 +23,8 @@ from tests.support.waiting import wait_until
 
 from strongroom.testing.server import free_port
 
+pytestmark = pytest.mark.extended
+
 GUIDE = ROOT / "docs/guides/webhooks.md"
 ENDPOINTS = "/api/v1/webhook-endpoints"
 PACKAGE = "standardwebhooks@1.1.1"
