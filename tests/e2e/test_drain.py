@@ -297,6 +297,7 @@ def notes(server: Server) -> str:
     return str(ready.get("notes", {}).get("schema", ""))
 
 
+@pytest.mark.extended
 def test_a_rolling_upgrade_under_load_fails_no_request(
     nodes: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from tests.support.stores import oss_store
 
 from strongroom.content.uploads.direct_feature import DirectUploadsFeature
 
-pytestmark = [on_postgresql, needs(DirectUploadsFeature)]
+pytestmark = [on_postgresql, needs(DirectUploadsFeature), pytest.mark.extended]
 
 CONTENT = b"content"
 

@@ -27,6 +27,8 @@ from tests.support.town import ALL_PLUGINS, Town
 from tests.support.wechat import wechat
 from werkzeug.test import Client, TestResponse
 
+pytestmark = pytest.mark.extended
+
 logger = logging.getLogger(__name__)
 
 CASES = campaign_size("SCHEMA_CASES", 220)

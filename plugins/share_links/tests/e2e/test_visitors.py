@@ -271,6 +271,7 @@ def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None
     assert "plain.txt" in site.names()
 
 
+@pytest.mark.extended
 @needs_browser
 def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) -> None:
     page = browser.new_page()
