@@ -30,12 +30,12 @@ class PasswordSchemeContract:
 
     @pytest.fixture
     def expensive(self) -> Sequence[Json]:
-        """Optional: hashes each of which exceeds one cap."""
+        """Optional: hashes, each above one cap."""
         pytest.skip("no expensive hashes provided")
 
     @pytest.fixture
     def expensive_texts(self) -> Sequence[str]:
-        """Optional: stored texts each of which exceeds one cap."""
+        """Optional: stored texts, each above one cap."""
         pytest.skip("no expensive texts provided")
 
     def test_the_right_password_matches(self, scheme: PasswordScheme, described: Json) -> None:
@@ -99,7 +99,7 @@ def matches(scheme: PasswordScheme, parsed: ImportedHash, password: str) -> bool
 
 
 def replacements(described: Json, value: Any) -> list[dict[str, Any]]:
-    """Return copies of an object in each of which one member has another value, also a nested one."""
+    """Return copies of an object; in each, one member has another value, also a nested one."""
     changed = [{**described, name: value} for name in described]
     for name, member in described.items():
         if isinstance(member, dict):

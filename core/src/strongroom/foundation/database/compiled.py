@@ -296,7 +296,7 @@ def translated(connection: Connection, text: str, error: Exception) -> DBAPIErro
 def _may_reconnect(connection: Connection) -> bool:
     """Return whether SQLAlchemy opens no other connection amid a transaction.
 
-    It does in the one of an SQLite writer, of which it does not know.
+    It would within a transaction of an SQLite writer, because it has not begun that one.
     """
     is_repeatable = REPEATABLE in connection.get_execution_options()
     return is_repeatable or connection.get_transaction() is not None

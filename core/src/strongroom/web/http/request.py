@@ -143,18 +143,22 @@ def mounted_environ() -> dict[str, Any]:
 def _current_context() -> RequestContext:
     """Return the context of the current request to the server, also within a mounted application."""
     context = _cv_request.get()
-    if isinstance(context, OperationContext):
-        return context
+    return context if isinstance(context, OperationContext) else _context_of_server(context)
+
+
+def _context_of_server(context: RequestContext) -> RequestContext:
+    """Return the context of the server's request in which a mounted application has made its own."""
     mount: OperationContext | None = context.request.environ.get(_MOUNT_KEY)
     return context if mount is None else mount
 
 
 def current_environ() -> dict[str, Any]:
     """Return the WSGI environ of the current request."""
-    context = _current_context()
+    context = _cv_request.get()
     if isinstance(context, OperationContext):
+        # Hot: each request calls this several times, see ADR 0076.
         return context.environ
-    return context.request.environ
+    return _context_of_server(context).request.environ
 
 
 def request_path() -> str:
@@ -180,7 +184,7 @@ def client() -> Client:
 
 def client_address() -> str:
     """Return the address of the client. No other code may read it from the request."""
-    context = _current_context()
+    context = _cv_request.get()
     # Hot: most requests need no more of their client, see ADR 0076.
     return context.client_address if isinstance(context, OperationContext) else client().address
 
