@@ -32,7 +32,7 @@ install = $(UV) pip install --offline --quiet $(FROM_LOCK) $1 2> /dev/null || $(
 FROM_LOCK := --python $(BIN)/python --require-hashes
 
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp
+	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp --extra age
 
 .PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
@@ -92,7 +92,7 @@ test-quick: install ## Run the unit tests and the main tests of the REST API on 
 		$(SLOW:%=--ignore=tests/unit/%) tests/unit $(QUICK:%=tests/rest/test_%.py)
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
-	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py
+	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py plugins/login_pages/tests/rest/test_page_enumeration.py
 
 test-image: install ## Build the image from a clean Debian root with buildah, and serve it; needs root and minutes
 	STRONGROOM_TEST_IMAGE=1 $(BIN)/pytest tests/e2e/test_image.py

@@ -26,6 +26,7 @@ from bench import (
     transfer,
     trees,
     uploads,
+    users,
 )
 from bench.harness import QUICK, Plan, Row
 from bench.report import as_json, line, markdown
@@ -50,6 +51,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "lists": lists.measure,
     "searches": searches.measure,
     "orders": orders.measure,
+    "users": users.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")
 
@@ -121,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("benches", nargs="*", type=_bench, metavar="NAME", help=", ".join(BENCHES))
     parser.add_argument("--rounds", type=int, default=Plan().rounds, help="rounds for each side")
     parser.add_argument("--seconds", type=float, default=Plan().seconds, help="of a measurement")
-    parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant")
+    parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant, or users")
     parser.add_argument(
         "--quick", action="store_true", help="as little as possible, to see that all benches run"
     )

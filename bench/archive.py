@@ -16,11 +16,12 @@ from bench.forest import COUNTS, analyze, identity
 from strongroom.assembly.container import Container
 from strongroom.content.nodes import child_counts, order_counts
 from strongroom.content.nodes.models import Permission
-from strongroom.content.nodes.name_index import fts_row, grams_of, int_array
-from strongroom.content.nodes.names import fold_name
+from strongroom.content.nodes.name_index import NAME_INDEX
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database.grams import as_array
+from strongroom.foundation.text_folding import fold_text
 
 FILES_PER_PROJECT: Final = 100
 PROJECTS_PER_DEPARTMENT: Final = 100
@@ -67,7 +68,7 @@ class Archive:
     folder: str
 
 
-class _Planter:
+class Planter:
     """Writes rows in the fastest way of each database."""
 
     def __init__(self, connection: Connection) -> None:
@@ -97,7 +98,7 @@ def plant(container: Container, count: int, in_one_folder: int = 0) -> Archive:
             tenants.put_member(admin, tenant, person.user_id, Role.MEMBER, Origin())
     folder = _id(_FOLDERS_FROM + 1)
     with container.database.write() as connection:
-        planter = _Planter(connection)
+        planter = Planter(connection)
         root = (tenant, tenant, "folder", "", 0, admin.user_id, 1, 1, 1)
         planter.add("nodes", _ROOT_COLUMNS, [root])
         _without_index(connection)
@@ -173,7 +174,7 @@ _NODE_COLUMNS: Final = (
 )
 
 
-def _add(planter: _Planter, tenant: str, owner: Identity, batch: Sequence[_Node], number: int) -> None:
+def _add(planter: Planter, tenant: str, owner: Identity, batch: Sequence[_Node], number: int) -> None:
     """Add nodes with the grants to their owner, and their names with numbers from ``number`` on."""
     kind = {"file": ("text/plain", ""), "folder": (None, None)}
     planter.add(
@@ -185,20 +186,20 @@ def _add(planter: _Planter, tenant: str, owner: Identity, batch: Sequence[_Node]
         ],
     )
     _grant(planter, tenant, owner, [node for node in batch if node.type == "file"], is_at_top=False)
-    folded = [(place, tenant, node.id, fold_name(node.name)) for place, node in enumerate(batch, number)]
+    folded = [(place, tenant, node.id, fold_text(node.name)) for place, node in enumerate(batch, number)]
     columns = ("number", "tenant_id", "node_id", "folded")
     if planter.is_sqlite:
         planter.add("search_names", columns, folded)
-        documents = [fts_row(place, tenant, name) for place, _, _, name in folded]
+        documents = [NAME_INDEX.posting(place, tenant, name) for place, _, _, name in folded]
         rows = [(document["number"], document["grams"]) for document in documents]
         planter.add("name_index", ("rowid", "grams"), rows)
         return
-    with_grams = [(*row, int_array(grams_of(tenant, row[3]))) for row in folded]
+    with_grams = [(*row, as_array(NAME_INDEX.grams.of_row(tenant, row[3]))) for row in folded]
     planter.add("search_names", (*columns, "grams"), with_grams)
 
 
 def _grant(
-    planter: _Planter,
+    planter: Planter,
     tenant: str,
     user: Identity,
     granted: Sequence[_Node],

@@ -4,11 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.support.databases import PostgresqlDatabases, SqliteDatabases
-
+from bench.databases import CONFIG, Databases, on_both_databases
 from bench.forest import SHOWN, Forest, plant
 from bench.harness import Limit, Plan, Row, interleave
 from strongroom.assembly.container import Container, build
@@ -22,40 +20,13 @@ DEEP: Final = 1000
 """The number of a page that few turn to."""
 PAGES_A_TURN: Final = 20
 
-CONFIG: Final = """
-[server]
-data_dir = "{folder}/data"
-[database]
-url = "{url}"
-# Planting a million rows, and building an index of them, are single statements on PostgreSQL.
-timeout_seconds = 600
-[plugins]
-enabled = ["storage_local"]
-[storages.main]
-backend = "local"
-root = "{folder}/files"
-[login]
-methods = ["password"]
-"""
-
 
 def measure(plan: Plan) -> list[Row]:
     """Measure the milliseconds that a page costs."""
-    # Not below a folder of ours: run as root, PostgreSQL is another user's.
-    with TemporaryDirectory(prefix="strongroom-bench-") as name:
-        postgresql, sqlite = PostgresqlDatabases(Path(name)), SqliteDatabases(Path(name))
-        try:
-            return [
-                *_measure("SQLite", sqlite, Path(name), plan),
-                *_measure("PostgreSQL", postgresql, Path(name), plan),
-            ]
-        finally:
-            postgresql.stop()
+    return on_both_databases(_measure, plan)
 
 
-def _measure(
-    kind: str, databases: SqliteDatabases | PostgresqlDatabases, folder: Path, plan: Plan
-) -> list[Row]:
+def _measure(kind: str, databases: Databases, folder: Path, plan: Plan) -> list[Row]:
     with ExitStack() as stack:
         few, many = (
             stack.enter_context(_lists(databases, folder, count)) for count in (FEW, plan.files)
@@ -108,9 +79,7 @@ class _Lists:
 
 
 @contextmanager
-def _lists(
-    databases: SqliteDatabases | PostgresqlDatabases, folder: Path, count: int
-) -> Iterator[_Lists]:
+def _lists(databases: Databases, folder: Path, count: int) -> Iterator[_Lists]:
     with databases.create() as url:
         config = folder / "strongroom.toml"
         config.write_text(CONFIG.format(folder=folder, url=url))

@@ -3,13 +3,12 @@
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from sqlalchemy import text
-from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from bench.archive import Archive, plant
+from bench.databases import Databases, on_both_databases
 from bench.forest import analyze
 from bench.harness import Plan, Row, interleave
 from bench.searches import container_of
@@ -39,21 +38,10 @@ SELECT id, :group, 1, 1 FROM nodes WHERE parent_id = :folder AND updated_at % 10
 
 def measure(plan: Plan) -> list[Row]:
     """Measure the milliseconds of processor time of the first, the middle and the last page."""
-    with TemporaryDirectory(prefix="strongroom-bench-") as name:
-        postgresql, sqlite = PostgresqlDatabases(Path(name)), SqliteDatabases(Path(name))
-        try:
-            return [
-                row
-                for kind, databases in (("SQLite", sqlite), ("PostgreSQL", postgresql))
-                for row in _measure(kind, databases, Path(name), plan)
-            ]
-        finally:
-            postgresql.stop()
+    return on_both_databases(_measure, plan)
 
 
-def _measure(
-    kind: str, databases: SqliteDatabases | PostgresqlDatabases, folder: Path, plan: Plan
-) -> list[Row]:
+def _measure(kind: str, databases: Databases, folder: Path, plan: Plan) -> list[Row]:
     with ExitStack() as stack:
         container = stack.enter_context(container_of(databases, folder))
         archive = plant(container, 0, in_one_folder=plan.files)

@@ -6,15 +6,13 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from sqlalchemy import select
-from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 
 from bench.archive import Archive, plant
+from bench.databases import CONFIG, Databases, on_both_databases
 from bench.harness import Limit, Plan, Row, interleave
-from bench.lists import CONFIG
 from bench.search_texts import drawn
 from bench.work_time import Stopwatch, Taken
 from strongroom.assembly.container import Container, build
@@ -37,21 +35,10 @@ SORTED_SHARE: Final = 10
 
 def measure(plan: Plan) -> list[Row]:
     """Measure the milliseconds of searches and of sorted pages."""
-    with TemporaryDirectory(prefix="strongroom-bench-") as name:
-        postgresql, sqlite = PostgresqlDatabases(Path(name)), SqliteDatabases(Path(name))
-        try:
-            return [
-                row
-                for kind, databases in (("SQLite", sqlite), ("PostgreSQL", postgresql))
-                for row in _measure(kind, databases, Path(name), plan)
-            ]
-        finally:
-            postgresql.stop()
+    return on_both_databases(_measure, plan)
 
 
-def _measure(
-    kind: str, databases: SqliteDatabases | PostgresqlDatabases, folder: Path, plan: Plan
-) -> list[Row]:
+def _measure(kind: str, databases: Databases, folder: Path, plan: Plan) -> list[Row]:
     with ExitStack() as stack:
         container = stack.enter_context(container_of(databases, folder))
         archive = plant(container, plan.files)
@@ -65,7 +52,7 @@ def _measure(
 
 
 @contextmanager
-def container_of(databases: SqliteDatabases | PostgresqlDatabases, folder: Path) -> Iterator[Container]:
+def container_of(databases: Databases, folder: Path) -> Iterator[Container]:
     """Yield the services of a server with a new database."""
     with databases.create() as url:
         config = folder / "strongroom.toml"

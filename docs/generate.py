@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from generator.access import access_page
+from generator.api import api_pages
 from generator.code_blocks import with_code
 from generator.commands import commands_page
 from generator.configuration import configuration_page
@@ -21,6 +22,7 @@ from generator.metrics import metrics_page
 from generator.step_up import step_up_page
 
 FOLDER = Path(__file__).parent / "reference"
+API = FOLDER / "api"
 TUTORIALS = FOLDER.with_name("tutorials")
 ARCHITECTURE = FOLDER.with_name("architecture")
 NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
@@ -46,16 +48,27 @@ DRAWINGS: dict[str, Callable[[], Iterator[str]]] = {
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or check them."""
-    texts = {FOLDER / name: f"{NOTE}\n\n{''.join(page())}" for name, page in PAGES.items()}
-    texts |= {ARCHITECTURE / name: "".join(drawing()) for name, drawing in DRAWINGS.items()}
-    texts |= {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}
+    texts = generated_texts()
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
+    former = [path for path in API.glob("*.md") if path not in texts]
     if arguments == ["--check"]:
-        sys.stderr.writelines(f"{path} is stale; run: python docs/generate.py\n" for path in stale)
-        return len(stale)
+        for path in [*stale, *former]:
+            sys.stderr.write(f"{path} is stale; run: python docs/generate.py\n")
+        return len(stale) + len(former)
+    for path in former:
+        path.unlink()
     for path in stale:
         path.write_text(texts[path])
     return 0
+
+
+def generated_texts() -> dict[Path, str]:
+    """Return the text of each generated file."""
+    pages = {FOLDER / name: "".join(page()) for name, page in PAGES.items()}
+    pages |= {API / name: page for name, page in api_pages().items()}
+    texts = {path: f"{NOTE}\n\n{page}" for path, page in pages.items()}
+    texts |= {ARCHITECTURE / name: "".join(drawing()) for name, drawing in DRAWINGS.items()}
+    return texts | {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}
 
 
 if __name__ == "__main__":

@@ -36,10 +36,14 @@ def _content(kind: str, name: str) -> str:
 def _seams() -> str:
     """Return the table of what plugins can add, by hook."""
     rows = [
-        f"| {seam.purpose} | [`{seam.hook}`]({seam.page}.md) | `strongroom plugins new {seam.kind}` |\n"
+        f"| {seam.purpose} | [`{seam.hook}`]({seam.page}.md) | {_beginning(seam.kind)} |\n"
         for seam in SEAMS
     ]
     return "".join(["\n| I want to | hook | begin with |\n|---|---|---|\n", *rows, "\n"])
+
+
+def _beginning(kind: str) -> str:
+    return f"`strongroom plugins new {kind}`" if kind else "the code on the page"
 
 
 @cache

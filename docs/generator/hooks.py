@@ -13,8 +13,10 @@ from generator.prose import prose
 from strongroom.foundation.config.schema import OPTION_TYPES
 from strongroom.foundation.plugins import hookspecs
 from strongroom.plugin_api import API_VERSION, web
+from strongroom.plugin_api.browser import BrowserAPI
 from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
 from strongroom.plugin_api.storage import (
     LocalPaths,
@@ -26,7 +28,8 @@ from strongroom.plugin_api.storage import (
     StorageBackend,
     WrappedKeys,
 )
-from strongroom.plugin_api.tenants import TenantsAPI, UsersAPI
+from strongroom.plugin_api.tenants import TenantsAPI
+from strongroom.plugin_api.users import UsersAPI
 
 HOOKS = f"""\
 # Hooks
@@ -57,9 +60,11 @@ status and headers. `host.page` and `host.error_response` return a Flask respons
 """
 HOST: tuple[type[Any], ...] = (
     HostAPI,
+    BrowserAPI,
     FilesAPI,
     TenantsAPI,
     UsersAPI,
+    LeasesAPI,
     Counter,
     Histogram,
     Gauge,

@@ -15,5 +15,7 @@ _ROOT = Path(__file__).parents[2]
 
 def shipped() -> PluginManager:
     """Return a plugin manager with every plugin of the repository enabled."""
-    names = sorted(path.parent.name for path in _ROOT.glob("plugins/*/pyproject.toml"))
+    projects = _ROOT.glob("plugins/*/pyproject.toml")
+    # A library for plugins has no entry point.
+    names = sorted(path.parent.name for path in projects if "strongroom.plugins" in path.read_text())
     return PluginManager(BUILTIN, names)

@@ -21,3 +21,8 @@ def prose(documented: object, name: str = "") -> str:
 def code(text: str) -> str:
     """Convert reStructuredText roles and literals in a docstring to Markdown code."""
     return re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``", lambda match: f"`{match[1] or match[2]}`", text)
+
+
+def cell(text: str) -> str:
+    """Return a text for a cell of a table: one line, without its separator."""
+    return " ".join(text.split()).replace("|", "\\|")

@@ -14,7 +14,8 @@ class Seam:
     Args:
         hook: the function of :mod:`strongroom.foundation.plugins.hookspecs`.
         purpose: completes "I want to ..." in the table of docs/tutorials/index.md.
-        kind: the kind of plugin whose templates implement the hook.
+        kind: the kind of plugin whose templates implement the hook; empty: none, the page has a part of
+            the code of ``user``.
         page: the page in docs/tutorials, without ``.md``.
         contract: the contract test class, as ``module.Class`` below ``strongroom.testing``.
         user: the module of a built-in or distributed plugin, or of an example, that implements the hook.
@@ -131,6 +132,54 @@ SEAMS: Final = (
         user="strongroom_login_pages.plugin",
     ),
     Seam(
+        "register_login_links",
+        "add a button to the login page, such as of an identity provider",
+        kind="redirect",
+        page="redirect_login",
+        contract="pages.LoginLinksContract",
+        user="strongroom_login_wechat.plugin",
+    ),
+    Seam(
+        "register_menu_items",
+        "add a page with the session of the login pages to their menu",
+        kind="pages",
+        page="pages",
+        contract="pages.SessionPagesContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
+        "register_static_files",
+        "serve scripts, styles and pictures of my pages",
+        kind="redirect",
+        page="redirect_login",
+        contract="pages.LoginLinksContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
+        "register_password_pages",
+        "serve the page on which users set a password by a link of an administrator",
+        kind="",
+        page="pages",
+        contract="pages.PasswordPagesContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
+        "register_code_pages",
+        "serve the page of links in e-mails with login codes",
+        kind="",
+        page="pages",
+        contract="pages.CodePagesContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
+        "register_invitation_pages",
+        "serve the page of links in e-mails with invitations",
+        kind="",
+        page="pages",
+        contract="pages.InvitationPagesContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
         "register_commands",
         "add commands to the command line",
         kind="commands",
@@ -216,6 +265,22 @@ SEAMS: Final = (
         kind="table",
         page="table",
         contract="events.EventTypesContract",
+        user="strongroom_share_links.plugin",
+    ),
+    Seam(
+        "register_deactivations",
+        "end secrets of a user in my tables with the login of the user",
+        kind="",
+        page="table",
+        contract="state.DeactivationsContract",
+        user="strongroom_login_pages.plugin",
+    ),
+    Seam(
+        "register_user_exports",
+        "add rows of my tables to the archives that users have of their data",
+        kind="",
+        page="table",
+        contract="exports.UserExportsContract",
         user="strongroom_share_links.plugin",
     ),
     Seam(

@@ -26,6 +26,7 @@ from bench import (
     startup,
     transfer,
     uploads,
+    users,
 )
 from bench.__main__ import BENCHES, Bench, is_complete, main, measured
 from bench.client import Client
@@ -257,6 +258,13 @@ def test_searches_are_timed_for_five_users_and_deep_pages_in_eight_orders() -> N
     assert all(row.ratio is None or row.ratio.low > 0 for row in rows)
 
 
+def test_lists_of_users_are_timed_for_each_kind_of_text_and_three_pages() -> None:
+    rows = users.measure(QUICK)
+    kinds, pages = 8 + 3, 3
+    assert len(rows) == 2 * 2 * 2 * (kinds + pages)
+    assert all(value > 0 for row in rows for value in row.values)
+
+
 def test_lists_are_timed_for_four_users_in_eight_orders_on_three_pages() -> None:
     rows = orders.measure(QUICK)
     assert len(rows) == 2 * 4 * 8 * 3
@@ -299,7 +307,7 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey busy details scaling pages downloads"
-    of_servers = "transfer encryption bundles remote-bundles startup lists searches orders"
+    of_servers = "transfer encryption bundles remote-bundles startup lists searches orders users"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 

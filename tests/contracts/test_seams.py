@@ -18,6 +18,9 @@ SOURCES = [ROOT / "core" / "src", *ROOT.glob("plugins/*/src"), *ROOT.glob("examp
 
 HOOKS = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
 each_seam = pytest.mark.parametrize("seam", SEAMS, ids=lambda seam: seam.hook)
+each_seam_of_a_kit = pytest.mark.parametrize(
+    "seam", [seam for seam in SEAMS if seam.kind], ids=lambda seam: seam.hook
+)
 
 
 def functions(source: Path) -> set[str]:
@@ -45,7 +48,7 @@ def test_a_contract_tests_it(seam: Seam) -> None:
     assert any(rule.startswith("test_") for rule in vars(contract))
 
 
-@each_seam
+@each_seam_of_a_kit
 def test_a_template_implements_it_and_runs_its_contract(seam: Seam, tmp_path: Path) -> None:
     write_plugin(next(kind for kind in KINDS if kind.name == seam.kind), "drawer", tmp_path)
     (plugin,) = tmp_path.glob("src/*/plugin.py")
@@ -54,7 +57,12 @@ def test_a_template_implements_it_and_runs_its_contract(seam: Seam, tmp_path: Pa
     assert re.search(rf"class \w+\(.*\b{seam.contract_name}\b.*\)", tests)
 
 
-@each_seam
+@pytest.mark.parametrize("seam", [seam for seam in SEAMS if not seam.kind], ids=lambda seam: seam.hook)
+def test_a_page_shows_code_of_each_other_hook(seam: Seam) -> None:
+    assert f"def {seam.hook}(" in (TUTORIALS / f"{seam.page}.md").read_text()
+
+
+@each_seam_of_a_kit
 def test_a_page_shows_its_whole_code(seam: Seam) -> None:
     page = (TUTORIALS / f"{seam.page}.md").read_text()
     assert f"strongroom plugins new {seam.kind} drawer" in page
@@ -72,4 +80,4 @@ def test_each_kind_has_the_hook_and_the_contract_of_its_first_seam() -> None:
 def test_each_kind_has_a_seam_and_templates() -> None:
     templates = ROOT / "core" / "src" / "strongroom" / "cli" / "plugins" / "templates"
     names = {folder.name for folder in templates.iterdir()} - {"every"}
-    assert names == {kind.name for kind in KINDS} == {seam.kind for seam in SEAMS}
+    assert names == {kind.name for kind in KINDS} == {seam.kind for seam in SEAMS} - {""}

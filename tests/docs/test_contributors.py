@@ -121,8 +121,8 @@ def test_the_workflow_installs_the_programs_of_the_local_checks() -> None:
     local = re.findall(r"^need \S+ ([^#\n]+)", (ROOT / ".ci/run").read_text(), re.MULTILINE)
     assert local
     workflow = (GITHUB / "workflows/tests.yml").read_text()
-    # On the runner, whose distribution has no shell of Chromium.
-    present = {"chromium", "chromium-headless-shell", "nodejs", "npm"}
+    # On the runner, whose distribution has other packages of Chromium and Firefox.
+    present = {"chromium", "chromium-headless-shell", "firefox-esr", "nodejs", "npm"}
     wanted = {name for names in local for name in names.split()} - present
     assert [name for name in sorted(wanted) if f" {name}" not in workflow] == []
 

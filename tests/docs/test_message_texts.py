@@ -3,8 +3,16 @@
 import re
 from pathlib import Path
 
-from strongroom.activity.notifications.templates import TEMPLATES, parameters_of, read_texts
+from strongroom.activity.notifications.composition import Composer
+from strongroom.activity.notifications.templates import (
+    TEMPLATES,
+    MessageTexts,
+    parameters_of,
+    read_texts,
+)
+from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.locales import LOCALES
+from strongroom.foundation.translations import Translations
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/message-texts.md").read_text()
 
@@ -24,6 +32,8 @@ def test_its_file_is_accepted(tmp_path: Path) -> None:
     (content,) = re.findall(r"```\n(Subject:.*?)```", GUIDE, re.DOTALL)
     (tmp_path / "en").mkdir()
     (tmp_path / "en" / "login.txt").write_text(content)
-    subject, text = read_texts(tmp_path)["login"]["en"].fill({"code": "123456", "minutes": "5"})
-    assert subject == "Your code for Acme"
-    assert text == "123456 is your code for Acme. It is good for 5 minutes."
+    texts = MessageTexts(Translations(), read_texts(tmp_path))
+    composer = Composer(texts, PagesSettings(), code_in_subject=True)
+    message = composer.compose(("sms", "+8613"), "login", "en", {"code": "123456", "minutes": "5"})
+    assert message.subject == "Your code for Acme"
+    assert message.text == "123456 is your code for Acme. It is good for 5 minutes."

@@ -7,6 +7,7 @@ of all kinds; what the wheels of new plugins contain is tested by ``tests/e2e/te
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ ELSEWHERE = {
     ("folder-uploads.md", "js"): "tests/e2e/test_browser_guides.py",
     ("kit.md", "python"): "tests/unit/plugin_api/test_outbound.py",
     ("table.md", "python"): "tests/unit/identity/users/test_plugin_values.py",
+    ("pages.md", "python"): "plugins/login_pages/tests/test_pages.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",
     ("file-delivery.md", "nginx"): "tests/e2e/test_x_accel.py",
 }
@@ -61,6 +63,23 @@ def test_tutorials_hold_their_code_themselves() -> None:
         assert "literalinclude" not in page.read_text(), page
     storage = (DOCS / "tutorials" / "storage.md").read_text()
     assert "class DrawerBackend(FilesystemBackend[DrawerOptions]):" in storage
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name in ("start", "guides")], ids=name
+)
+def test_a_page_that_starts_a_server_says_how_to_install_it(page: Path) -> None:
+    text = page.read_text()
+    assert "<!-- serve -->" not in text or "install.md)" in text
+
+
+def test_each_guide_is_in_the_navigation_once_and_words_of_the_search_name_pages() -> None:
+    navigation = (DOCS / "_site" / "navigation.md").read_text()
+    lines = [line for line in navigation.splitlines() if line.startswith("guides/")]
+    guides = [path for line in lines for path in DOCS.glob(f"{line}.md")]
+    assert sorted(guides) == sorted(DOCS.glob("guides/**/*.md"))
+    words = tomllib.loads((DOCS / "_site" / "search-words.toml").read_text(encoding="utf-8"))
+    assert [page for page in words if not (DOCS / f"{page}.md").exists()] == []
 
 
 def runs(page: Path) -> bool:

@@ -6,11 +6,14 @@ Next to each image is the accessible structure of the page, which is compared in
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
-from tests.support.browsers import CHROMIUM, chromium
+from tests.support.browsers import needs_chromium
+from tests.support.config import Table
+from tests.support.examples import brand
 from tests.support.source_tree import ROOT
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
@@ -20,9 +23,19 @@ WRITES: Final = os.environ.get("STRONGROOM_TEST_SCREENSHOTS") == "write"
 EMAIL: Final = "alice@example.com"
 PLUGINS: Final = ("factor_totp", "login_pages", "share_links")
 SIZE: Final = ViewportSize(width=960, height=640)
-NAMES: Final = ("login", "account", "share", "drop-box")
-
-needs_browser = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+SMALL: Final = ViewportSize(width=640, height=560)
+TALL: Final = ViewportSize(width=640, height=1000)
+NAMES: Final = (
+    "login",
+    "account",
+    "share",
+    "drop-box",
+    "registration",
+    "reset",
+    "share-login",
+    "brand",
+    "providers",
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +62,6 @@ def folder(server: LiveServer, alice: LiveUser) -> str:
     return f"/api/v1/tenants/{tenant}/files/{folder}"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(locale="en-US", viewport=SIZE)
@@ -74,8 +81,9 @@ def show_account(page: Page, server: LiveServer) -> None:
     page.wait_for_url("**/account/")
 
 
-def share(server: LiveServer, alice: LiveUser, folder: str, kind: str) -> str:
-    shared = server.succeed("POST", f"{folder}/shares", by=alice, json_body={"kind": kind})
+def share(server: LiveServer, alice: LiveUser, folder: str, kind: str, **body: str) -> str:
+    body = {"kind": kind, **body}
+    shared = server.succeed("POST", f"{folder}/shares", by=alice, json_body=body)
     return str(shared["url"])
 
 
@@ -95,19 +103,19 @@ def check(name: str, page: Page) -> None:
     assert found == path.read_text(), "the page has changed; run: make screenshots"
 
 
-@needs_browser
+@needs_chromium
 def test_the_login_page_is_as_shown(page: Page, server: LiveServer, alice: LiveUser) -> None:
     show_login(page, server)
     check("login", page)
 
 
-@needs_browser
+@needs_chromium
 def test_the_account_page_is_as_shown(page: Page, server: LiveServer, alice: LiveUser) -> None:
     show_account(page, server)
     check("account", page)
 
 
-@needs_browser
+@needs_chromium
 @pytest.mark.parametrize(("name", "kind"), [("share", "read"), ("drop-box", "drop")])
 def test_a_share_is_as_shown(
     page: Page, server: LiveServer, alice: LiveUser, folder: str, name: str, kind: str
@@ -116,9 +124,56 @@ def test_a_share_is_as_shown(
     check(name, page)
 
 
+@needs_chromium
+@pytest.mark.parametrize(
+    ("name", "path"), [("registration", "/account/register"), ("reset", "/account/forgot")]
+)
+def test_a_form_of_the_sign_up_is_as_shown(page: Page, server: LiveServer, name: str, path: str) -> None:
+    page.set_viewport_size(SMALL)
+    page.goto(f"{server.url}{path}")
+    check(name, page)
+
+
+@needs_chromium
+def test_a_share_that_needs_a_login_is_as_shown(
+    page: Page, server: LiveServer, alice: LiveUser, folder: str
+) -> None:
+    page.set_viewport_size(SMALL)
+    page.goto(share(server, alice, folder, "read", audience="logged-in"))
+    check("share-login", page)
+
+
+@needs_chromium
+def test_the_brand_of_a_company_is_as_shown(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport=SMALL)
+    page = context.new_page()
+    with live_server(tmp_path, plugins=PLUGINS, config={"pages": brand()}) as server:
+        page.goto(f"{server.url}/account/login")
+        check("brand", page)
+    context.close()
+
+
+@needs_chromium
+def test_the_login_with_providers_is_as_shown(page: Page, tmp_path: Path) -> None:
+    app = {"client_id": "strongroom", "client_secret": "a-secret"}
+    presets = ("google", "microsoft", "github", "gitlab", "gitee")
+    config: Table = {
+        "login": {
+            "methods": ["password", "wecom", "oidc"],
+            "wecom": {"apps": {"main": {"corpid": "ww00", "agentid": 1000002, "secret": "a-secret"}}},
+            "oidc": {"providers": {name: {"preset": name, **app} for name in presets}},
+        }
+    }
+    plugins = ("login_pages", "login_wecom", "login_oidc")
+    with live_server(tmp_path, plugins=plugins, config=config) as server:
+        page.set_viewport_size(TALL)
+        page.goto(f"{server.url}/account/login")
+        check("providers", page)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_image_is_small_and_on_a_page(name: str) -> None:
     image = IMAGES / f"{name}.png"
     assert image.read_bytes().startswith(b"\x89PNG")
-    assert image.stat().st_size < 200_000
+    assert image.stat().st_size < 60_000
     assert any(f"images/{name}.png" in page.read_text() for page in (ROOT / "docs").rglob("*.md"))

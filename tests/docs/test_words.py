@@ -20,7 +20,7 @@ TEXTS = [
 ]
 # A name in quotes, such as "nobody", is a value.
 AVOIDED = re.compile(
-    r"""(?<!["'.@:/\w-])\b(whoever|nobody|somebody|anybody|anew|whom|told|for ever)\b(?!["'@:])""",
+    r"""(?<!["'`.@:/\w-])\b(whoever|nobody|somebody|anybody|anew|whom|told|for ever)\b(?!["'`@:])""",
     re.IGNORECASE,
 )
 VALUES = {"plugins/share_links/src/strongroom_share_links/options.py": 1}

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from strongroom.testing.server import free_port
-from tests.support.browsers import CHROMIUM, VirtualAuthenticator, chromium
+from tests.support.browsers import VirtualAuthenticator, needs_chromium
 from tests.support.front_end import front_end
 from tests.support.http import Caller
 from tests.support.pages import blocks_of
@@ -27,7 +27,7 @@ CALLBACK = f"{APP}/callback"
 
 
 pytestmark = [
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}"),
+    needs_chromium,
     pytest.mark.config(
         {
             "server": {"port": PORTS["server"], "public_url": SERVER, "cors_origins": [APP]},
@@ -63,12 +63,6 @@ def site_of_the_front_end() -> Iterator[None]:
     }
     with front_end(PORTS["app"], pages):
         yield
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

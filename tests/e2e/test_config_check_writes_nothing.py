@@ -95,8 +95,8 @@ def rows_of(url: str) -> Snapshot:
         rows = {
             name: sorted(map(repr, connection.execute(table.select())))
             for name, table in metadata.tables.items()
-            # The index of names on SQLite cannot be listed.
-            if not name.startswith("name_index")
+            # Indexes of texts on SQLite cannot be listed.
+            if not name.startswith(("name_index", "user_search_index"))
         }
     engine.dispose()
     return rows

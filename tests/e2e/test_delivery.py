@@ -19,6 +19,10 @@ from tests.support.waiting import wait_until
 
 EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
 
+ZH_BIND = (
+    "请输入以下验证码，将此邮箱地址绑定到您的账户：\n\n{code}\n\n"
+    "验证码 5 分钟内有效，仅可使用一次，请勿告诉他人。如非本人操作，请忽略此邮件。"
+)
 TEXTS = {
     "en/register.txt": "Subject: Welcome to Acme\n\nYour code: $code. $$5 off, for $minutes minutes.\n",
     "zh/register.txt": "Subject: 欢迎\n\nAcme 验证码:$code\n\n请勿告诉他人。\n",
@@ -137,8 +141,11 @@ def test_a_code_that_comes_by_mail_registers_a_user(site: Site) -> None:
 def test_the_subject_of_a_mail_has_its_purpose(site: Site) -> None:
     code = site.emailed("register")["code"]
     (mail,) = site.mails.arrived
-    assert (mail.recipient, mail.subject) == (EMAIL, "Your verification code")
-    assert mail.text.startswith(f"{code} is your verification code.")
+    subject = f"{code} confirms your address for Strongroom"
+    assert (mail.recipient, mail.subject) == (EMAIL, subject)
+    assert mail.text.splitlines()[:3] == ["Enter this code to create your account:", "", code]
+    assert mail.html.startswith("<!doctype html>")
+    assert f">{code}</p>" in mail.html
 
 
 def test_a_code_that_comes_by_sms_logs_in(site: Site) -> None:
@@ -166,7 +173,12 @@ class TestOwnTexts:
         [
             ("en", "register", "Welcome to Acme", "Your code: {code}. $5 off, for 5 minutes."),
             ("zh-CN", "register", "欢迎", "Acme 验证码:{code}\n\n请勿告诉他人。"),
-            ("zh", "bind", "您的验证码", "验证码：{code}，5 分钟内有效。请勿告诉他人。"),
+            (
+                "zh",
+                "bind",
+                "{code} 是您在 Strongroom 的邮箱验证码",
+                ZH_BIND,
+            ),
         ],
     )
     def test_they_are_mailed_and_the_others_are_those_that_ship(
@@ -175,7 +187,7 @@ class TestOwnTexts:
         site.request_code(EMAIL, purpose, Accept_Language=language)
         code = code_in(lambda: site.mails.texts(EMAIL))
         (mail,) = site.mails.arrived
-        assert mail.subject == subject
+        assert mail.subject == subject.format(code=code)
         # Mail ends its lines in its own way.
         assert mail.text.splitlines() == text.format(code=code).splitlines()
 

@@ -58,6 +58,7 @@ def server(
         "plugins": {
             "post_events": {"url": f"http://127.0.0.1:{receiver.server_port}/events"},
             "prune_drafts": {"user_id": unknown, "tenant_id": unknown},
+            "sync_staff": {"user_id": unknown, "feed": str(folder / "staff.json")},
         },
     }
     port, url = free_port(), shared_database_url

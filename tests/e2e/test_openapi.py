@@ -23,6 +23,7 @@ Json = dict[str, Any]
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 PACKAGE = "acme_client"
 ROOT = Path(__file__).parents[2]
+OVERRIDES = {"application/x-ndjson": "application/octet-stream"}
 TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
 
 
@@ -64,8 +65,10 @@ def generated(complete_path: Path) -> "subprocess.CompletedProcess[str]":
     """The output of openapi-python-client, which writes the package next to the document."""
     folder = complete_path.parent
     settings = folder / "settings.json"
-    # Only the name of the package: everything else is as a user of the generator gets it.
-    settings.write_text(json.dumps({"package_name_override": PACKAGE, "post_hooks": []}))
+    # The name of the package, and what the guide says: everything else is as a user of the generator
+    # gets it.
+    options = {"package_name_override": PACKAGE, "post_hooks": [], "content_type_overrides": OVERRIDES}
+    settings.write_text(json.dumps(options))
     paths = ("--path", complete_path, "--config", settings, "--output-path", folder / PACKAGE)
     command = (sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", *paths)
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -180,6 +183,16 @@ def test_the_python_client_returns_archives_as_bytes(
     assert generated.returncode == 0
     bundles = complete_path.parent / PACKAGE / "api" / "bundles"
     assert "response.content" in (bundles / "download_files_again.py").read_text()
+
+
+@pytest.mark.extended
+def test_the_python_client_sends_json_lines_as_what_they_are(
+    generated: "subprocess.CompletedProcess[str]", complete_path: Path
+) -> None:
+    assert generated.returncode == 0
+    imports = complete_path.parent / PACKAGE / "api" / "user_imports"
+    written = (imports / "create_user_import.py").read_text()
+    assert 'headers["Content-Type"] = "application/x-ndjson"' in written
 
 
 @pytest.mark.extended

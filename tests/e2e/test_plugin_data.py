@@ -66,6 +66,7 @@ def register_commands(host):
                 {"id": 2, "after": 1, "body": ["two"]},
             ])
         host.store.put(user, "seed", {"value": "plain"})
+        host.values.put("token", "shared")
 
     @diary.command("show")
     @click.argument("user")
@@ -74,6 +75,7 @@ def register_commands(host):
             rows = transaction.all(sa.select(notes).order_by(notes.c.id))
         click.echo([[row.id, row.after, row.body] for row in rows])
         click.echo(host.store.get(user, "seed"))
+        click.echo(host.values.get("token"))
 
     return [diary]
 
@@ -91,7 +93,7 @@ def register_jobs(host):
 
     return [Job("note", timedelta(seconds=1), note), Job("fail", timedelta(days=1), fail)]
 '''
-SHOWN = "[[1, None, {'text': 'one'}], [2, 1, ['two']]]\n{'value': 'plain'}\n"
+SHOWN = "[[1, None, {'text': 'one'}], [2, 1, ['two']]]\n{'value': 'plain'}\nshared\n"
 
 
 @pytest.fixture

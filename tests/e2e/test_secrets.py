@@ -128,7 +128,7 @@ class Life:
 
     def mailed_codes(self) -> list[str]:
         """Return the mails that bring codes; notices come at times of their own."""
-        return [said for said in self.mails.texts(EMAIL) if "verification code" in said]
+        return [said for said in self.mails.texts(EMAIL) if "nter this code" in said]
 
     def log_in(self, password: str) -> tuple[str, str]:
         """Log in and return both tokens."""

@@ -103,7 +103,7 @@ def test_a_browser_opens_the_link_once(server: Server, page: Page) -> None:
     submit(page, PASSWORD)
     expect(page.get_by_role("status")).to_be_visible()
     expect(page.locator("form")).to_be_hidden()
-    expect(page.get_by_role("link")).to_be_visible()
+    expect(page.get_by_role("status").get_by_role("link")).to_be_visible()
     caller = Caller(server.url)
     login = caller.send("POST", "/authorizations", {"username": EMAIL, "password": PASSWORD})
     assert login.json["user"]["type"] == "ADMIN"
@@ -112,6 +112,21 @@ def test_a_browser_opens_the_link_once(server: Server, page: Page) -> None:
     expect(page.locator("#invalid")).to_be_visible()
     expect(page.locator("form")).to_have_count(0)
     assert page_errors == []
+
+
+@on_sqlite
+@pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_pages"]}})
+def test_a_browser_is_logged_in_afterwards(server: Server, page: Page) -> None:
+    (token,) = tokens_said(server.config)
+    page.goto(f"{server.url}/setup#{token}")
+    submit(page, PASSWORD)
+    page.wait_for_url(f"{server.url}/account/")
+    expect(page.get_by_role("button", name="Log out").first).to_be_visible()
+    page.goto("about:blank")
+    page.goto(f"{server.url}/setup#{token}")
+    expect(page.locator("form")).to_have_count(0)
+    page.locator("#invalid").get_by_role("link").click()
+    page.wait_for_url(f"{server.url}/account/login")
 
 
 @on_sqlite

@@ -290,9 +290,21 @@ CODE_TEXT = "Subject: Code\n\n$code is good for $minutes minutes.\n"
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [
-        ("en/logn.txt", CODE_TEXT, "no message has this name; known here: en|zh/login|register|"),
-        ("fr/login.txt", CODE_TEXT, "no message has this name; known here: en|zh/login|register|"),
-        ("en/login.html", CODE_TEXT, "no message has this name; known here: en|zh/login|register|"),
+        (
+            "en/logn.txt",
+            CODE_TEXT,
+            "no message has this name; known here: en|zh/login|login-link|register|",
+        ),
+        (
+            "fr/login.txt",
+            CODE_TEXT,
+            "no message has this name; known here: en|zh/login|login-link|register|",
+        ),
+        (
+            "en/login.md",
+            CODE_TEXT,
+            "no message has this name; known here: en|zh/login|login-link|register|",
+        ),
         ("en/login.txt", "Subject: Code\n\nGood for $minutes minutes.", "the text must contain $code"),
         ("en/login.txt", "Subject: $code\n\nSee above.", "the text must contain $code"),
         (
@@ -303,7 +315,7 @@ CODE_TEXT = "Subject: Code\n\n$code is good for $minutes minutes.\n"
         (
             "zh/password-changed.txt",
             "Subject: Changed\n\n$code",
-            "unknown placeholder $code; known here: none",
+            "unknown placeholder $code; known here: $product",
         ),
         (
             "en/login.txt",

@@ -79,7 +79,7 @@ pytestmark = [
         {
             "server": {"cors_origins": [APP]},
             "plugins": {
-                "enabled": ["storage_local", "factor_totp", "login_pages"],
+                "enabled": ["storage_local", "factor_totp", "login_pages", "password_schemes"],
                 "login_pages": {"return_urls": [f"{APP}/"]},
             },
             "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
@@ -177,10 +177,19 @@ def result_of(output: str) -> list[str]:
     return output.splitlines()[-1].split()
 
 
-def test_the_tests_of_the_client_pass(built: Path, shared_server: Server) -> None:
+@pytest.fixture(scope="module")
+def administrator(shared_server: Server) -> str:
+    """The e-mail address of an administrator, as in the README."""
+    email = "root@example.com"
+    shared_server.create_user(email, PASSWORD, "--admin")
+    return email
+
+
+def test_the_tests_of_the_client_pass(built: Path, shared_server: Server, administrator: str) -> None:
     tests = sorted((built / "build").glob("*.test.js"))
     assert len(tests) > 2
-    output = run(["node", "--test", *tests], built, STRONGROOM_URL=shared_server.url)
+    environment = {"STRONGROOM_URL": shared_server.url, "STRONGROOM_ADMINISTRATOR": administrator}
+    output = run(["node", "--test", *tests], built, **environment)
     assert output.returncode == 0, output.stdout
     assert "# skipped 0" in output.stdout
 
@@ -277,10 +286,12 @@ def test_the_package_is_built_twice_alike_and_runs_the_example(
     assert succeed(command, project) == shown
 
 
+@pytest.mark.usefixtures("administrator")
 def test_the_code_of_the_readme_runs(built: Path, shared_server: Server, tmp_path: Path) -> None:
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7\n")
     output = succeed(["node", built / "build" / "readme.js", shared_server.url], tmp_path)
-    assert output == ("folder Reports\n0 of 9 bytes\n9 of 9 bytes\n9\nerror.name-conflict\nundefined\n")
+    files = "folder Reports\n0 of 9 bytes\n9 of 9 bytes\n9\nerror.name-conflict\n"
+    assert output == f"{files}undefined\nmobile\nsuspended\n3\nUser 1\nAnna\n"
     assert (tmp_path / "copy.pdf").read_bytes() == b"%PDF-1.7\n"
 
 

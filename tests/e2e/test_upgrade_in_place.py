@@ -41,6 +41,7 @@ HARD_TO_FILL = {
     "direct_uploads",
     "event_dead_letters",
     "picture_variants",
+    "plugin_shared_values",
     "plugin_values",
     "scans",
     "webhooks_deliveries",

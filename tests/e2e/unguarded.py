@@ -12,7 +12,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, delete, select, update
 
 from strongroom.foundation.errors import CaptchaInvalid
-from strongroom.identity.accounts.bindings import BindingService
+from strongroom.identity.accounts.bindings import ContactRelease
 from strongroom.identity.sessions.models import refresh_tokens
 from strongroom.identity.sessions.store import RefreshTokens
 from strongroom.identity.users.credentials import CredentialService
@@ -33,7 +33,7 @@ _spend_code = CodeService.spend
 _spend_captcha = CaptchaService.spend
 _spend_token = RefreshTokens.spend
 _lock_user = CredentialService.lock_user
-_release = BindingService._release
+_release = ContactRelease.release
 
 
 @hookimpl
@@ -42,7 +42,7 @@ def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
     CaptchaService.spend = spend_captcha  # type: ignore[method-assign]
     RefreshTokens.spend = spend_token  # type: ignore[method-assign]
     CredentialService.lock_user = lock_user  # type: ignore[method-assign]
-    BindingService._release = release  # type: ignore[method-assign]
+    ContactRelease.release = release  # type: ignore[method-assign]
     return []
 
 
@@ -64,9 +64,11 @@ def spend_code(
     recipient: Credential,
     purpose: Purpose,
     address: str | None = None,
+    *,
+    device: str | None = None,
 ) -> bool:
     if is_kept("code"):
-        return _spend_code(self, code, recipient, purpose, address)
+        return _spend_code(self, code, recipient, purpose, address, device=device)
     columns = verification_codes.c
     is_open = (columns.id == code.id) & columns.consumed_at.is_(None)
     with self._database.read() as connection:
@@ -113,7 +115,7 @@ def lock_user(self: CredentialService, connection: Connection, user_id: str) -> 
         _lock_user(self, connection, user_id)
 
 
-def release(self: BindingService, connection: Connection, user_id: str, kind: str) -> None:
+def release(self: ContactRelease, connection: Connection, user_id: str, kind: str) -> None:
     if not is_kept("turns"):
         meet()
     _release(self, connection, user_id, kind)

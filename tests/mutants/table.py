@@ -16,6 +16,8 @@ from tests.mutants.rows import (
     guessing,
     login_pages,
     oauth,
+    openid,
+    openid_presets,
     operation,
     outbound,
     passkeys,
@@ -27,6 +29,7 @@ from tests.mutants.rows import (
     tokens,
     trash,
     uploads,
+    user_imports,
     web,
     webhooks,
 )
@@ -40,6 +43,8 @@ MUTANTS: Final = (
     *accounts.ROWS,
     *guessing.ROWS,
     *oauth.ROWS,
+    *openid.ROWS,
+    *openid_presets.ROWS,
     *access.ROWS,
     *assurance.ROWS,
     *policies.ROWS,
@@ -54,4 +59,5 @@ MUTANTS: Final = (
     *shares.ROWS,
     *trash.ROWS,
     *batches.ROWS,
+    *user_imports.ROWS,
 )

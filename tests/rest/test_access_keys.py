@@ -4,16 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.statements import statements
 
 from strongroom.clock import iso_format
 from strongroom.identity.access_keys.secrets import KeyText
 from strongroom.identity.access_keys.service import AccessKeyService
+from strongroom.plugin_api.authentication import Scope
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR
-SCOPES = ["files:read", "files:write", "files:share", "tenants:read", "users:read", "audit:read"]
+SCOPES = [scope.value for scope in Scope]
 
 
 def key_of(api: Api, user: Person, *scopes: str, **body: object) -> Person:
@@ -143,11 +145,8 @@ class TestUse:
         for answer in (
             create(api, robot),
             api.get("/users/me/access-keys", by=robot),
-            api.delete("/users/me", by=robot),
-            api.patch("/users/me", {"name": "Robot"}, by=robot),
             api.get("/users/me/credentials", by=robot),
             api.put("/users/me/username", {"username": "robot"}, by=robot),
-            api.post("/api/v1/tenants", {"name": "Robots"}, by=robot),
         ):
             assert error_code(answer) == "error.key-not-admitted"
 
@@ -208,7 +207,16 @@ class TestEnd:
         assert api.post(suspension, by=admin).status_code == 200
         assert api.get("/users/me", by=robot).status_code == 401
         assert api.delete(suspension, by=admin).status_code == 200
-        assert api.get("/users/me", by=robot).status_code == 200
+        assert api.get("/users/me", by=robot).status_code == 401
+
+    def test_a_key_is_refused_while_its_user_is_not_active(self, api: Api, owner: Person) -> None:
+        """A key that an administrator creates for a suspended service account."""
+        robot = key_of(api, owner, "users:read")
+        for status, answer in (("suspended", 401), ("active", 200)):
+            with api.container.database.write() as connection:
+                statement = text("UPDATE users SET status = :status WHERE id = :id")
+                connection.execute(statement, {"status": status, "id": owner.id})
+            assert api.get("/users/me", by=robot).status_code == answer
 
     def test_a_deleted_user_s_keys_are_gone(self, api: Api, owner: Person) -> None:
         robot = key_of(api, owner, "users:read")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from sqlalchemy import func, select
-from tests.support.api import Answer, Api, Person, error_code
+from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 from tests.support.features import needs
 from tests.support.images import picture
 from tests.support.stores import stored_files
@@ -347,6 +347,13 @@ class TestDelete:
         assert api.delete(place(body), by=admin).status_code == 200
         (event,) = api.get("/audit-events?action=business-file.delete", by=admin).json["data"]
         assert event["details"] == {"profile": "photos", "file": body["fileName"]}
+
+    def test_a_key_of_files_of_an_administrator_may_not(self, api: Api) -> None:
+        path, admin = place(upload(api, "/photos", picture(), api.person())), api.person(admin=True)
+        body = {"name": "robot", "scopes": ["files:share", "users:write"], "currentPassword": PASSWORD}
+        key = api.post("/users/me/access-keys", body, by=admin).json["key"]
+        robot = Person(admin.id, admin.email, key)
+        assert error_code(api.delete(path, by=robot)) == "error.forbidden"
 
     def test_bytes_that_are_missing_do_not_keep_a_file_from_being_deleted(
         self, api: Api, tmp_path: Path

@@ -94,6 +94,7 @@ def test_every_header_that_a_route_reads_may_be_sent() -> None:
     # A browser sets these itself, or a proxy does, or every script may.
     assert read - allowed <= {
         "Accept",
+        "Sec-Fetch-Mode",
         "Sec-Fetch-Site",
         "User-Agent",
         "X-Forwarded-For",

@@ -2,36 +2,30 @@
 
 import base64
 import hashlib
-import os
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import get_ident
 from typing import Any
 
 import bcrypt
 import pytest
-from sqlalchemy import Engine, event, update
+from sqlalchemy import update
 from tests.support.api import PASSWORD, Answer, Api
-from tests.support.config import lifted
+from tests.support.config import Table, lifted, merged
+from tests.support.enumeration import KNOWN, UNKNOWN, Timing, only_alone, only_sqlite, transactions
 from tests.support.hashers import make_hasher
-from tests.support.timing import busy_wait, differences, differs
+from tests.support.timing import busy_wait, differs
 
-from strongroom.activity.notifications.service import MessageService
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords
 from strongroom.testing.clock import HOUR
 
-KNOWN, UNKNOWN = "known@example.com", "other@example.com"
 NEW_PASSWORD = "Another2Battery"
-PAIRS, TRIES = 160, 3
 LEAK_SECONDS = 0.001
 
 Attempt = Callable[[Api, str], Answer]
 
-
-pytestmark = pytest.mark.config(
+LIMITS: Table = merged(
     lifted("login_per_address", "captchas_per_address", "code_per_device", "code_per_address"),
     {
         "limits": {
@@ -41,6 +35,14 @@ pytestmark = pytest.mark.config(
         }
     },
 )
+EMAIL_LOGIN: Table = {
+    "plugins": {"enabled": ["storage_local", "login_email", "login_pages"]},
+    "login": {"methods": ["password", "email_code"]},
+    "users": {"registration": "closed"},
+}
+"""Logins by e-mail that create no users, so an unknown address gets no message."""
+
+pytestmark = pytest.mark.config(LIMITS)
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +66,15 @@ def request_code(api: Api, name: str) -> Answer:
     return api.request_code(name, "reset-password")
 
 
+def request_registration_code(api: Api, name: str) -> Answer:
+    return api.request_code(name, "register")
+
+
+def request_login_link(api: Api, name: str) -> Answer:
+    body = {"recipient": name, "purpose": "login", "captcha": api.captcha(), "link": True}
+    return api.post("/verification-codes", body)
+
+
 def is_available(api: Api, name: str) -> Answer:
     return api.get(f"/credentials/{name}/available")
 
@@ -78,6 +89,7 @@ ATTEMPTS: dict[str, tuple[Attempt, int, list[int]]] = {
     "login": (log_in, 2, [401, 401]),
     "reset-password": (reset, 7, [400] * 7),
     "send-code": (request_code, 3, [201, 201, 429]),
+    "send-registration-code": (request_registration_code, 3, [201, 201, 429]),
     "available": (is_available, 2, [400, 400]),
     "available by a wrong captcha": (is_available_by_a_wrong_captcha, 2, [400, 400]),
 }
@@ -103,6 +115,16 @@ def test_responses_do_not_distinguish_known_from_unknown(api: Api, name: str) ->
     )
     assert known == unknown
     assert [status for status, _, _ in known] == statuses
+
+
+@pytest.mark.config(LIMITS, EMAIL_LOGIN)
+def test_responses_to_requests_for_login_codes_do_not_distinguish_known_from_unknown(api: Api) -> None:
+    known, unknown = (
+        [stable_parts(request_login_link(api, who)) for _ in range(3)] for who in (KNOWN, UNKNOWN)
+    )
+    assert known == unknown
+    assert [status for status, _, _ in known] == [201, 201, 429]
+    assert [message["recipient"] for message in api.outbox()] == [KNOWN, KNOWN]
 
 
 def test_a_solved_captcha_permits_only_one_response(api: Api) -> None:
@@ -168,81 +190,13 @@ def counting(counted: list[int], work: Callable[[bytes, bytes], Any]) -> Callabl
     return wrapped
 
 
-class QuietSender:
-    """Takes every message, as a gateway would."""
-
-    name = "quiet"
-    development_only = False
-
-    def can_send(self, template: str, recipient: str | None = None) -> bool:
-        """Return that it takes every message."""
-        return True
-
-    def send(self, message: object) -> None:
-        """Send it nowhere."""
-
-
-def transactions(action: Callable[[], object]) -> Counter[str]:
-    """Return how often a request began, committed and rolled back; what others do is not counted."""
-    counted: Counter[str] = Counter()
-    here = get_ident()
-
-    def counting_as(name: str) -> Callable[[object], None]:
-        def count(_: object) -> None:
-            counted[name] += get_ident() == here
-
-        return count
-
-    # Of all engines, for what need not be durable has one of its own.
-    listeners = [(name, counting_as(name)) for name in ("begin", "commit", "rollback")]
-    for name, listener in listeners:
-        event.listen(Engine, name, listener)
-    action()
-    for name, listener in listeners:
-        event.remove(Engine, name, listener)
-    assert counted["begin"] > 0
-    return Counter(counted)
-
-
-only_alone = pytest.mark.skipif(
-    "STRONGROOM_TEST_TIMING" not in os.environ,
-    reason="times differ with what else the machine does: make test-timing runs these by themselves",
-)
-only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
-
-class Timing:
-    """Measures response times."""
-
-    @pytest.fixture(autouse=True)
-    def pool(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadPoolExecutor]:
-        """Messages go as in production: in the background, by a sender that is not waited for."""
-        messages = api.container.get(MessageService)
-        monkeypatch.setattr(messages, "senders", {"email": [QuietSender()]})
-        with ThreadPoolExecutor(1) as pool:
-            monkeypatch.setattr(messages, "_pool", pool)
-            yield pool
-
-    def measure(self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt) -> list[float]:
-        """Return by how much longer the known take, pair by pair."""
-
-        def settle() -> None:
-            # No limit is ever reached, and no message of before is still on its way.
-            api.clock.advance(HOUR)
-            pool.submit(int).result()
-
-        known, unknown = (partial(attempt, api, who) for who in (KNOWN, UNKNOWN))
-        # Create objects that a process creates once.
-        known(), unknown()
-        return differences(known, unknown, settle, pairs=PAIRS, tries=TRIES)
-
-
 @only_alone
 @only_sqlite
 class TestTiming(Timing):
     """Response times, which must not reveal accounts."""
 
-    @pytest.mark.parametrize("attempt", [log_in, reset, request_code, is_available])
+    # Not "available": it only reads, by statements that begin no transaction on SQLite.
+    @pytest.mark.parametrize("attempt", [log_in, reset, request_code])
     def test_known_and_unknown_cost_as_many_transactions(
         self, api: Api, pool: ThreadPoolExecutor, attempt: Attempt
     ) -> None:
@@ -273,6 +227,24 @@ class TestTiming(Timing):
 
         monkeypatch.setattr(CredentialService, "find_users", find_slowly)
         assert differs(self.measure(api, pool, attempt))
+
+
+@only_alone
+@only_sqlite
+@pytest.mark.config(LIMITS, EMAIL_LOGIN)
+class TestLoginCodeTiming(Timing):
+    """Requests for login codes, of which those for unknown addresses send nothing."""
+
+    def test_known_and_unknown_cost_as_many_transactions(
+        self, api: Api, pool: ThreadPoolExecutor
+    ) -> None:
+        known, unknown = (
+            transactions(partial(request_login_link, api, who)) for who in (KNOWN, UNKNOWN)
+        )
+        assert known == unknown
+
+    def test_durations_do_not_reveal_the_recipient(self, api: Api, pool: ThreadPoolExecutor) -> None:
+        assert not differs(self.measure(api, pool, request_login_link))
 
 
 SALT = "0123456789abcdef"

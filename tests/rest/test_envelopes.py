@@ -23,7 +23,10 @@ META = {
 FEEDS = {"listChanges"}
 """Lists that are read from a cursor, without a total."""
 
-EMPTY = {"listQuarantine": "no content scanner is enabled here"}
+EMPTY = {
+    "listQuarantine": "no content scanner is enabled here",
+    "listUserImports": "imports refer to no other records",
+}
 OTHER_PARAMETERS = {
     "listFactors": {"userId": "ownerId"},
     "listPasskeys": {"userId": "ownerId"},

@@ -17,8 +17,8 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import ChallengeInvalid
 from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.registration import Registration, RegistrationService
-from strongroom.identity.sessions.factor_challenges import TRIES
-from strongroom.identity.sessions.factor_enrolments import DUE_LIFETIME, FactorEnrolments
+from strongroom.identity.sessions.factor_challenges import DUE_LIFETIME, TRIES
+from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.users.models import UserType
 from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR
@@ -348,7 +348,8 @@ class TestPermission:
         root = Person("", "", admin.json["accessToken"])
         assert api.post(f"/users/{person.id}/suspension", {}, by=root).status_code == 200
         late = confirm(api, permission, begun, code_of(api, begun["shown"]["secret"]))
-        assert error_code(late) == "error.user-suspended"
+        # The suspension has ended the enrolment.
+        assert error_code(late) == "error.challenge-invalid"
 
     def test_wrong_answers_end_the_enrolment(self, api: Api) -> None:
         permission = permitted(api.log_in(made(api, "ann").email))

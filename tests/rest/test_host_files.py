@@ -10,7 +10,6 @@ from tests.support.actors import LEVELS, Actor, Target, World
 from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
-from tests.support.statements import statements
 
 from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.content.storage.service import BlobService
@@ -285,69 +284,6 @@ class TestTrashAndVersions:
                 host.files.copy(tenant, node["id"], None, "b.txt")
             again = host.files.copy(tenant, node["id"], None, "b.txt", on_conflict="rename")
             assert again.name == "b (1).txt"
-
-
-class TestResolve:
-    def test_a_path_of_any_length_takes_two_statements(self, api: Api, host: HostAPI) -> None:
-        alice = api.person()
-        path = api.tenant(alice)
-        names = [f"level {number}" for number in range(30)]
-        parent = None
-        for name in names:
-            parent = api.folder(path, alice, name, parent)["id"]
-        counts = set()
-        with host.acting_as(alice.id):
-            for length in (1, 2, 30):
-                with statements() as seen:
-                    found = host.files.resolve(tenant_of(path), names[:length])
-                assert found.name == names[length - 1]
-                counts.add(len(seen))
-        assert counts == {2}
-        assert found.id == parent
-
-    def test_names_are_compared_exactly_and_normalized(self, api: Api, host: HostAPI) -> None:
-        alice = api.person()
-        path = api.tenant(alice)
-        names = ['"', "[]", "%", "\\", "null", "é", "文件", "a b", "'"]
-        made = {name: api.folder(path, alice, name)["id"] for name in names}
-        below = api.folder(path, alice, '{"a": "b"}', made["é"])["id"]
-        with host.acting_as(alice.id):
-            for name, node_id in made.items():
-                assert host.files.resolve(tenant_of(path), [name]).id == node_id
-            assert host.files.resolve(tenant_of(path), ["e\u0301", '{"a": "b"}']).id == below
-            for wrong in (["NULL"], ["É"], ["é", "é"], ["é", "x", '{"a": "b"}'], ["a%"], []):
-                with error("not-found"):
-                    host.files.resolve(tenant_of(path), wrong)
-            with error("validation-failed"):
-                host.files.resolve(tenant_of(path), ["é", "a/b"])
-
-    def test_a_path_begins_where_the_user_sees_something(self, scene: Scene, host: HostAPI) -> None:
-        outer = scene.folder("outer")
-        inner = scene.folder("inner", outer)
-        file = scene.file("file", inner)
-        tenant = tenant_of(scene.path)
-        scene.grant(inner, scene.alice, "read", hours=1)
-        with host.acting_as(scene.alice.id):
-            assert host.files.resolve(tenant, ["inner", "file"]).id == file["id"]
-            with error("not-found"):
-                host.files.resolve(tenant, ["outer", "inner", "file"])
-        with host.acting_as(scene.admin.id):
-            assert host.files.resolve(tenant, ["outer", "inner", "file"]).id == file["id"]
-            with error("not-found"):
-                host.files.resolve(tenant, ["inner", "file"])
-        with host.acting_as(scene.bob.id), error("not-found"):
-            host.files.resolve(tenant, ["inner"])
-        scene.api.clock.advance(2 * HOUR)
-        with host.acting_as(scene.alice.id), error("not-found"):
-            host.files.resolve(tenant, ["inner", "file"])
-
-    def test_a_stranger_learns_nothing(self, scene: Scene, host: HostAPI) -> None:
-        scene.folder("outer")
-        stranger = scene.api.person()
-        with host.acting_as(stranger.id):
-            for tenant, name in ((tenant_of(scene.path), "outer"), ("0" * 32, "outer")):
-                with error("forbidden"):
-                    host.files.resolve(tenant, [name])
 
 
 class TestCaller:

@@ -110,6 +110,15 @@ def test_an_answer_has_headers_and_bytes(api: Api, host: HostAPI) -> None:
         assert kept.headers["location"].endswith(kept.json["id"])
 
 
+def test_a_path_is_percent_encoded_as_in_a_url(api: Api, host: HostAPI) -> None:
+    with browser(api):
+        code = {"id": "x", "code": "1"}
+        body = {"verificationCode": code, "newPassword": "Better2Horse"}
+        for name in ("alice%40example.com", "alice@example.com", "a%2Fb", "%FF", "a%3Fb"):
+            answer = host.rest("POST", f"/users/{name}/reset-password", body)
+            assert answer.error in ("error.code-invalid", "error.not-found"), name
+
+
 def test_a_large_answer_is_refused(api: Api, host: HostAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(internal_requests, "MAX_CONTENT", 100)
     alice = api.person()
@@ -123,3 +132,10 @@ def test_the_request_of_the_browser_goes_on(api: Api, host: HostAPI) -> None:
     with browser(api):
         host.rest("GET", "/users/me")
         assert flask.request.full_path == "/page?a=b"
+
+
+def test_a_path_is_decoded(api: Api, host: HostAPI) -> None:
+    api.person(email="a?b@example.com")
+    with browser(api):
+        taken = host.rest("GET", "/credentials/a%3Fb%40example.com/available")
+        assert (taken.status, taken.json) == (200, {"available": False})

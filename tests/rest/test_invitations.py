@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.scene import Scene
 
 DAY = 86_400_000
@@ -111,6 +111,45 @@ class TestRegistration:
         }
         assert scene.api.post("/users/me/emails", body, by=user).status_code == 201
         assert scene.roles()[user.id] == "member"
+
+
+class TestPreview:
+    def preview(self, api: Api, secret: str) -> Answer:
+        return api.post("/api/v1/invitation-previews", {"secret": secret})
+
+    def test_the_secret_shows_the_invitation_to_people_without_an_account(
+        self, scene: Invitations
+    ) -> None:
+        invited = scene.invite("new@example.com", role="member").json
+        shown = self.preview(scene.api, scene.secret("new@example.com")).json
+        assert shown == {
+            "id": invited["id"],
+            "tenantId": scene.tenant,
+            "tenantName": scene.api.get(scene.path, by=scene.admin).json["name"],
+            "inviterName": scene.api.get("/users/me", by=scene.admin).json["name"],
+            "email": "new@example.com",
+            "mobile": None,
+            "role": "member",
+            "expiresAt": invited["expiresAt"],
+        }
+        assert [one["id"] for one in scene.open()] == [invited["id"]]
+
+    def test_a_secret_that_is_void_or_unknown_has_one_answer(self, scene: Invitations) -> None:
+        scene.invite("new@example.com")
+        replaced = scene.secret("new@example.com")
+        scene.invite("new@example.com")
+        expired = scene.secret("new@example.com")
+        answers = [self.preview(scene.api, replaced), self.preview(scene.api, "x" * len(replaced))]
+        scene.api.clock.advance(7 * DAY)
+        answers.append(self.preview(scene.api, expired))
+        assert [(one.status_code, error_code(one)) for one in answers] == [(404, "error.not-found")] * 3
+
+    def test_names_have_no_links(self, scene: Invitations) -> None:
+        name = "Acme https://evil.example/x"
+        scene.api.patch(scene.path, {"name": name}, by=scene.admin)
+        scene.invite("new@example.com")
+        shown = self.preview(scene.api, scene.secret("new@example.com")).json["tenantName"]
+        assert shown == "Acme https evil. example x"
 
 
 class TestAcceptance:
@@ -240,10 +279,12 @@ class TestWhoInvites:
     def test_messages_have_no_links_of_names(self, scene: Invitations) -> None:
         scene.api.patch(scene.path, {"name": "Win at https://evil.example\nnow"}, by=scene.admin)
         scene.invite("a@example.com")
-        text = scene.messages("a@example.com")[-1]["text"]
-        assert "https://" not in text
-        assert "evil.example" not in text
-        assert "\n" not in text
+        first, *others = scene.messages("a@example.com")[-1]["text"].split("\n\n")
+        assert "https://" not in first
+        assert "evil.example" not in first
+        assert first.endswith("Win at https evil. example now.")
+        # The code, and a sentence before and after it.
+        assert len(others) == 3
 
     def test_the_text_is_in_the_language_of_the_request(self, scene: Invitations) -> None:
         scene.api.request(

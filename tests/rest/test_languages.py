@@ -109,7 +109,7 @@ class TestOfErrors:
         error = answer.json["error"]
         assert (error["code"], error["message"]) == ("error.not-found", message)
         assert answer.headers["Content-Language"] == locale
-        assert answer.headers["Vary"] == "Accept-Language"
+        assert answer.headers["Vary"] == "Accept, Accept-Language"
 
     def test_messages_of_fields_are_in_it_too(self, api: Api) -> None:
         body = {"recipient": 1, "purpose": "sleep", "more": 2}
@@ -170,7 +170,7 @@ class TestOfARecipientWithALocale:
     def test_a_code_is_in_it(self, api: Api, person: Person) -> None:
         answer = api.request_code(person.email, "reset-password", headers={"Accept-Language": "en"})
         assert answer.status_code == 201
-        assert said_last(api).startswith("验证码：")
+        assert said_last(api).startswith("请输入以下验证码")
 
     def test_a_suspension_is_in_it(self, api: Api, person: Person) -> None:
         api.post(f"/users/{person.id}/suspension", by=api.person(admin=True))

@@ -31,6 +31,9 @@ WITHOUT_GET = {
     "confirmFactor": "factors are listed; none is read alone",
     "createServiceAccountKey": "keys of service accounts are listed; none is read alone",
     "beginDirectUpload": "the bytes go to the store; the node does not exist yet",
+    "impersonateUser": "the token is shown once; the login is listed, not read alone",
+    "giveTemporaryPassword": "the password is shown once",
+    "createPasswordLink": "the link is shown once, or sent",
     "createWechatQrCode": "the code is for one browser and one use; its url is in the body",
 }
 
@@ -69,6 +72,12 @@ def copy(api: Api, by: Person, tenant: str) -> Answer:
     return api.post(f"{tenant}/files/{node['id']}/copies", body, by=by)
 
 
+def schedule_deletion(api: Api, by: Person, _tenant: str) -> Answer:
+    # The last administrator cannot be deleted.
+    api.person(admin=True)
+    return api.post("/users/me/deletion", by=by)
+
+
 CREATIONS: dict[str, Create] = {
     "copyFile": copy,
     "createUser": register,
@@ -90,6 +99,10 @@ CREATIONS: dict[str, Create] = {
     "createServiceAccount": lambda api, by, tenant: api.post(
         f"{tenant}/service-accounts", {"name": "backup"}, by=by
     ),
+    "createServerAccount": lambda api, by, _: api.post(
+        "/api/v1/service-accounts", {"name": "directory"}, by=by
+    ),
+    "scheduleDeletion": schedule_deletion,
     "uploadAvatar": upload("/api/v1/files/avatars", picture()),
 }
 ELSEWHERE = {

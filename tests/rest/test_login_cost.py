@@ -12,7 +12,8 @@ from tests.support.api import PASSWORD, Api
 
 pytestmark = pytest.mark.both_databases
 
-MOST = 8
+MOST = {"postgresql": 8, "sqlite": 9}
+"""PostgreSQL stores the time of the login in the statement that takes the lock of the audit chain."""
 CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA synchronous", "SET LOCAL", ";")
 """What begins and ends transactions; ``;`` is the connection pool's check of a connection."""
 
@@ -44,14 +45,16 @@ def traced(api: Api, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     yield found
 
 
-def test_a_password_login_takes_eight_statements(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_login_takes_few_statements(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = api.person()
     with traced(api, monkeypatch) as statements:
         # The first ones open connections and fill caches, such as the texts of statements.
         api.log_in(alice.email)
         statements.clear()
         assert api.log_in(alice.email, PASSWORD).status_code == 200
-    assert 1 <= len(statements) <= MOST, "\n".join(statements)
+    assert 1 <= len(statements) <= MOST[api.container.database.engine.dialect.name], "\n".join(
+        statements
+    )
     # The trace records the statements of a login.
     for table in ("rate_events", "counters", "passwords", "authorizations", "audit_events"):
         assert any(table in statement for statement in statements), table

@@ -9,6 +9,7 @@ from tests.support.features import LEFT_OUT_ENDPOINTS, LEFT_OUT_RULES
 
 from strongroom.assembly.operations import TABLES
 from strongroom.foundation.operations import rows_of
+from strongroom.identity.access_keys.models import TENANT_SCOPES, with_included
 from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access
 from strongroom.web.http.routing import Operation
@@ -78,7 +79,42 @@ SCOPES = {
         "tenants.list_members",
         "tenants.list_tenants",
     },
-    "users:read": {"users.get_user", "users.list_users"},
+    "tenants:write": {
+        "groups.rename_group",
+        "groups.create_group",
+        "groups.delete_group",
+        "groups.put_group_member",
+        "groups.delete_group_member",
+        "tenants.create_tenant",
+        "tenants.delete_member",
+        "tenants.put_member",
+    },
+    "users:read": {
+        "managed-users.get_metadata",
+        "managed-users.get_server_metadata",
+        "user exports.export_users",
+        "user imports.get_user_import",
+        "user imports.list_user_import_errors",
+        "user imports.list_user_imports",
+        "users.get_user",
+        "users.list_users",
+    },
+    "users:write": {
+        "user imports.cancel_user_import",
+        "user imports.create_user_import",
+        "managed-users.change_metadata",
+        "managed-users.change_server_metadata",
+        "managed-users.create_password_link",
+        "managed-users.give_temporary_password",
+        "managed-users.remove_contact",
+        "managed-users.set_contact",
+        "user-management.create_user",
+        "users.change_user",
+        "users.delete_user",
+        "users.reinstate_user",
+        "users.suspend_user",
+    },
+    "users:impersonate": {"impersonation.impersonate_user"},
     "audit:read": {"audit.list_audit_events"},
 }
 """The operations that admit access keys. A new one is added here only after its limits were tested."""
@@ -132,7 +168,7 @@ def test_each_route_of_files_and_tenants_has_a_row_and_the_description_states_it
         if path.startswith(("/api/v1/files", "/api/v1/tenants")) and view.access is not Access.PUBLIC:
             assert id(view.rule) in rows, (method, path)
         if view.scope or view.sensitive:
-            assert {id(row) for row in (view.rule, *view.also)} <= rows, (method, path)
+            assert {id(row) for row in (view.rule, *view.also) if row.name} <= rows, (method, path)
         first, *others = view.__name__.split("_")
         operation = described["".join([first, *map(str.capitalize, others)])]
         assert operation.get("x-access-key-scope") == view.rule.scope, (method, path)
@@ -164,8 +200,7 @@ def test_every_other_operation_refuses_a_key_of_an_administrator_with_all_scopes
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_key_reaches_only_the_operations_of_its_scope(api: Api, scope: str) -> None:
     robot = key_of(api, api.person(admin=True), [scope])
-    levels = ["files:read", "files:write", "files:share"]
-    included = levels[: levels.index(scope) + 1] if scope in levels else [scope]
+    included = with_included(frozenset({Scope(scope)}))
     for endpoint, method, path, view in operations(api):
         if view.scope is None:
             continue
@@ -180,7 +215,7 @@ def test_a_key_of_a_tenant_is_refused_where_the_path_names_no_tenant_or_another(
     scopes = ["files:share", "tenants:read"]
     robot = key_of(api, admin, scopes, tenantId=own.rpartition("/")[2])
     for endpoint, method, path, view in operations(api):
-        if view.scope is None or view.scope.value in {"users:read", "audit:read"}:
+        if view.scope is None or view.scope not in TENANT_SCOPES:
             continue
         if "<tenant_id>" in path:
             called = path.replace("/api/v1/tenants/<tenant_id>", other)

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.support.api import Api
+from tests.support.config import SMS_LOGIN
 from tests.support.outbox import messages_in
 
 
@@ -30,3 +31,30 @@ def test_a_page_of_records_is_an_envelope(api: Api) -> None:
     assert "color=red" in page["meta"]["nextPageLink"]
     assert "pageSize" in host.paging_query().fields
     assert "data" in host.collection_schema(host.done_schema)().fields
+
+
+class TestLoginOptions:
+    """What pages offer is what the configuration enables."""
+
+    def test_passwords_alone_need_no_codes(self, api: Api) -> None:
+        offered = api.container.hosts.of("storage_local").login_options
+        assert offered.methods == ("password",)
+        assert offered.login_codes == frozenset()
+        assert offered.reset_codes == {"email", "mobile"}
+        assert (offered.registration, offered.is_passwordless) == ("open", False)
+
+    @pytest.mark.config(SMS_LOGIN, {"users": {"registration": "closed"}})
+    def test_a_method_by_codes_names_its_recipients(self, api: Api) -> None:
+        offered = api.container.hosts.of("storage_local").login_options
+        assert offered.methods == ("password", "sms")
+        assert offered.login_codes == {"mobile"}
+        assert offered.registration == "closed"
+
+    @pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_passkey"]}})
+    def test_a_passkey_logs_in_alone(self, api: Api) -> None:
+        assert api.container.hosts.of("storage_local").login_options.is_passwordless
+
+    @pytest.mark.config({"messages": {"email": []}})
+    def test_no_codes_are_offered_without_a_sender(self, api: Api) -> None:
+        offered = api.container.hosts.of("storage_local").login_options
+        assert "email" not in offered.reset_codes | offered.register_codes

@@ -1,15 +1,21 @@
 """A stolen access token binds nothing: every credential takes a proof that the user is there."""
 
+from functools import partial
+
 import pytest
+from sqlalchemy import delete
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import Table
+from tests.support.http import at_once
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.foundation.caller import Origin
 from strongroom.identity.accounts.change_password import ATTEMPTS
 from strongroom.identity.accounts.registration import Registration, RegistrationService
+from strongroom.identity.users.models import passwords
 from strongroom.testing.clock import MINUTE
 
+NEW = "Another1Horse"
 THIEF = "thief@evil.example"
 
 
@@ -54,6 +60,78 @@ def test_a_token_is_no_way_to_guess_the_password(api: Api, without_contact: Pers
     ]
     assert statuses == [*[400] * ATTEMPTS, 429]
     assert bind_address(api, without_contact, currentPassword=PASSWORD).status_code == 429
+
+
+def test_a_mistyped_code_does_not_use_up_the_other_one(api: Api) -> None:
+    person = api.person()
+    held, new = api.code(person.email, "bind"), api.code(THIEF, "bind")
+    wrong = {"id": new["id"], "code": "000000" if new["code"] != "000000" else "111111"}
+    answers = [
+        api.post("/users/me/emails", body, by=person).status_code
+        for body in (
+            {"email": THIEF, "verificationCode": wrong, "heldCode": held},
+            {"email": THIEF, "verificationCode": new, "heldCode": {**held, "code": "x"}},
+            {"email": THIEF, "verificationCode": new, "heldCode": held},
+            {"email": THIEF, "verificationCode": new, "heldCode": held},
+        )
+    ]
+    assert answers == [400, 400, 201, 400]
+
+
+def without_password(api: Api) -> Person:
+    """Return a user without a password, who is logged in."""
+    person = api.person()
+    with api.container.base.database.write() as connection:
+        connection.execute(delete(passwords).where(passwords.c.user_id == person.id))
+    return person
+
+
+def set_first(api: Api, person: Person, **proof: object) -> Answer:
+    return api.put("/users/me/password", {"newPassword": NEW, **proof}, by=person)
+
+
+class TestFirstPasswords:
+    """A user without a password sets one, with a proof."""
+
+    def test_a_code_of_a_contact_sets_the_first_password(self, api: Api) -> None:
+        person = without_password(api)
+        assert api.get("/users/me", by=person).json["hasPassword"] is False
+        refused = set_first(api, person)
+        assert (error_code(refused), blamed(refused)) == (
+            "error.code-invalid",
+            [("heldCode", "required")],
+        )
+        code = api.code(person.email, "bind")
+        assert set_first(api, person, newPassword="weak", heldCode=code).status_code == 400
+        assert set_first(api, person, heldCode=code).status_code == 200
+        assert api.get("/users/me", by=person).json["hasPassword"] is True
+        assert api.log_in(person.email, NEW).status_code == 200
+
+    def test_a_user_without_contacts_needs_a_recent_login(
+        self, api: Api, without_contact: Person
+    ) -> None:
+        with api.container.base.database.write() as connection:
+            connection.execute(delete(passwords))
+        api.clock.advance(6 * MINUTE)
+        assert error_code(set_first(api, without_contact)) == "error.fresh-proof-required"
+
+    def test_a_code_does_not_replace_a_password(self, api: Api) -> None:
+        person = api.person()
+        code = api.code(person.email, "bind")
+        refused = set_first(api, person, heldCode=code)
+        assert (error_code(refused), blamed(refused)) == (
+            "error.wrong-password",
+            [("oldPassword", "required")],
+        )
+        assert api.log_in(person.email, NEW).status_code == 401
+
+    def test_of_first_passwords_at_one_moment_one_is_set(
+        self, api: Api, without_contact: Person
+    ) -> None:
+        with api.container.base.database.write() as connection:
+            connection.execute(delete(passwords))
+        answers = at_once([partial(set_first, api, without_contact) for _ in range(4)])
+        assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
 
 
 def test_a_missing_code_of_a_held_contact_is_named(api: Api) -> None:

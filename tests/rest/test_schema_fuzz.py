@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 CASES = campaign_size("SCHEMA_CASES", 220)
 load_all_checks()
+schemathesis.serializer.alias("application/x-ndjson", "application/octet-stream")
 CONFORMANCE: list[Any] = [
     CHECKS.get_one(name) for name in ("response_schema_conformance", "content_type_conformance")
 ]

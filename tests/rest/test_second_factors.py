@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from types import SimpleNamespace
 from typing import Any
 
 import pyotp
@@ -10,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table
-from tests.support.totp import wrong_code
+from tests.support.totp import App, enrol, meet, use_clock
 from tests.support.wechat import Logins, WeChat
 
 from strongroom.identity.sessions.factor_challenges import LIFETIME, TRIES
@@ -29,41 +28,9 @@ def config_changes(platform: WeChat) -> Table:
     return config
 
 
-class App:
-    """An authenticator app with one account."""
-
-    def __init__(self, api: Api, person: Person) -> None:
-        self._clock = api.clock
-        begun = api.post("/users/me/factors", {"kind": "totp", "name": "Phone"}, by=person)
-        assert begun.status_code == 201, begun.text
-        self.enrolment = begun.json
-        self.secret = begun.json["shown"]["secret"]
-
-    def code(self, steps: int = 0) -> str:
-        """Return the code of now, or of some steps later."""
-        return pyotp.TOTP(self.secret).generate_otp(self._clock.now() // 30_000 + steps)
-
-    def wrong_code(self) -> str:
-        """Return a code that is wrong for the next minutes."""
-        return wrong_code(self.secret, self._clock.now() / 1000)
-
-    def next_code(self) -> str:
-        """Return a code that was not used yet."""
-        self._clock.advance(30_000)
-        return self.code()
-
-
 @pytest.fixture(autouse=True)
 def time_of_the_test(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugin, "time", SimpleNamespace(time=lambda: clock.now() / 1000))
-
-
-def enrol(api: Api, person: Person) -> App:
-    app = App(api, person)
-    path = f"/users/me/factors/{app.enrolment['id']}/confirmation"
-    confirmed = api.post(path, {"answer": app.code()}, by=person)
-    assert confirmed.status_code == 201, confirmed.text
-    return app
+    use_clock(clock, monkeypatch)
 
 
 def challenged(answer: Answer) -> Json:
@@ -72,10 +39,6 @@ def challenged(answer: Answer) -> Json:
     assert "X-Access-Token" not in answer.headers
     challenge: Json = answer.json["challenge"]
     return challenge
-
-
-def meet(api: Api, challenge: Json, **answers: Any) -> Answer:
-    return api.post("/authorizations", {"challenge": {"id": challenge["id"], **answers}})
 
 
 def recovery_codes(api: Api, person: Person) -> list[str]:

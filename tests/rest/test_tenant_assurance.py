@@ -200,7 +200,7 @@ def test_each_route_of_the_tenant_answers_a_login_that_is_strong_enough(site: Si
 
 
 def test_no_access_key_reaches_the_tenant(site: Site) -> None:
-    scopes = ["files:read", "files:write", "files:share", "tenants:read"]
+    scopes = ["files:read", "files:write", "files:share", "tenants:write"]
     body: Json = {"name": "robot", "scopes": scopes, "currentPassword": PASSWORD}
     key = site.api.post("/users/me/access-keys", body, by=site.admin).json["key"]
     robot = replace(site.admin, token=key)

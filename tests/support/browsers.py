@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect, sync_playwright
 
 _BINARIES: Final = Path("/usr/bin")
@@ -12,6 +13,11 @@ _HEADLESS: Final = _BINARIES / "chromium-headless-shell"
 
 # A page takes a third of the processor time in the shell, which has no windows.
 CHROMIUM: Final = _HEADLESS if _HEADLESS.exists() else _BINARIES / "chromium"
+
+needs_chromium: Final = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}"
+)
+"""Marks a test that is skipped on a machine without Chromium."""
 
 EXPECTED_WITHIN: Final = 120_000
 """Milliseconds within which a page must show what a test expects."""

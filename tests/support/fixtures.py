@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,9 @@ from tests.support.config import Table, declared_config, write_api_config
 from tests.support.scene import Scene
 from tests.support.server import EMAIL, Server, serving, write_config
 from tests.support.wechat import Logins, WeChat, wechat
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture
@@ -107,3 +111,13 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory, shared_changes: Tabl
     with serving(config) as server:
         server.create_user(EMAIL)
         yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """Chromium, for all tests of a module."""
+    # Most tests need no browser, and its library takes long to import.
+    from tests.support.browsers import chromium
+
+    with chromium() as browser:
+        yield browser

@@ -23,6 +23,12 @@ LOCALES: Final = {"en": "en-US", "zh": "zh-CN"}
 _MESSAGES: Final = Path(__file__).parents[2] / "plugins/login_pages/src/strongroom_login_pages/messages"
 
 
+def texts_of(language: str) -> dict[str, str]:
+    """Return the texts of all areas of the pages."""
+    areas = (tomllib.loads(path.read_text()) for path in _MESSAGES.glob(f"*.{language}.toml"))
+    return {key: text for area in areas for key, text in area.items()}
+
+
 @dataclass
 class Person:
     """A user in front of a browser."""
@@ -49,9 +55,16 @@ class Person:
         """Press the button with a text."""
         self.page.get_by_role("button", name=self.text(key), exact=True).click()
 
+    def open_login(self) -> None:
+        """Open the login page, and its form if the person is logged in already."""
+        self.open("/login")
+        other_account = self.page.locator("summary", has_text=self.text("use-another-account"))
+        if other_account.count():
+            other_account.click()
+
     def log_in(self, password: str = PASSWORD) -> None:
         """Log in with the password."""
-        self.open("/login")
+        self.open_login()
         self.page.get_by_label(self.text("username")).fill(self.email)
         self.page.get_by_label(self.text("password")).fill(password)
         self.press("log-in")
@@ -93,7 +106,7 @@ def person_at(browser: Browser, server: Server, language: str, **options: Any) -
         options: further options of the browser window.
     """
     context = browser.new_context(locale=LOCALES[language], **options)
-    texts = tomllib.loads((_MESSAGES / f"{language}.toml").read_text())
+    texts = texts_of(language)
     email = f"{uuid4().hex}@example.com"
     user = server.create_user(email)
     # Autofill would answer at once; the journey with autofill has a window of its own.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
+from email.message import EmailMessage
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
@@ -23,6 +24,7 @@ class Mail:
     recipient: str
     subject: str
     text: str
+    html: str = ""
 
 
 @dataclass
@@ -38,9 +40,8 @@ class MailServer:
     ) -> str:
         """Keep a mail."""
         mail = message_from_bytes(bytes(envelope.original_content or b""), policy=policy.default)
-        body = mail.get_body(("plain",))
-        text = body.get_content() if body else ""
-        self.arrived.extend(Mail(to, str(mail["Subject"]), text.strip()) for to in envelope.rcpt_tos)
+        text, html = _part(mail, "plain"), _part(mail, "html")
+        self.arrived.extend(Mail(to, str(mail["Subject"]), text, html) for to in envelope.rcpt_tos)
         return "250 taken"
 
     def authenticate(
@@ -74,6 +75,11 @@ class MailServer:
     def texts(self, recipient: str) -> list[str]:
         """Return the texts that a recipient has received, in order."""
         return [mail.text for mail in self.arrived if mail.recipient == recipient]
+
+
+def _part(mail: EmailMessage, kind: str) -> str:
+    part = mail.get_body((kind,))
+    return str(part.get_content()).strip() if part else ""
 
 
 def code_in(texts: Callable[[], Sequence[str]], count: int = 1) -> str:

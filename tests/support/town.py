@@ -22,6 +22,7 @@ PLUGINS: Final = (
     "storage_local",
     "login_sms",
     "login_wechat",
+    "login_wecom",
     "login_passkey",
     "login_pages",
     "factor_totp",
@@ -31,6 +32,8 @@ PLUGINS: Final = (
 """The plugins that have routes, with a storage."""
 
 _APPS: Final[Table] = {name: app_options(app, "https://files.example.com") for name, app in APPS.items()}
+# Its routes are those of all logins by strongroom-login-oauth, and need no other server to be described.
+_WECOM_APP: Final[Table] = {"corpid": "ww00000000000000a1", "agentid": 1000002, "secret": "a-secret"}
 ALL_PLUGINS: Final = merged(
     lifted(),
     {
@@ -40,7 +43,11 @@ ALL_PLUGINS: Final = merged(
             # No test sends a request to a server that is not its own.
             "webhooks": {"allow_hosts": ["127.0.0.1:9"]},
         },
-        "login": {"methods": ["password", "sms", "wechat"], "wechat": {"apps": _APPS}},
+        "login": {
+            "methods": ["password", "sms", "wechat", "wecom"],
+            "wechat": {"apps": _APPS},
+            "wecom": {"apps": {"main": _WECOM_APP}},
+        },
         "limits": {"login_failures_before_captcha": 1000},
     },
 )
@@ -104,6 +111,7 @@ class Town:
         elsewhere = api.tenant(member, "Elsewhere")
         received = self._post(f"{elsewhere}/invitations", {"email": root.email}, by=member)
         account = self._post(f"{self.tenant}/service-accounts", {"name": "account"})
+        self._post("/api/v1/service-accounts", {"name": "directory"})
         keys = f"{self.tenant}/service-accounts/{account['id']}/access-keys"
         scopes = {"name": "backup", "scopes": ["files:read"]}
         account_key = self._post(keys, scopes)

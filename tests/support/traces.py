@@ -19,8 +19,8 @@ def dump(database_url: str) -> dict[str, str]:
                 _text_of(value) for row in connection.execute(select(table)) for value in row
             )
             for name, table in metadata.tables.items()
-            # The index of names holds only hashes, and cannot be read row by row.
-            if not name.startswith("name_index")
+            # Indexes of texts hold only hashes, and cannot be read row by row.
+            if not name.startswith(("name_index", "user_search_index"))
         }
     engine.dispose()
     return tables

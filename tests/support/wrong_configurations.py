@@ -83,6 +83,7 @@ OTHER_PLUGINS = {
     "oss": ["storage_local", "storage_oss"],
     "shares": ["storage_local", "share_links"],
     "wechat": ["storage_local", "login_wechat"],
+    "dingtalk": ["storage_local", "login_dingtalk"],
 }
 
 
@@ -243,6 +244,7 @@ MISTAKES: list[tuple[Table, str, str]] = [
     ({"users": {"registration": "on"}}, "users.registration", "one of: open, invited, closed"),
     ({"login": {"methods": ["wechat"]}}, "login.methods", 'add "login_wechat" to plugins.enabled'),
     (enabled("wechat") | {"login": {"methods": ["wechat"]}}, "login.wechat.apps", "is required: "),
+    (enabled("dingtalk") | {"login": {"methods": ["dingtalk"]}}, "login.dingtalk.apps", "is required: "),
     ({"passwords": {"bcrypt_cost": 2}}, "passwords.bcrypt_cost", "must be from 4 to 18"),
     (
         {"second_factors": {"methods": ["totp"]}},

@@ -11,7 +11,11 @@ CORE = Path(strongroom.__file__).parent
 ALLOWED = {
     ("content.bundles", "content.nodes"),  # a bundle is a selection of nodes
     ("content.files", "content.nodes"),  # files are what clients see of nodes
-    ("identity.accounts.service", "users"),  # filters users by their contacts
+    # One query for the credentials of those who can act, who are many.
+    ("identity.platform_logins", "identity.access_keys"),
+    ("identity.platform_logins", "identity.sessions"),
+    ("identity.platform_logins", "identity.users"),
+    ("identity.verification.codes", "credentials"),  # voids the codes of a user's contacts
     ("ops.backup.create", "blobs"),  # an archive holds the rows of all features
     ("ops.backup.restore", "authorizations"),  # likewise
     ("ops.backup.restore", "blobs"),  # likewise

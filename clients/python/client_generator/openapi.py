@@ -49,6 +49,8 @@ def _config(source: Path, output: Path) -> Config:
     options = ConfigFile(
         literal_enums=True,
         post_hooks=[],
+        # JSON lines are streamed, so the client has them as bytes.
+        content_type_overrides={"application/x-ndjson": "application/octet-stream"},
     )
     return Config.from_sources(
         options, MetaType.NONE, source, "utf-8", overwrite=True, output_path=output

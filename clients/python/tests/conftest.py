@@ -15,7 +15,9 @@ from strongroom_client.models import NewTenant
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server for all tests."""
     folder = tmp_path_factory.mktemp("server")
-    with live_server(folder, plugins=["share_links", "factor_totp"]) as server:
+    plugins = ["share_links", "factor_totp", "password_schemes"]
+    config = {"users": {"link_url": "https://app.example.com/password#"}}
+    with live_server(folder, plugins=plugins, config=config) as server:
         yield server
 
 
@@ -30,6 +32,20 @@ def client(server: LiveServer, alice: LiveUser) -> Iterator[Client]:
     """A client with a login."""
     with Client(server.url) as client:
         client.log_in(alice.email, PASSWORD)
+        yield client
+
+
+@pytest.fixture(scope="session")
+def root(server: LiveServer) -> LiveUser:
+    """An administrator of the server."""
+    return server.user(admin=True)
+
+
+@pytest.fixture
+def administrator(server: LiveServer, root: LiveUser) -> Iterator[Client]:
+    """A client with the login of an administrator."""
+    with Client(server.url) as client:
+        client.log_in(root.email, PASSWORD)
         yield client
 
 

@@ -15,6 +15,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 def test_the_blocks_run_one_after_another(
     server: LiveServer,
     alice: LiveUser,
+    root: LiveUser,
     client: Client,
     tenant_id: str,
     tmp_path: Path,
@@ -27,9 +28,13 @@ def test_the_blocks_run_one_after_another(
     names: dict[str, object] = {"__name__": "readme"}
     for block in BLOCKS:
         code = block.replace("https://files.example.com", server.url)
-        exec(code.replace("alice@example.com", alice.email), names)
+        for example, email in (("alice@example.com", alice.email), ("root@example.com", root.email)):
+            code = code.replace(example, email)
+        exec(code, names)
     shown = capsys.readouterr().out
     assert "report.pdf 4000000" in shown
     assert "4000000 of 4000000 bytes" in shown
+    assert "[('mobile', 'Must be a mobile number" in shown
+    assert "\nTrue\nsuspended\n1000 0\nUser 17\nAnna\n" in shown
     assert shown.endswith("wrong password\n")
     assert Path("copy.pdf").read_bytes() == Path("report.pdf").read_bytes()

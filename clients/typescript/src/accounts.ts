@@ -9,7 +9,10 @@ type Schemas = components["schemas"];
 export type User = Schemas["User"];
 
 /** The data of a new user, without the captcha, which the hook of the client solves. */
-export type NewUser = Omit<Schemas["NewUser"], "captcha">;
+export type NewUser = { password: string } & Pick<
+  Schemas["NewUser"],
+  "name" | "email" | "mobile" | "username" | "verificationCodes" | "invitation"
+>;
 
 /** What a verification code is for. */
 export type Purpose = Schemas["CodeRequest"]["purpose"];
@@ -65,6 +68,11 @@ export class Accounts {
       params,
       body: { verificationCode, newPassword },
     });
+  }
+
+  /** Set a password by the token of an administrator's link, which its URL ends with. */
+  async redeemLink(token: string, newPassword: string): Promise<void> {
+    await this.#api.POST("/users/password-links", { body: { token, newPassword } });
   }
 
   /** Add a passkey of this device to the user who is logged in. */

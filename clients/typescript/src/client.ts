@@ -4,12 +4,15 @@ import type { MaybeOptionalInit } from "openapi-fetch";
 import { Accounts, type Authenticator, type LoginPageOptions, openLogin, type User } from "./accounts.js";
 import { type Api, createApi, type PathsWith } from "./api.js";
 import { Download, type DownloadOptions, type Target } from "./downloads.js";
-import { CaptchaRequired, type Challenge, SecondFactorRequired, UnauthorizedError } from "./errors.js";
+import { CaptchaRequired, type Challenge, PasswordChangeRequired, SecondFactorRequired, UnauthorizedError } from "./errors.js";
 import type { components, paths } from "./openapi.js";
 import { type CollectionPath, type Item, iterate } from "./paging.js";
+import { ServiceAccounts } from "./service-accounts.js";
 import { type LoggedInUser, MemoryTokens, type Tokens, type TokenStore, WatchedTokens } from "./tokens.js";
 import { Transport } from "./transport.js";
 import { type Node, type Source, Upload, type UploadOptions } from "./uploads.js";
+import { UserImports } from "./user-imports.js";
+import { Users } from "./users.js";
 
 type Schemas = components["schemas"];
 type LoginBody = Schemas["Login"];
@@ -46,6 +49,8 @@ export interface ClientOptions {
 /** A login: `username` and `password`, or another proof. */
 export interface LoginOptions extends LoginBody {
   secondFactor?: SecondFactorHook;
+  /** Replaces a password that must be changed, such as a temporary one; others stay. */
+  newPassword?: string | null;
 }
 
 export interface StepUpOptions {
@@ -54,17 +59,28 @@ export interface StepUpOptions {
   secondFactor?: SecondFactorHook;
 }
 
+/** Why a user is impersonated, and for how many minutes, at most 60. */
+export type ImpersonationOptions = Schemas["NewImpersonation"];
+
 /** A client of one server, as one user. */
 export class Client {
   /** All operations, typed by the OpenAPI document. They throw `ApiError`. */
   readonly api: Api;
   /** Registration, codes, passwords and passkeys. */
   readonly accounts: Accounts;
+  /** Users as administrators manage them. */
+  readonly users: Users;
+  /** Imports of users of another system. */
+  readonly userImports: UserImports;
+  /** Service accounts of the server. */
+  readonly serviceAccounts: ServiceAccounts;
+  readonly #options: ClientOptions;
   readonly #transport: Transport;
   readonly #tokens: WatchedTokens;
   readonly #captcha: CaptchaHook | undefined;
 
   constructor(options: ClientOptions) {
+    this.#options = options;
     this.#captcha = options.captcha;
     this.#tokens = new WatchedTokens(options.tokens ?? new MemoryTokens());
     this.#transport = new Transport({
@@ -76,6 +92,9 @@ export class Client {
     });
     this.api = createApi(this.#transport);
     this.accounts = new Accounts(this.api, () => this.#solved());
+    this.users = new Users(this.api, this.#transport);
+    this.userImports = new UserImports(this.api, this.#transport);
+    this.serviceAccounts = new ServiceAccounts(this.api);
   }
 
   /** Return the user of the login, without a request; nothing without a login. */
@@ -111,7 +130,16 @@ export class Client {
   }
 
   /** Log in, and keep the tokens. Throws `SecondFactorRequired` without the hook that answers it. */
-  async logIn({ secondFactor, ...body }: LoginOptions): Promise<Tokens> {
+  async logIn({ newPassword, ...options }: LoginOptions): Promise<Tokens> {
+    try {
+      return await this.#logIn(options);
+    } catch (error) {
+      if (!(error instanceof PasswordChangeRequired) || !newPassword) throw error;
+      return await this.#logIn({ ...options, newPassword });
+    }
+  }
+
+  async #logIn({ secondFactor, ...body }: LoginOptions): Promise<Tokens> {
     const logIn = (next: LoginBody): Promise<Tokens> => this.#post("/authorizations", next);
     try {
       return await this.#keep(await this.#solving(logIn, body));
@@ -138,6 +166,14 @@ export class Client {
       if (!(error instanceof SecondFactorRequired) || !secondFactor) throw error;
       await answering(error, secondFactor, stepUp);
     }
+  }
+
+  /** Begin to act as a user, for an administrator; the user sees it in the list of logins. */
+  async impersonate(userId: string, options: ImpersonationOptions): Promise<ImpersonatedClient> {
+    const init = { params: { path: { userId } }, body: options };
+    const { data } = await this.api.POST("/users/{userId}/impersonation", init);
+    const { url, fetch, retryDelay } = this.#options;
+    return new ImpersonatedClient(data, { url, ...(fetch && { fetch }), ...(retryDelay !== undefined && { retryDelay }) });
   }
 
   /** Exchange the refresh token now. Requests do so on their own when the access token has expired. */
@@ -237,6 +273,30 @@ export class Client {
   async #keep(tokens: Tokens): Promise<Tokens> {
     await this.#transport.tokens.save(tokens);
     return tokens;
+  }
+}
+
+/**
+ * A client that reads as another user, and changes nothing: `Client.impersonate`.
+ *
+ * It is never refreshed: after `expiresAt`, or when the user or the administrator has ended it, its
+ * requests fail with `error.token-invalid`.
+ */
+export class ImpersonatedClient extends Client {
+  readonly expiresAt: string;
+
+  constructor({ accessToken, expiresAt }: Schemas["Impersonation"], options: ClientOptions) {
+    super({ ...options, key: accessToken });
+    this.expiresAt = expiresAt;
+  }
+
+  /** End the impersonation on the server, unless it has ended already. */
+  async end(): Promise<void> {
+    try {
+      await this.logOut();
+    } catch (error) {
+      if (!(error instanceof UnauthorizedError)) throw error;
+    }
   }
 }
 

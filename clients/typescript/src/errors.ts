@@ -92,6 +92,9 @@ export class ServerError extends ApiError {}
 /** The login needs the solution of a captcha. */
 export class CaptchaRequired extends BadRequestError {}
 
+/** The password is right, but must be changed: log in with `newPassword`. */
+export class PasswordChangeRequired extends UnauthorizedError {}
+
 /** The login needs a second factor: log in with an answer to `challenge`. */
 export class SecondFactorRequired extends UnauthorizedError {
   readonly challenge: Challenge;
@@ -114,6 +117,7 @@ export class FactorEnrolmentRequired extends UnauthorizedError {
 
 const BY_CODE: Record<string, typeof ApiError> = {
   "error.captcha-required": CaptchaRequired,
+  "error.password-change-required": PasswordChangeRequired,
   "error.second-factor-required": SecondFactorRequired,
   "error.second-factor-enrolment-required": FactorEnrolmentRequired,
 };

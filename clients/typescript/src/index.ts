@@ -8,6 +8,22 @@ export type { DownloadOptions, Target } from "./downloads.js";
 export * from "./errors.js";
 export type { components, operations, paths } from "./openapi.js";
 export type { CollectionPath, Item } from "./paging.js";
+export { ServiceAccounts } from "./service-accounts.js";
+export type { AccessKey, CreatedKey, NewKey, ServiceAccount } from "./service-accounts.js";
 export * from "./tokens.js";
 export { BrowserUploads, MemoryUploads } from "./uploads.js";
 export type { Node, Progress, Source, UploadOptions, UploadState } from "./uploads.js";
+export { UserImports } from "./user-imports.js";
+export type { LineError, UserImport, UserImportOptions, UserLines, WaitOptions } from "./user-imports.js";
+export { Users } from "./users.js";
+export type {
+  ContactKind,
+  ManagedUser,
+  Metadata,
+  NewPasswordLink,
+  PasswordLink,
+  Suspension,
+  TemporaryPassword,
+  UserChange,
+  UserFilters,
+} from "./users.js";

@@ -16,13 +16,16 @@ const DEVICE_PATHS: ReadonlySet<string> = new Set<keyof paths>([
   "/verification-codes",
 ]);
 const LONGEST_WAIT = 60;
+/** Milliseconds. A token that ends so soon is exchanged before a stream is sent. */
+const EARLY = 30_000;
 const TEMPORARY = new Set([502, 503, 504]);
 const IDEMPOTENT = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 
-/** A request. Its body can be sent again, unlike a stream. */
-export interface Call extends Omit<RequestInit, "body" | "headers"> {
+/** A request. A stream is sent once; other bodies can be sent again. */
+export interface Call extends Omit<RequestInit, "headers"> {
   headers?: HeadersInit;
-  body?: Exclude<BodyInit, ReadableStream> | null;
+  /** Demanded for a stream: the response is read after the whole body is sent. */
+  duplex?: "half";
 }
 
 export interface TransportOptions {
@@ -54,11 +57,12 @@ export class Transport {
    * Throws {@link ApiError}, or {@link ConnectionFailed} if no response arrived.
    */
   async send(path: string, call: Call = {}): Promise<Response> {
+    if (isStreamed(call)) await this.#refreshSoonExpiring();
     const token = await this.#token();
     try {
       return await this.sendWith(token, path, call);
     } catch (error) {
-      if (!token || this.#options.key || !isTokenInvalid(error)) throw error;
+      if (!token || this.#options.key || isStreamed(call) || !isTokenInvalid(error)) throw error;
       const { accessToken } = await this.refresh(token);
       return await this.sendWith(accessToken, path, call);
     }
@@ -75,7 +79,7 @@ export class Transport {
       try {
         return await this.#sendOnce(url, { ...call, headers });
       } catch (error) {
-        if (attempt === ATTEMPTS || !mayRepeat(error, call.method ?? "GET")) throw error;
+        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, call.method ?? "GET")) throw error;
         await this.pause(attempt, error, call.signal);
       }
     }
@@ -105,6 +109,13 @@ export class Transport {
 
   async #token(): Promise<string | undefined> {
     return this.#options.key ?? (await this.tokens.load())?.accessToken;
+  }
+
+  /** Exchange the token before a stream is sent, because the stream cannot be sent again. */
+  async #refreshSoonExpiring(): Promise<void> {
+    if (this.#options.key) return;
+    const tokens = await this.tokens.load();
+    if (tokens && Date.parse(tokens.expiresAt) < Date.now() + EARLY) await this.refresh(tokens.accessToken);
   }
 
   async #sendOnce(url: string, call: Call): Promise<Response> {
@@ -142,6 +153,10 @@ export class Transport {
   }
 }
 
+function isStreamed(call: Call): boolean {
+  return call.body instanceof ReadableStream;
+}
+
 /** Return whether the server refused the token itself: it has expired, or the login has ended. */
 function isTokenInvalid(error: unknown): boolean {
   return error instanceof UnauthorizedError && error.code === "error.token-invalid";
@@ -160,7 +175,7 @@ function mayRepeat(error: unknown, method: string): boolean {
 }
 
 /** Return after some milliseconds; throw when the signal aborts. */
-function sleep(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
+export function sleep(milliseconds: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const timer = setTimeout(() => {

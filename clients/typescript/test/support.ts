@@ -23,6 +23,13 @@ export async function createUser(): Promise<string> {
   return username;
 }
 
+/** Return the client of the administrator of the server. */
+export async function administrator(): Promise<Client> {
+  const client = createClient();
+  await client.logIn({ username: process.env["STRONGROOM_ADMINISTRATOR"]!, password: PASSWORD });
+  return client;
+}
+
 /** Return the client of a new user. */
 export async function loggedIn(options: Partial<ClientOptions> = {}): Promise<Client> {
   const client = createClient(options);

@@ -3,19 +3,22 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.testing.state import OpenedPlugin, opened_plugin
-from strongroom_login_pages.codes import LIFETIME, LoginCodes, challenge_of
-from strongroom_login_pages.models import codes
+from strongroom_login_pages.front_ends.codes import LIFETIME, LoginCodes, challenge_of
+from strongroom_login_pages.front_ends.models import codes
 from strongroom_login_pages.options import LoginPagesOptions
 
 # RFC 7636, appendix B.
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-TOKENS = {"accessToken": "secret"}
+USER = "0190a1b2-0000-7000-8000-000000000000"
+TOKENS: dict[str, Any] = {"accessToken": "secret", "user": {"id": USER}}
 
 
 @pytest.fixture
@@ -89,3 +92,17 @@ def test_a_return_url_must_be_safe(url: str) -> None:
 
 def test_front_ends_on_the_same_machine_need_no_tls() -> None:
     LoginPagesOptions(return_urls=("http://localhost:3000/callback", "https://app.example.com/?a=b"))
+
+
+def test_a_code_ends_with_the_logins_of_its_user(opened: OpenedPlugin, login_codes: LoginCodes) -> None:
+    other = {**TOKENS, "user": {"id": "other"}}
+    code, of_other = (login_codes.issue(tokens, CHALLENGE) for tokens in (TOKENS, other))
+    in_tenant = Deactivation(USER, DeactivationCause.MEMBERSHIP_END, "tenant")
+    with opened.host.database.write() as transaction:
+        login_codes.deactivate(transaction, in_tenant)
+    kept = login_codes.issue(TOKENS, CHALLENGE)
+    assert login_codes.redeem(kept, VERIFIER) == TOKENS
+    with opened.host.database.write() as transaction:
+        login_codes.deactivate(transaction, Deactivation(USER, DeactivationCause.SUSPENSION))
+    assert login_codes.redeem(code, VERIFIER) is None
+    assert login_codes.redeem(of_other, VERIFIER) == other

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.state import (
+    DeactivationsContract,
     JobsContract,
     OpenedPlugin,
     OptionsContract,
@@ -26,6 +27,10 @@ class TestOptions(OptionsContract):
 
 class TestTables(TablesContract):
     """The table."""
+
+
+class TestDeactivations(DeactivationsContract):
+    """The end of login codes."""
 
 
 class TestJobs(JobsContract):

@@ -6,8 +6,6 @@ import time
 from base64 import urlsafe_b64decode
 from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
-from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -16,13 +14,16 @@ import pyotp
 import pytest
 from tests.support.totp import wrong_code
 
+from strongroom.testing.browser import Browser as AnyBrowser
+from strongroom.testing.browser import Forms
+from strongroom.testing.pages import PasswordPagesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, Reply, live_server
 from strongroom.testing.wsgi import WsgiApplicationContract
-from strongroom_login_pages.codes import challenge_of
+from strongroom_login_pages.front_ends.codes import challenge_of
 
 FRONT_END = "https://app.example.com/callback?from=login"
-COOKIE = "strongroom-account"
+COOKIE = "strongroom-session"
 
 
 @pytest.fixture(scope="module")
@@ -42,65 +43,29 @@ class TestPages(WsgiApplicationContract):
         return "/account"
 
 
+class TestPasswordPage(PasswordPagesContract):
+    @pytest.fixture
+    def path(self) -> str:
+        return "/account/password-links/"
+
+
 class TestRoutes(RoutesContract):
     @pytest.fixture
     def tag(self) -> str:
         return "login pages"
 
 
-class Forms(HTMLParser):
-    """The forms of a page: the hidden fields by action."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.fields: dict[str, dict[str, str]] = {}
-        self._current: dict[str, str] = {}
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        if tag == "form":
-            self._current = self.fields.setdefault(values["action"], {})
-        elif tag == "input" and values.get("type") == "hidden":
-            self._current[values["name"]] = values["value"]
-
-
-class Browser:
-    """A browser without scripts."""
-
-    def __init__(self, server: LiveServer, **headers: str) -> None:
-        self._server = server
-        self._headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.cookies: dict[str, str] = {}
-        self.page = Reply(0, {}, b"")
-        self.path = ""
-
-    def open(self, path: str, form: dict[str, str] | None = None, **headers: str) -> Reply:
-        """Open a page, or send a form to it; follow redirects on the server."""
-        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        sent = {**self._headers, **headers, **({"Cookie": cookies} if cookies else {})}
-        body = None
-        if form is not None:
-            sent["Content-Type"] = "application/x-www-form-urlencoded"
-            body = urlencode(form).encode()
-        self.path = path
-        self.page = self._server.request(
-            "GET" if form is None else "POST", path, headers=sent, body=body
-        )
-        set_cookie = SimpleCookie(self.page.headers.get("set-cookie", ""))
-        self.cookies.update({name: morsel.value for name, morsel in set_cookie.items()})
-        location = self.page.headers.get("location", "")
-        return self.open(location) if location.startswith("/") else self.page
+class Browser(AnyBrowser):
+    """A browser without scripts, in front of the pages of the account."""
 
     def send(self, action: str, **fields: str) -> Reply:
         """Fill in a form of the page, and send it."""
-        path = f"/account/{action}"
-        return self.open(path, {**Forms(self.page.text).fields[path], **fields})
+        return self.submit(f"/account/{action}", **fields)
 
     def log_in(self, user: LiveUser, password: str = PASSWORD) -> Reply:
-        """Log in with the password."""
+        """Log in with the password, also again."""
         self.open("/account/login")
-        return self.send("login", username=user.email, password=password)
+        return super().log_in(user, password)
 
     @property
     def message(self) -> str:
@@ -217,8 +182,9 @@ def test_a_removed_app_is_not_asked_for(browser: Browser, enrolling_user: LiveUs
     browser.send("logout")
     browser.log_in(enrolling_user)
     browser.send("challenge", totp=app.code())
-    (removal,) = (path for path in Forms(browser.page.text).fields if path.endswith("/removal"))
-    browser.send(removal.removeprefix("/account/"))
+    (removal,) = re.findall(r'href="(/account/factors/[^"]+/removal)"', browser.page.text)
+    browser.open(removal)
+    browser.submit(removal)
     assert browser.message == "Removed."
     browser.log_in(enrolling_user)
     assert browser.path == "/account/"
@@ -272,7 +238,8 @@ def test_each_browser_is_a_device_of_its_own(server: LiveServer) -> None:
     headers = {"Authorization": f"Bearer {person.token}"}
     reply = server.request("GET", "/users/me/authorizations?pageSize=50", headers=headers)
     devices = Counter(login["device"] for login in reply.json()["data"] if login["device"])
-    assert sorted(devices.values()) == [2, 2]
+    # Each login ends the one that the browser had before.
+    assert sorted(devices.values()) == [1, 1]
 
 
 def test_pages_of_the_account_need_a_login(browser: Browser) -> None:
@@ -489,3 +456,63 @@ def test_odd_forms_are_no_errors_of_the_server(browser: Browser, user: LiveUser)
             if browser.path != "/account/":
                 browser.log_in(user)
             csrf = Forms(browser.page.text).fields["/account/logout"]["csrf"]
+
+
+NEW = "Another1Horse"
+
+
+@pytest.fixture(scope="module")
+def root(server: LiveServer) -> LiveUser:
+    return server.user(admin=True)
+
+
+def link_of(server: LiveServer, root: LiveUser, user: LiveUser) -> str:
+    """Return the path of a link that sets the password of a user."""
+    path, body = f"/users/{user.id}/links", {"kind": "reset", "send": False}
+    issued = server.succeed("POST", path, by=root, json_body=body)
+    return str(urlsplit(issued["url"]).path)
+
+
+def test_a_temporary_password_is_replaced_in_the_login(server: LiveServer, root: LiveUser) -> None:
+    browser, user = Browser(server), server.user()
+    path = f"/users/{user.id}/temporary-password"
+    password = server.succeed("POST", path, by=root)["password"]
+    browser.log_in(user, password)
+    assert browser.page.status == 400
+    assert "Choose a new password" in browser.page.text
+    # Neither the page nor the cookie contains the password.
+    assert password not in browser.page.text
+    browser.send("login", password=password, newPassword="weak")
+    assert browser.message.startswith("Choose another password")
+    browser.send("login", password="Wrong1Horse", newPassword=NEW)
+    assert browser.message.startswith("The login failed")
+    browser.send("login", password=password, newPassword=NEW)
+    assert browser.path == "/account/"
+
+
+def test_a_link_sets_a_password_and_opening_it_changes_nothing(
+    server: LiveServer, root: LiveUser
+) -> None:
+    browser, user = Browser(server), server.user()
+    path = link_of(server, root, user)
+    for method in ("GET", "HEAD", "GET"):
+        reply = server.request(method, path)
+        assert reply.status == 200
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cache-control"] == "no-store"
+    # A form of another site has no secret of this browser.
+    assert server.request("POST", path, body=b"newPassword=" + NEW.encode()).status == 400
+    browser.open(f"{path}?lang=zh")
+    assert "设置密码" in browser.page.text
+    browser.open(f"{path}?lang=en")
+    action = path.removeprefix("/account/")
+    browser.send(action, newPassword="weak")
+    assert browser.message.startswith("Choose another password")
+    browser.send(action, newPassword=NEW)
+    assert browser.message == "The password is set. Log in with it."
+    browser.log_in(user, NEW)
+    assert browser.path == "/account/"
+    browser = Browser(server)
+    browser.open(path)
+    browser.send(action, newPassword=PASSWORD)
+    assert browser.message.startswith("This link was used before")

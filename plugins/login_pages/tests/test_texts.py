@@ -6,15 +6,27 @@ from pathlib import Path
 from string import Formatter
 
 import strongroom_login_pages
-from strongroom_login_pages.visit import TEXTS
+from strongroom.plugin_api.authentication import Scope
+from strongroom_login_pages.texts import ERROR_TEXTS
 
 PACKAGE = Path(strongroom_login_pages.__file__).parent
-ENGLISH, CHINESE = (
-    tomllib.loads((PACKAGE / "messages" / f"{language}.toml").read_text()) for language in ("en", "zh")
-)
-SOURCES = [*PACKAGE.glob("*.py"), *PACKAGE.glob("templates/*.html")]
-COMPUTED = {"totp", "recovery-code", *TEXTS}
-"""The types of factors and the codes of errors are keys, too."""
+TEMPLATES = [*PACKAGE.glob("templates/**/*.html")]
+SOURCES = [*PACKAGE.glob("**/*.py"), *TEMPLATES]
+COMPUTED = {"totp", "recovery-code", *ERROR_TEXTS, *(scope.value for scope in Scope)}
+"""The types of factors, the codes of errors and the scopes of access keys are keys, too."""
+
+
+def catalogue(language: str) -> dict[str, str]:
+    """Return the texts of all areas, each of which has keys of its own."""
+    areas = [
+        tomllib.loads(path.read_text()) for path in (PACKAGE / "messages").glob(f"*.{language}.toml")
+    ]
+    texts = {key: text for area in areas for key, text in area.items()}
+    assert len(texts) == sum(len(area) for area in areas)
+    return texts
+
+
+ENGLISH, CHINESE = catalogue("en"), catalogue("zh")
 
 
 def quoted() -> set[str]:
@@ -34,7 +46,7 @@ def test_both_languages_have_the_same_texts() -> None:
 
 
 def test_every_text_of_a_template_is_there() -> None:
-    templates = [path.read_text() for path in PACKAGE.glob("templates/*.html")]
+    templates = [path.read_text() for path in TEMPLATES]
     used = {key for text in templates for key in re.findall(r'text\("([^"]+)"', text)}
     assert len(used) > 40
     assert (used | COMPUTED | {"error.other"}) - ENGLISH.keys() == set()

@@ -35,7 +35,14 @@ class NoProofs:
     def check_password(self, username: str, password: str) -> Credential | None:
         return None
 
-    def spend_code(self, code: VerificationCode, recipient: str, purpose: str) -> Credential | None:
+    def spend_code(
+        self,
+        code: VerificationCode,
+        recipient: str,
+        purpose: str,
+        *,
+        client: Client | None = None,
+    ) -> Credential | None:
         return None
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.events import EventTypesContract
+from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
@@ -44,6 +45,10 @@ class TestJobs(JobsContract):
 
 class TestEventTypes(EventTypesContract):
     """The types of events."""
+
+
+class TestUserExports(UserExportsContract):
+    """The files of archives."""
 
 
 class TestMakerRoutes(RoutesContract):

@@ -65,9 +65,9 @@ ROWS: Final = (
     core(
         "search-tenant",
         "A search finds nodes of its own tenant.",
-        "content/nodes/name_index.py::contains_text",
-        'return (offset > 0) & (search_names.c.tenant_id == bindparam("tenant_id"))',
-        "return offset > 0",
+        "foundation/database/text_index.py::TextIndex.contains_part",
+        "return contains if self._scope is None else contains & self._in_scope()",
+        "return contains",
         "rest/test_search.py::TestVisibility::test_another_tenant_is_not_searched",
     ),
     core(

@@ -114,9 +114,44 @@ ROWS: Final = (
     core(
         "host-versions",
         "A number that no version has is not found.",
-        "assembly/plugin_host/host_files.py::_version_number",
+        "assembly/plugin_host/files/records.py::version_number",
         "if not 0 < number < _VERSIONS: raise NotFound",
         "",
         "rest/test_host_files.py::TestTrashAndVersions::test_versions_are_listed_read_and_restored",
+    ),
+    core(
+        "host-sink",
+        "A file that a plugin writes is committed after the end of the block.",
+        "assembly/plugin_host/files/sinks.py::PipedContent.check",
+        "self.pipe.await_end()",
+        "",
+        "rest/test_host_sinks.py"
+        "::test_a_storage_that_does_not_read_the_end_stores_nothing_of_a_block_that_raises",
+    ),
+    core(
+        "host-path",
+        "A path of names begins in a folder that the caller sees.",
+        "content/files/paths.py::PathLookup.resolve",
+        "if start is not None:",
+        "if False:",
+        "rest/test_host_paths.py::TestResolveFromAFolder"
+        "::test_a_folder_that_the_caller_does_not_see_reveals_no_names",
+    ),
+    core(
+        "host-step-up",
+        "A sensitive call of a plugin needs a recent proof of the caller's second factor.",
+        "assembly/plugin_host/acting.py::ActingUser.identity",
+        "if rule.sensitive is not None and caller.key is None:",
+        "if False:",
+        "rest/test_host_tenants.py"
+        "::test_a_request_needs_a_recent_second_factor_and_a_configured_plugin_does_not",
+    ),
+    core(
+        "named-leases",
+        "A named lease excludes others.",
+        "foundation/jobs/named_leases.py::NamedLeases.acquire",
+        'if _IS_EXCLUDED.scalar(connection, {**of_name, "shared": shared}) is not None: return None',
+        "",
+        "unit/foundation/jobs/test_named_leases.py::test_a_lease_excludes_others_until_it_ends",
     ),
 )

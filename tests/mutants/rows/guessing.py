@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import core
+from tests.mutants.modules import core, login_pages
 
 ROWS: Final = (
     core(
@@ -55,6 +55,47 @@ ROWS: Final = (
         "rest/test_users.py::test_a_code_of_another_purpose_does_not_register",
     ),
     core(
+        "links-device",
+        "The secret of a link counts on the device that requested the code.",
+        "identity/verification/codes.py::CodeService._presented",
+        'self._device_hash(device) if is_link and device is not None else ""',
+        "self._device_hash('laptop') if is_link else ''",
+        "login_email/rest/test_links.py::test_a_link_counts_on_no_other_device",
+    ),
+    core(
+        "links-secret",
+        "Without its secret, the device that requested a code logs in by none.",
+        "identity/verification/codes.py::CodeService._presented",
+        'hmac.compare_digest(code.code.encode("utf-8", "replace"), secret)',
+        "True",
+        "login_email/rest/test_links.py::test_five_wrong_codes_end_the_link_as_well",
+    ),
+    core(
+        "codes-former",
+        "A new code makes the former one of its device invalid.",
+        "identity/verification/codes.py::CodeService.create",
+        '_VOID_FORMER.execute(connection, {**sent_to, **of, "now": now})',
+        "pass",
+        "login_email/rest/test_login.py::test_a_new_code_of_a_device_makes_the_former_one_invalid",
+    ),
+    core(
+        "codes-strangers",
+        "No login code goes to an address that no user has, if its login creates none.",
+        "identity/verification/service.py::CodeSending.send",
+        "suppressed=not usable",
+        "suppressed=False",
+        "login_email/rest/test_login.py"
+        "::TestWithoutRegistration::test_an_address_without_a_user_gets_the_same_response_and_no_message",
+    ),
+    login_pages(
+        "links-browser",
+        "A link in another browser sends no login.",
+        "sign_in/code_links.py::CodeLinks.use",
+        "if not _is_of_browser(visit, link):",
+        "if False:",
+        "login_email/rest/test_links.py::TestPage::test_another_browser_cannot_send_the_form",
+    ),
+    core(
         "codes-captcha",
         "Sending a code takes a captcha.",
         "identity/verification/service.py::CodeSending.send",
@@ -66,7 +107,7 @@ ROWS: Final = (
         "codes-rates",
         "A device, a recipient and an address get so many codes.",
         "identity/verification/service.py::CodeSending.send",
-        "self._rates.spend(*self._allowances(recipient, client))",
+        "self._rates.spend(*self._allowances(recipient, client, limited_device))",
         "",
         "rest/test_verification_codes.py::test_one_code_a_minute_to_a_device",
     ),

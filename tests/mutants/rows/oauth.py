@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import core, wechat
+from tests.mutants.modules import core, dingtalk, wechat, wecom
 
 ROWS: Final = (
     core(
@@ -31,6 +31,14 @@ ROWS: Final = (
         "login_wechat/rest/test_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
     ),
     core(
+        "connections-proof",
+        "A browser that is logged in connects an account with a proof of the user.",
+        "assembly/plugin_host/host.py::PluginHost.bind",
+        "get_service(Reauthentication).require(identity, Proof(code, current_password))",
+        "",
+        "login_wechat/rest/test_connection.py::TestConnecting::test_a_wrong_code_is_corrected",
+    ),
+    core(
         "states-expiry",
         "A state lasts ten minutes.",
         "identity/sessions/oauth_states.py",
@@ -53,5 +61,57 @@ ROWS: Final = (
         'if not hmac.compare_digest(str(watermark.get("appid")).encode(), appid.encode()):',
         "if False:",
         "login_wechat/test_crypto.py::test_any_other_watermark_is_refused",
+    ),
+    dingtalk(
+        "dingtalk-outsiders",
+        "Only members of the company log in by DingTalk.",
+        "app.py::App.identify",
+        "if self._app.members_only:",
+        "if False:",
+        "login_dingtalk/test_app.py::TestRefusals"
+        "::test_members_of_other_companies_and_external_contacts_are_refused",
+    ),
+    dingtalk(
+        "dingtalk-contacts",
+        "External contacts of the company do not log in by DingTalk.",
+        "app.py::App._require_member",
+        'if contact.optional_integer("contact_type") != 0 or not contact.optional_text("userid"):',
+        'if not contact.optional_text("userid"):',
+        "login_dingtalk/test_app.py::TestRefusals"
+        "::test_members_of_other_companies_and_external_contacts_are_refused",
+    ),
+    dingtalk(
+        "dingtalk-company",
+        "The company of a code is compared, because browsers can change the URL that asks for it.",
+        "app.py::App._person",
+        'if self._app.exclusive_corp_id not in (None, tokens.optional_text("corpId")):',
+        "if False:",
+        "login_dingtalk/test_app.py::TestRefusals"
+        "::test_a_changed_url_does_not_bring_the_company_of_another_account",
+    ),
+    wecom(
+        "wecom-outsiders",
+        "Only members of the corporation log in by WeCom.",
+        "provider.py::WeComProvider._outsider",
+        "if self._app.members_only:",
+        "if False:",
+        "login_wecom/test_provider.py::TestIdentity::test_other_people_are_not_members",
+    ),
+    wecom(
+        "wecom-disabled",
+        "Members who are disabled or have left do not log in by WeCom.",
+        "provider.py::WeComProvider._name",
+        'if entry.optional_integer("status", 1) in _GONE:',
+        "if False:",
+        "login_wecom/test_provider.py::TestMembers::test_who_leave_are_members_no_more",
+    ),
+    wecom(
+        "wecom-case",
+        "The case of a userid of WeCom makes no second user.",
+        "people.py::member_credential",
+        "userid.lower()",
+        "userid",
+        "login_wecom/test_provider.py::TestIdentity"
+        "::test_a_member_is_known_by_corporation_and_userid_in_lowercase",
     ),
 )

@@ -289,4 +289,20 @@ ROWS: Final = (
         "return hashlib and secret",
         "share_links/rest/test_links.py::test_the_secret_is_stored_as_a_hash",
     ),
+    shares(
+        "shares-session-site",
+        "Other sites reach no route of the REST API with the session of a browser.",
+        "sessions.py::Sessions._session",
+        'is_own = request.headers.get("Sec-Fetch-Site") == "same-origin"',
+        "is_own = True",
+        "share_links/rest/test_sessions.py::test_other_sites_reach_no_route_of_the_api_with_the_session",
+    ),
+    shares(
+        "shares-session-csrf",
+        "A form of another page drops nothing with the session of a browser.",
+        "sessions.py::Sessions.user_id",
+        "self._host.browser.require_csrf(_sent_csrf())",
+        "pass",
+        "share_links/rest/test_sessions.py::test_a_form_of_another_page_drops_nothing",
+    ),
 )

@@ -6,6 +6,22 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "brand-types",
+        "A file of the brand has a type that its setting allows.",
+        "web/http/brand_files.py::read_brand_file",
+        "if suffix is None:",
+        "if False:",
+        "unit/web/http/test_brand_files.py::test_other_content_is_refused",
+    ),
+    core(
+        "brand-values",
+        "Values of the brand are harmless in pages.",
+        "foundation/config/page_settings.py::_require",
+        "if value is not None and (fault := check(value)):",
+        "if value is not None and not (fault := check(value)) and fault:",
+        "unit/foundation/config/test_hostile_brands.py::test_a_hostile_value_is_refused_by_its_key",
+    ),
+    core(
         "input-crumbs",
         "A body of single bytes is refused.",
         "web/gateway/bodies.py::is_crumbled",

@@ -9,13 +9,22 @@ import pytest
 from click.testing import CliRunner
 from hatchling.builders.wheel import WheelBuilder
 
+from strongroom_login_alipay.commands import alipay
+from strongroom_login_dingtalk.commands import dingtalk
+from strongroom_login_feishu.commands import feishu
+from strongroom_login_oidc.commands import oidc
 from strongroom_login_sms.commands import sms
 from strongroom_login_wechat.commands import wechat
+from strongroom_login_wecom.commands import wecom
 from strongroom_storage_oss.commands import oss
 
 ROOT = Path(__file__).parents[3]
 PROJECTS = [ROOT, *(path.parent for path in sorted(ROOT.glob("plugins/*/pyproject.toml")))]
-COMMANDS = pytest.mark.parametrize("command", [sms, wechat, oss], ids=lambda command: command.name)
+COMMANDS = pytest.mark.parametrize(
+    "command",
+    [sms, wechat, dingtalk, oidc, wecom, oss, feishu, alipay],
+    ids=lambda command: command.name,
+)
 
 
 @COMMANDS

@@ -89,7 +89,7 @@ def test_a_one_file_plugin_is_written_once_and_only_if_one_file_is_enough(tmp_pa
     assert "table plugins need a package; omit --one-file" in refused.stderr
 
 
-ONE_FILE = sorted({kind.name for kind in KINDS} - {"login", "table", "wsgi"})
+ONE_FILE = sorted({kind.name for kind in KINDS} - {"login", "pages", "redirect", "table", "wsgi"})
 
 
 @pytest.mark.parametrize("kind", ONE_FILE)

@@ -1,8 +1,8 @@
 """Client of Strongroom: accounts, tenants and files of a server."""
 
 from . import _catalogue as errors_by_code
-from ._async.client import AsyncClient
-from ._sync.client import Captcha, Client, SecondFactor
+from ._async.client import AsyncClient, AsyncImpersonatedClient
+from ._sync.client import Captcha, Client, ImpersonatedClient, SecondFactor
 from .errors import (
     ApiError,
     BadRequestError,
@@ -29,6 +29,7 @@ __all__ = [
     "UNSET",
     "ApiError",
     "AsyncClient",
+    "AsyncImpersonatedClient",
     "BadRequestError",
     "Captcha",
     "Client",
@@ -40,6 +41,7 @@ __all__ = [
     "FileTokens",
     "FolderUploads",
     "ForbiddenError",
+    "ImpersonatedClient",
     "IntegrityError",
     "MemoryTokens",
     "MemoryUploads",

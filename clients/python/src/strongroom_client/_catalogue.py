@@ -11,6 +11,10 @@ from .errors import (
 )
 
 
+class AccountLinkInvalid(BadRequestError, code="error.account-link-invalid"):
+    """400 `error.account-link-invalid`: The link is unknown, already used or expired."""
+
+
 class AmbiguousToken(BadRequestError, code="error.ambiguous-token"):
     """400 `error.ambiguous-token`: The request has two different tokens; send one."""
 
@@ -33,6 +37,10 @@ class DigestMismatch(BadRequestError, code="error.digest-mismatch"):
 
 class FactorInvalid(BadRequestError, code="error.factor-invalid"):
     """400 `error.factor-invalid`: The answer does not enrol the factor."""
+
+
+class FormRefused(BadRequestError, code="error.form-refused"):
+    """400 `error.form-refused`: Another page sent the form; open the page again."""
 
 
 class LoginCodeInvalid(BadRequestError, code="error.login-code-invalid"):
@@ -103,6 +111,10 @@ class InvalidCredentials(UnauthorizedError, code="error.invalid-credentials"):
     """401 `error.invalid-credentials`: The credential is unknown, or its proof is wrong."""
 
 
+class PasswordChangeRequired(UnauthorizedError, code="error.password-change-required"):
+    """401 `error.password-change-required`: The password must be changed: repeat the login with newPassword."""
+
+
 class SecondFactorEnrolmentRequired(UnauthorizedError, code="error.second-factor-enrolment-required"):
     """401 `error.second-factor-enrolment-required`: The user must enrol a second factor first; see enrolment."""
 
@@ -163,6 +175,10 @@ class FreshProofRequired(ForbiddenError, code="error.fresh-proof-required"):
     """403 `error.fresh-proof-required`: Requires a verification code, the current password or a recent login."""
 
 
+class ImpersonationRefused(ForbiddenError, code="error.impersonation-refused"):
+    """403 `error.impersonation-refused`: An impersonation reads only; log in as the user."""
+
+
 class InsufficientScope(ForbiddenError, code="error.insufficient-scope"):
     """403 `error.insufficient-scope`: The access key lacks the scope of this operation."""
 
@@ -197,6 +213,10 @@ class ShareMakerOnly(ForbiddenError, code="error.share-maker-only"):
 
 class SharePasswordWrong(ForbiddenError, code="error.share-password-wrong"):
     """403 `error.share-password-wrong`: The password is wrong."""
+
+
+class TermsNotAccepted(ForbiddenError, code="error.terms-not-accepted"):
+    """403 `error.terms-not-accepted`: The terms must be accepted first; see consent."""
 
 
 class UserSuspended(ForbiddenError, code="error.user-suspended"):
@@ -240,7 +260,7 @@ class RequestTimeout(BadRequestError, code="error.request-timeout"):
 
 
 class CredentialConflict(ConflictError, code="error.credential-conflict"):
-    """409 `error.credential-conflict`: The proven credentials belong to two different users."""
+    """409 `error.credential-conflict`: The credentials belong to another user; log in and bind them."""
 
 
 class CredentialTaken(ConflictError, code="error.credential-taken"):
@@ -289,6 +309,10 @@ class NotScannedYet(ConflictError, code="error.not-scanned-yet"):
 
 class OffsetConflict(ConflictError, code="error.offset-conflict"):
     """409 `error.offset-conflict`: Upload-Offset does not match the upload; get it by HEAD."""
+
+
+class OwnAccount(ConflictError, code="error.own-account"):
+    """409 `error.own-account`: Another administrator must make this change to your account."""
 
 
 class ParentGone(ConflictError, code="error.parent-gone"):
@@ -373,6 +397,10 @@ class PayloadTooLarge(BadRequestError, code="error.payload-too-large"):
 
 class PictureTooLarge(BadRequestError, code="error.picture-too-large"):
     """413 `error.picture-too-large`: The image has too many pixels, or decoding is too expensive."""
+
+
+class ShareDropFull(BadRequestError, code="error.share-drop-full"):
+    """413 `error.share-drop-full`: The drop box is full."""
 
 
 class ShareDropTooLarge(BadRequestError, code="error.share-drop-too-large"):

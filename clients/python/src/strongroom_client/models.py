@@ -11,7 +11,15 @@ from .operations import UNSET, Unset
 
 if TYPE_CHECKING:
     AccessKeyScopesItem: TypeAlias = Literal[
-        "audit:read", "files:read", "files:share", "files:write", "tenants:read", "users:read"
+        "audit:read",
+        "files:read",
+        "files:share",
+        "files:write",
+        "tenants:read",
+        "tenants:write",
+        "users:impersonate",
+        "users:read",
+        "users:write",
     ]
     AccessPermission: TypeAlias = Literal["manage", "none", "read", "write"]
     AccessReasonPermission: TypeAlias = Literal["manage", "read", "write"]
@@ -25,10 +33,19 @@ if TYPE_CHECKING:
     CodeRequestPurpose: TypeAlias = Literal["bind", "login", "register", "reset-password", "unbind"]
     CopyFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     CreatedKeyScopesItem: TypeAlias = Literal[
-        "audit:read", "files:read", "files:share", "files:write", "tenants:read", "users:read"
+        "audit:read",
+        "files:read",
+        "files:share",
+        "files:write",
+        "tenants:read",
+        "tenants:write",
+        "users:impersonate",
+        "users:read",
+        "users:write",
     ]
     CreateFolderInFolderOnConflict: TypeAlias = Literal["fail", "rename"]
     CreateFolderOnConflict: TypeAlias = Literal["fail", "rename"]
+    CreateUserImportOnConflict: TypeAlias = Literal["fail", "skip", "update"]
     DescriptionKind: TypeAlias = Literal["drop", "preview", "read", "write"]
     DescriptionType: TypeAlias = Literal["file", "folder"]
     DropLayout: TypeAlias = Literal["by-visitor", "flat"]
@@ -70,6 +87,9 @@ if TYPE_CHECKING:
     ]
     ListFilesTypeType0: TypeAlias = Literal["file", "folder"]
     ListShareOpeningsWhatType0: TypeAlias = Literal["download", "drop", "open"]
+    ListUsersSort: TypeAlias = Literal[
+        "-createdAt", "-lastLoginAt", "-name", "createdAt", "lastLoginAt", "name"
+    ]
     ListUsersStatus: TypeAlias = Literal["active", "suspended"]
     ListUsersType: TypeAlias = Literal["ADMIN", "SERVICE", "USER"]
     ListWebhookDeliveriesOutcome: TypeAlias = Literal["failed", "pending", "refused", "succeeded"]
@@ -78,11 +98,28 @@ if TYPE_CHECKING:
     NewGroupGrantPermission: TypeAlias = Literal["manage", "read", "write"]
     NewInvitationRole: TypeAlias = Literal["admin", "member", "records"]
     NewKeyScopesItem: TypeAlias = Literal[
-        "audit:read", "files:read", "files:share", "files:write", "tenants:read", "users:read"
+        "audit:read",
+        "files:read",
+        "files:share",
+        "files:write",
+        "tenants:read",
+        "tenants:write",
+        "users:impersonate",
+        "users:read",
+        "users:write",
     ]
+    NewPasswordLinkKind: TypeAlias = Literal["invite", "reset"]
     NewRetentionMode: TypeAlias = Literal["compliance", "governance"]
     NewServiceKeyScopesItem: TypeAlias = Literal[
-        "audit:read", "files:read", "files:share", "files:write", "tenants:read", "users:read"
+        "audit:read",
+        "files:read",
+        "files:share",
+        "files:write",
+        "tenants:read",
+        "tenants:write",
+        "users:impersonate",
+        "users:read",
+        "users:write",
     ]
     NewShareAudienceType0: TypeAlias = Literal["anyone", "logged-in", "members"]
     NewShareKind: TypeAlias = Literal["drop", "preview", "read", "write"]
@@ -113,7 +150,9 @@ if TYPE_CHECKING:
     TrashedFileType: TypeAlias = Literal["file", "folder"]
     UploadFileIntoFolderOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     UploadFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
+    UserChangeStatus: TypeAlias = Literal["active", "suspended"]
     UserChangeType: TypeAlias = Literal["ADMIN", "SERVICE", "USER"]
+    UserImportState: TypeAlias = Literal["cancelled", "finished", "receiving", "running", "waiting"]
     UserStatus: TypeAlias = Literal["active", "suspended"]
     UserType: TypeAlias = Literal["ADMIN", "SERVICE", "USER"]
     VersionScan: TypeAlias = Literal[
@@ -136,6 +175,7 @@ else:
     CreatedKeyScopesItem = str
     CreateFolderInFolderOnConflict = str
     CreateFolderOnConflict = str
+    CreateUserImportOnConflict = str
     DescriptionKind = str
     DescriptionType = str
     DropLayout = str
@@ -153,6 +193,7 @@ else:
     ListFilesSort = str
     ListFilesTypeType0 = str
     ListShareOpeningsWhatType0 = str
+    ListUsersSort = str
     ListUsersStatus = str
     ListUsersType = str
     ListWebhookDeliveriesOutcome = str
@@ -161,6 +202,7 @@ else:
     NewGroupGrantPermission = str
     NewInvitationRole = str
     NewKeyScopesItem = str
+    NewPasswordLinkKind = str
     NewRetentionMode = str
     NewServiceKeyScopesItem = str
     NewShareAudienceType0 = str
@@ -188,7 +230,9 @@ else:
     TrashedFileType = str
     UploadFileIntoFolderOnConflict = str
     UploadFileOnConflict = str
+    UserChangeStatus = str
     UserChangeType = str
+    UserImportState = str
     UserStatus = str
     UserType = str
     VersionScan = str
@@ -314,6 +358,8 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     """To within a minute"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     """If not renewed"""
+    actor: None | Reference
+    """The administrator who impersonates the user"""
     current: bool
     """Whether this request uses it"""
 
@@ -389,6 +435,8 @@ class BoundCredential(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     value: str
+    verified: bool
+    """Whether a proof, or an administrator, has verified it"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
 
 
@@ -487,6 +535,8 @@ class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     captcha: CaptchaAnswer | None | Unset = UNSET
     invitation: None | str | Unset = UNSET
     """For `register`, if only invited users can: the invitation's secret"""
+    link: bool | Unset = UNSET
+    """For a login by e-mail: also send a link, which counts on this device only. Ignored for others, and on servers without login pages"""
 
 
 class ConfirmedFactor(msgspec.Struct, frozen=True, kw_only=True):
@@ -495,6 +545,21 @@ class ConfirmedFactor(msgspec.Struct, frozen=True, kw_only=True):
     factor: Factor
     shown: ConfirmedFactorShown
     """Such as `recoveryCodes`"""
+
+
+class Consent(msgspec.Struct, frozen=True, kw_only=True):
+    """`Consent` of the API."""
+
+    id: str
+    accepted_terms: str = msgspec.field(name="acceptedTerms")
+
+
+class Contact(msgspec.Struct, frozen=True, kw_only=True):
+    """`Contact` of the API."""
+
+    value: str
+    verified: bool | Unset = UNSET
+    """Whether the contact counts as proven"""
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True):
@@ -717,6 +782,8 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     """Only with `error.second-factor-required`: `id`, `methods`, `expiresAt`"""
     enrolment: ErrorEnrolment | Unset = UNSET
     """Only with `error.second-factor-enrolment-required`"""
+    consent: ErrorConsent | Unset = UNSET
+    """Only with `error.terms-not-accepted`: `version`, `termsUrl`, `privacyUrl`, and `id` and `expiresAt` if a login can continue"""
     hold: HoldReason | Unset = UNSET
     retained_until: datetime.datetime | Unset = msgspec.field(default=UNSET, name="retainedUntil")
     """Only with `error.retained`"""
@@ -947,6 +1014,16 @@ class HoldReason(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime.datetime | None
 
 
+class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
+    """`Impersonation` of the API."""
+
+    id: str
+    """`DELETE /authorizations/{id}` ends it"""
+    access_token: str = msgspec.field(name="accessToken")
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    user: LoggedInUser
+
+
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     """`Invitation` of the API."""
 
@@ -968,6 +1045,19 @@ class InvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
     meta: Meta
     data: list[Invitation]
     included: InvitationCollectionIncluded
+
+
+class InvitationPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """`InvitationPreview` of the API."""
+
+    id: str
+    tenant_id: str = msgspec.field(name="tenantId")
+    tenant_name: str = msgspec.field(name="tenantName")
+    inviter_name: str = msgspec.field(name="inviterName")
+    email: None | str
+    mobile: None | str
+    role: str
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class InvitationSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1049,6 +1139,12 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
         default=UNSET, name="verificationCode"
     )
     captcha: CaptchaAnswer | None | Unset = UNSET
+    new_password: None | str | Unset = msgspec.field(default=UNSET, name="newPassword")
+    """With `password`: replaces it, if `error.password-change-required`"""
+    accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
+    """The version of the terms that a user accepts who is registered by it"""
+    consent: Consent | None | Unset = UNSET
+    """Alone: continues a login after `error.terms-not-accepted`"""
 
 
 class LoginCode(msgspec.Struct, frozen=True, kw_only=True):
@@ -1082,6 +1178,49 @@ class LoginPasskeyNewChallenge(msgspec.Struct, frozen=True, kw_only=True):
     """`LoginPasskeyNewChallenge` of the API."""
 
     pass
+
+
+class LoginProvider(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginProvider` of the API."""
+
+    name: str
+    """Unique among all providers"""
+    kind: None | str
+    """The name of its login method"""
+    display_name: str = msgspec.field(name="displayName")
+    """The name of the platform"""
+    label: str
+    """The text of a button"""
+    icon_url: None | str = msgspec.field(name="iconUrl")
+    """A picture"""
+    login_url: str = msgspec.field(name="loginUrl")
+    """Begins a login that ends on the login page of this server"""
+    shows_qr_code: bool = msgspec.field(name="showsQrCode")
+    """Whether the page of the platform shows a QR code"""
+    works_in: list[str] = msgspec.field(name="worksIn")
+    """Words in the User-Agent of browsers that it needs; empty: any"""
+    fails_in: list[str] = msgspec.field(name="failsIn")
+    """Words in the User-Agent of browsers that it does not work in"""
+    request: LoginRequest | None
+    """The request that begins a login on pages of the client's own"""
+
+
+class LoginProviderCollection(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginProviderCollection` of the API."""
+
+    success: bool
+    meta: Meta
+    data: list[LoginProvider]
+    included: LoginProviderCollectionIncluded
+
+
+class LoginRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`LoginRequest` of the API."""
+
+    path: str
+    """The path of the operation, by POST"""
+    body: LoginRequestBody
+    """The members of its body that choose the app or provider"""
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
@@ -1242,6 +1381,14 @@ class NewHold(msgspec.Struct, frozen=True, kw_only=True):
     """When the hold ends; null: when it is released"""
 
 
+class NewImpersonation(msgspec.Struct, frozen=True, kw_only=True):
+    """`NewImpersonation` of the API."""
+
+    reason: str
+    """For the audit log"""
+    minutes: int
+
+
 class NewInvitation(msgspec.Struct, frozen=True, kw_only=True):
     """`NewInvitation` of the API."""
 
@@ -1289,6 +1436,15 @@ class NewPasskey(msgspec.Struct, frozen=True, kw_only=True):
     credential: NewPasskeyCredential
     """`credential.toJSON()`"""
     name: str | Unset = UNSET
+
+
+class NewPasswordLink(msgspec.Struct, frozen=True, kw_only=True):
+    """`NewPasswordLink` of the API."""
+
+    kind: NewPasswordLinkKind
+    """`invite`: valid for 7 days; `reset`: for a day"""
+    send: bool | Unset = UNSET
+    """Whether to send it to the user, or to return it"""
 
 
 class NewRetention(msgspec.Struct, frozen=True, kw_only=True):
@@ -1369,17 +1525,35 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     """`NewUser` of the API."""
 
     name: str
-    password: str
-    """With an uppercase letter, a lowercase letter and a digit"""
     email: None | str | Unset = UNSET
     mobile: None | str | Unset = UNSET
     username: None | str | Unset = UNSET
+    password: None | str | Unset = UNSET
+    """With an uppercase letter, a lowercase letter and a digit"""
     verification_codes: list[VerificationCode] | Unset = msgspec.field(
         default=UNSET, name="verificationCodes"
     )
     captcha: CaptchaAnswer | None | Unset = UNSET
     invitation: None | str | Unset = UNSET
     """If only invited users can register: the invitation's secret"""
+    accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
+    """The version of the terms that the user accepts"""
+    email_verified: bool | Unset = msgspec.field(default=UNSET, name="emailVerified")
+    """Whether the address counts as proven"""
+    mobile_verified: bool | Unset = msgspec.field(default=UNSET, name="mobileVerified")
+    password_hash: NewUserPasswordHashType0 | None | Unset = msgspec.field(
+        default=UNSET, name="passwordHash"
+    )
+    """A hash of another system: `algorithm` names its scheme"""
+    password_change_required: bool | Unset = msgspec.field(default=UNSET, name="passwordChangeRequired")
+    invite: bool | Unset = UNSET
+    """Whether to send a link by which the user chooses a password"""
+    external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
+    """The id in another system"""
+    metadata: NewUserMetadata | Unset = UNSET
+    """A JSON object of at most 16384 bytes"""
+    server_metadata: NewUserServerMetadata | Unset = msgspec.field(default=UNSET, name="serverMetadata")
+    """A JSON object of at most 16384 bytes"""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -1489,7 +1663,26 @@ class Password(msgspec.Struct, frozen=True, kw_only=True):
 class PasswordChange(msgspec.Struct, frozen=True, kw_only=True):
     """`PasswordChange` of the API."""
 
-    old_password: str = msgspec.field(name="oldPassword")
+    new_password: str = msgspec.field(name="newPassword")
+    """With an uppercase letter, a lowercase letter and a digit"""
+    old_password: None | str | Unset = msgspec.field(default=UNSET, name="oldPassword")
+    """Required if the user has a password"""
+    held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
+    """A code sent to a contact; required with a contact and no password"""
+
+
+class PasswordLink(msgspec.Struct, frozen=True, kw_only=True):
+    """`PasswordLink` of the API."""
+
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    url: str | Unset = UNSET
+    """Only with `send: false`, and only now"""
+
+
+class PasswordLinkRedemption(msgspec.Struct, frozen=True, kw_only=True):
+    """`PasswordLinkRedemption` of the API."""
+
+    token: str
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
 
@@ -1712,6 +1905,13 @@ class Rotation(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds for which the previous secret remains valid"""
 
 
+class ScheduledDeletion(msgspec.Struct, frozen=True, kw_only=True):
+    """`ScheduledDeletion` of the API."""
+
+    due_at: datetime.datetime = msgspec.field(name="dueAt")
+    """When the account is deleted, unless its user cancels it before"""
+
+
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
     """`Secret` of the API."""
 
@@ -1918,11 +2118,26 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
+class Suspension(msgspec.Struct, frozen=True, kw_only=True):
+    """`Suspension` of the API."""
+
+    reason: None | str | Unset = UNSET
+    """Only administrators see it"""
+    until: datetime.datetime | None | Unset = UNSET
+
+
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """`Target` of the API."""
 
     type_: None | str = msgspec.field(name="type")
     id: str
+
+
+class TemporaryPassword(msgspec.Struct, frozen=True, kw_only=True):
+    """`TemporaryPassword` of the API."""
+
+    password: str
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class Tenant(msgspec.Struct, frozen=True, kw_only=True):
@@ -2066,9 +2281,24 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     username: None | str
     locale: None | str
     """BCP 47"""
+    email_verified: bool = msgspec.field(name="emailVerified")
+    """Whether a code, or an administrator, has verified it"""
+    mobile_verified: bool = msgspec.field(name="mobileVerified")
+    has_password: bool = msgspec.field(name="hasPassword")
+    password_change_required: bool = msgspec.field(name="passwordChangeRequired")
+    """Whether the next login by the password must change it"""
+    external_id: None | str = msgspec.field(name="externalId")
+    """The id in another system"""
+    last_login_at: datetime.datetime | None = msgspec.field(name="lastLoginAt")
+    suspended_until: datetime.datetime | None = msgspec.field(name="suspendedUntil")
+    """When a suspension ends, if it has an end"""
+    deletion_due_at: datetime.datetime | None = msgspec.field(name="deletionDueAt")
+    """When the user will be deleted, unless the user cancels it"""
     revision: int
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    suspension_reason: None | str | Unset = msgspec.field(default=UNSET, name="suspensionReason")
+    """Only for administrators"""
 
 
 class UserChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -2078,6 +2308,9 @@ class UserChange(msgspec.Struct, frozen=True, kw_only=True):
     locale: None | str | Unset = UNSET
     """Language of messages that are not caused by a request of the user"""
     type_: UserChangeType | Unset = msgspec.field(default=UNSET, name="type")
+    status: UserChangeStatus | Unset = UNSET
+    external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
+    """The id in another system; only for administrators"""
     revision: int | Unset = UNSET
 
 
@@ -2088,6 +2321,35 @@ class UserCollection(msgspec.Struct, frozen=True, kw_only=True):
     meta: Meta
     data: list[User]
     included: UserCollectionIncluded
+
+
+class UserImport(msgspec.Struct, frozen=True, kw_only=True):
+    """`UserImport` of the API."""
+
+    id: str
+    state: UserImportState
+    dry_run: bool = msgspec.field(name="dryRun")
+    on_conflict: str = msgspec.field(name="onConflict")
+    events: bool
+    lines: int
+    """All lines, also empty ones"""
+    read: int
+    """The lines with users that were processed"""
+    created: int
+    updated: int
+    skipped: int
+    failed: int
+    created_at: datetime.datetime = msgspec.field(name="createdAt")
+    finished_at: datetime.datetime | None = msgspec.field(name="finishedAt")
+
+
+class UserImportCollection(msgspec.Struct, frozen=True, kw_only=True):
+    """`UserImportCollection` of the API."""
+
+    success: bool
+    meta: Meta
+    data: list[UserImport]
+    included: UserImportCollectionIncluded
 
 
 class Username(msgspec.Struct, frozen=True, kw_only=True):
@@ -2160,6 +2422,14 @@ ChallengeAnswer: TypeAlias = dict[str, Any]
 
 ChangeCollectionIncluded: TypeAlias = dict[str, Summary]
 
+ChangeMetadataBody: TypeAlias = dict[str, Any]
+
+ChangeMetadataResponse200: TypeAlias = dict[str, Any]
+
+ChangeServerMetadataBody: TypeAlias = dict[str, Any]
+
+ChangeServerMetadataResponse200: TypeAlias = dict[str, Any]
+
 ConfirmedFactorShown: TypeAlias = dict[str, Any]
 
 DeliveryCollectionIncluded: TypeAlias = dict[str, Summary]
@@ -2176,6 +2446,8 @@ EnrolmentShown: TypeAlias = dict[str, Any]
 
 ErrorChallenge: TypeAlias = dict[str, Any]
 
+ErrorConsent: TypeAlias = dict[str, Any]
+
 ErrorEnrolment: TypeAlias = dict[str, Any]
 
 FactorAnswerAnswerType1: TypeAlias = dict[str, Any]
@@ -2189,6 +2461,10 @@ FactorsShown: TypeAlias = dict[str, Any]
 FactorStateCollectionIncluded: TypeAlias = dict[str, Summary]
 
 FileEventCollectionIncluded: TypeAlias = dict[str, Summary]
+
+GetMetadataResponse200: TypeAlias = dict[str, Any]
+
+GetServerMetadataResponse200: TypeAlias = dict[str, Any]
 
 GrantCollectionIncluded: TypeAlias = dict[str, Summary]
 
@@ -2209,9 +2485,19 @@ IssuedChallengeChallenge: TypeAlias = dict[str, Any]
 
 JwkSetKeysItem: TypeAlias = dict[str, Any]
 
+LoginProviderCollectionIncluded: TypeAlias = dict[str, Summary]
+
+LoginRequestBody: TypeAlias = dict[str, str]
+
 MemberCollectionIncluded: TypeAlias = dict[str, Summary]
 
 NewPasskeyCredential: TypeAlias = dict[str, Any]
+
+NewUserMetadata: TypeAlias = dict[str, Any]
+
+NewUserPasswordHashType0: TypeAlias = dict[str, Any]
+
+NewUserServerMetadata: TypeAlias = dict[str, Any]
 
 NodeCollectionIncluded: TypeAlias = dict[str, Summary]
 
@@ -2245,5 +2531,7 @@ TenantCollectionIncluded: TypeAlias = dict[str, Summary]
 TrashedFileCollectionIncluded: TypeAlias = dict[str, Summary]
 
 UserCollectionIncluded: TypeAlias = dict[str, Summary]
+
+UserImportCollectionIncluded: TypeAlias = dict[str, Summary]
 
 VersionCollectionIncluded: TypeAlias = dict[str, Summary]

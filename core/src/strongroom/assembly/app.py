@@ -2,30 +2,42 @@
 
 from dataclasses import replace
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from flask import Flask
 
 from strongroom.assembly.container import Container, build
 from strongroom.assembly.features import FEATURES, core_blueprints
+from strongroom.assembly.page_templates import require_known_templates
+from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
+from strongroom.content.tenants.invitation_messages import InvitationLinks
 from strongroom.foundation.addresses import parse_network
-from strongroom.foundation.config import Configuration
+from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import add_plugin_error
 from strongroom.foundation.translations import Translations
 from strongroom.identity.access_keys.verification import AccessKeyAuthenticator
 from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.accounts.start_views import StartPages
+from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.identity.user_management.link_urls import LinkUrls
 from strongroom.identity.users.service import UserLocales
+from strongroom.identity.verification.links import CodeLinks
 from strongroom.plugin_api.authentication import Authenticator
+from strongroom.plugin_api.pages import LoginLink, MenuItem
 from strongroom.plugin_api.tracing import process_tracer
-from strongroom.plugin_api.web import StartPage
+from strongroom.plugin_api.web import CodePage, InvitationPage, PasswordPage, StartPage
 from strongroom.version import __version__
 from strongroom.web.feature import Feature
 from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
+from strongroom.web.http.account_pages import AccountPages, well_known_blueprint
 from strongroom.web.http.app import Application
 from strongroom.web.http.authenticators import Authenticators
+from strongroom.web.http.browsers import Browsers
+from strongroom.web.http.cookies import HostCookie
+from strongroom.web.http.design import OWNER, PageDesign
 from strongroom.web.http.languages import LocaleLookup
 from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.web.http.mounts import Mount, mount_fault
@@ -33,10 +45,14 @@ from strongroom.web.http.openapi import Description, serve_description
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.web.http.reserved_routes import reserved_blueprint
-from strongroom.web.http.routing import Operation
+from strongroom.web.http.routing import Blueprint, Operation
+from strongroom.web.http.static_files import STATIC_PREFIX, StaticFilesApplication
 from strongroom.web.http.tracing import TracingMiddleware
 
 T = TypeVar("T")
+
+LinkedPage = PasswordPage | CodePage | InvitationPage
+"""A page that links in messages open."""
 
 
 def create_app(
@@ -55,9 +71,15 @@ def create_app(
     Raises:
         ConfigurationError: the configuration is invalid.
     """
+    design = PageDesign.of_configuration(configuration)
     container = build(configuration, clock, read_only=read_only, features=features)
+    try:
+        require_known_templates(configuration, container.selection.plugins.plugins)
+    except ConfigurationError:
+        container.close()
+        raise
     app = container.base.app
-    _register_services(app, container)
+    _register_services(app, container, design)
     try:
         _register_routes(app, container)
         container.register_event_sinks()
@@ -103,12 +125,14 @@ def _service(app: Flask, kind: type[T]) -> T:
         return get_service(kind)
 
 
-def _register_services(app: Flask, container: Container) -> None:
+def _register_services(app: Flask, container: Container, design: PageDesign) -> None:
     settings = container.settings
     networks = tuple(parse_network(text) for text in settings.server.trusted_proxies)
     services: dict[type[Any], object] = {
         Application: app,
         Container: container,
+        Browsers: Browsers(container.base.keys, _session_cookie(settings)),
+        PageDesign: design,
         PublicUrl: PublicUrl(settings.public_root),
         TrustedProxies: TrustedProxies(networks),
         TokenAuthenticator: container.get(AuthorizationService),
@@ -120,6 +144,10 @@ def _register_services(app: Flask, container: Container) -> None:
     }
     for kind, service in services.items():
         register_service(app, kind, service)
+
+
+def _session_cookie(settings: Settings) -> HostCookie:
+    return HostCookie("strongroom-session", settings.public_root.startswith("https:"))
 
 
 def _authenticators(container: Container) -> Authenticators:
@@ -142,6 +170,36 @@ def _start_pages(container: Container) -> StartPages:
     return StartPages(container.settings.server.base_path, tuple(pages))
 
 
+def _link_urls(container: Container) -> LinkUrls:
+    settings = container.settings
+    paths = _page_paths(container, "register_password_pages", PasswordPage)
+    if len(paths) > 1 and not settings.users.link_url:
+        raise PluginError(f"{' and '.join(paths)} have a page for links; set [users] link_url")
+    path = next(iter(paths.values()), None)
+    return LinkUrls(settings.users.link_url, path and settings.server.base_path + path)
+
+
+def _page_url(container: Container, hook: str, kind: type[LinkedPage], use: str) -> str | None:
+    """Return the URL of the page for links in messages; ``None``: no plugin has one."""
+    settings = container.settings
+    paths = _page_paths(container, hook, kind)
+    if len(paths) > 1:
+        raise PluginError(f"{' and '.join(paths)} have a page for links of {use}; enable one")
+    path = next(iter(paths.values()), None)
+    # The configured URL and never a header of the request, so that no client chooses where links lead.
+    return path and settings.public_root + settings.server.base_path + path
+
+
+def _page_paths(container: Container, hook: str, kind: type[LinkedPage]) -> dict[str, str]:
+    """Return the paths of the pages for links, by plugin."""
+    paths = {}
+    for plugin, item in container.hosts.call(hook):
+        if not isinstance(item, kind) or not item.path.startswith("/"):
+            raise PluginError(f"{plugin}: {item!r} is no {kind.__name__} with a path")
+        paths[str(plugin)] = item.path
+    return paths
+
+
 def _require_known(authenticators: Authenticators, app: Flask) -> None:
     """Refuse routes that admit an authenticator that no plugin has registered."""
     for endpoint, view in app.view_functions.items():
@@ -161,12 +219,18 @@ def _register_routes(app: Application, container: Container) -> None:
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)
     register_service(app, StartPages, _start_pages(container))
+    register_service(app, LinkUrls, _link_urls(container))
+    code_page = _page_url(container, "register_code_pages", CodePage, "codes")
+    register_service(app, CodeLinks, CodeLinks(code_page))
+    invitation_page = _page_url(container, "register_invitation_pages", InvitationPage, "invitations")
+    register_service(app, InvitationLinks, InvitationLinks(invitation_page))
     _require_known(authenticators, app)
     reserved = reserved_blueprint(app, base_path)
     app.register_blueprint(reserved, url_prefix=base_path or None)
+    well_known = _well_known(app, container)
     settings = container.settings
     description = Description(
-        (*blueprints, reserved),
+        (*blueprints, reserved, well_known),
         version=__version__,
         server_url=settings.public_root,
         base_path=base_path,
@@ -177,14 +241,49 @@ def _register_routes(app: Application, container: Container) -> None:
     _mount_applications(app, container)
 
 
+def _well_known(app: Application, container: Container) -> Blueprint:
+    """Register the routes that browsers know, as far as no plugin has them, and return them."""
+    base_path = container.settings.server.base_path
+    pages = AccountPages.of(container.hosts.offered_login_pages)
+    register_service(app, AccountPages, pages)
+    root, links = container.settings.public_root, container.hosts.page_parts.links
+    register_service(app, LoginProviders, LoginProviders(root, base_path, links))
+    known = {rule.rule for rule in app.url_map.iter_rules()}
+    blueprint = well_known_blueprint(pages, known, base_path)
+    app.register_blueprint(blueprint, url_prefix=base_path or None)
+    return blueprint
+
+
 def _mount_applications(app: Application, container: Container) -> None:
     """Mount the WSGI applications of plugins."""
     settings, base_path = container.settings, container.settings.server.base_path
     routes = [rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()]
-    mounts: list[Mount] = []
-    for plugin, item in container.hosts.call("register_wsgi_applications"):
+    mounts = [_static_mount(app, container)]
+    for plugin, item in container.hosts.applications:
         if fault := mount_fault(item, routes, mounts):
             raise PluginError(f"{plugin}: {fault}")
         prefix, application = item
         mounts.append(Mount(prefix, application, str(plugin), settings.files.max_file_bytes))
     app.mounts = [replace(mount, prefix=base_path + mount.prefix) for mount in mounts]
+    _require_pages(app, container.hosts.page_parts)
+
+
+def _static_mount(app: Application, container: Container) -> Mount:
+    folders = {**container.hosts.page_parts.static_folders, OWNER: _service(app, PageDesign).folder}
+    return Mount(STATIC_PREFIX, StaticFilesApplication(folders), "the server", max_bytes=0)
+
+
+def _require_pages(app: Application, parts: PageParts) -> None:
+    """Refuse login links and items of menus that lead to no page."""
+    adapter = app.url_map.bind("")
+    items: list[tuple[str, LoginLink | MenuItem]] = [*parts.login_links, *parts.menu_items]
+    for plugin, item in items:
+        path = parts.base_path + urlsplit(item.path).path
+        if not any(mount.covers(path) for mount in app.mounts) and not adapter.test(path, "GET"):
+            fault = f"{item.path!r} leads to no page of the server; add a route for it"
+            raise PluginError(f'plugin "{plugin}": a {type(item).__name__}: {fault}')
+    for plugin, link in parts.login_links:
+        request = link.request
+        if request is not None and not adapter.test(parts.base_path + request.path, "POST"):
+            fault = f"{request.path!r} is no operation of the server by POST"
+            raise PluginError(f'plugin "{plugin}": a LoginRequest: {fault}')

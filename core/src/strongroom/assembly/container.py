@@ -10,6 +10,8 @@ from strongroom.assembly.features import FEATURES
 from strongroom.assembly.infrastructure import Infrastructure, PruneJob
 from strongroom.assembly.plugin_host.hosts import PluginHosts, PluginLifeCycle, report_threads
 from strongroom.assembly.plugin_host.registrations import (
+    PluginDeactivations,
+    PluginExports,
     registered_jobs,
     registered_metrics,
     registered_sinks,
@@ -22,6 +24,7 @@ from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.runner import JobRunner
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import select
+from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.ops.production import refuse_unsafe
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.metrics import Metric
@@ -159,6 +162,8 @@ def build(
         hosts = PluginHosts(
             base.settings, selection.plugins, selection.options, base.clock, lambda: services
         )
+        services.get(Deactivations).on_deactivation(PluginDeactivations(hosts))
+        services.register_user_exports(PluginExports(hosts))
         container = Container(base, features, services.group, services.events, services.known, hosts)
         base.resources = resources.pop_all()
         return container

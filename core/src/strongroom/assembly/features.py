@@ -31,7 +31,13 @@ from strongroom.content.uploads.direct_feature import DirectUploadsFeature
 from strongroom.content.uploads.feature import UploadsFeature
 from strongroom.identity.access_keys.feature import AccessKeysFeature
 from strongroom.identity.accounts.feature import AccountsFeature
+from strongroom.identity.impersonation.feature import ImpersonationFeature
+from strongroom.identity.own_data.feature import OwnDataFeature
+from strongroom.identity.platform_logins.feature import PlatformLoginsFeature
+from strongroom.identity.service_accounts.feature import ServerAccountsFeature
 from strongroom.identity.sessions.feature import SessionsFeature
+from strongroom.identity.user_imports.feature import UserImportsFeature
+from strongroom.identity.user_management.feature import UserManagementFeature
 from strongroom.identity.users.feature import UsersFeature
 from strongroom.identity.verification.feature import VerificationFeature
 from strongroom.ops.observability.feature import HealthFeature
@@ -45,8 +51,14 @@ FEATURES: Final[tuple[Feature, ...]] = (
     NotificationsFeature(),
     UsersFeature(),
     AccountsFeature(),
+    OwnDataFeature(),
+    UserManagementFeature(),
     SessionsFeature(),
+    ImpersonationFeature(),
+    PlatformLoginsFeature(),
+    ServerAccountsFeature(),
     AccessKeysFeature(),
+    UserImportsFeature(),
     VerificationFeature(),
     TenantsFeature(),
     ServiceAccountsFeature(),

@@ -17,10 +17,12 @@ from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
+from strongroom.foundation.jobs.named_leases import NamedLeases
 from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.foundation.limits.service import Counters, RateLimits, hashed_subject
 from strongroom.foundation.plugins.hook_calls import named_if_stuck, owner_of
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
+from strongroom.foundation.plugins.shared_values import SharedValues
 from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.foundation.translations import Translations
 from strongroom.ops.observability.observers import StatementObserver
@@ -108,6 +110,8 @@ class Infrastructure:
         self.clock = clock = self.database.transaction_clock(clock)
         self.translations = Translations(selection.plugins.packages())
         self.counters = Counters(clock, self.keys)
+        self.leases = NamedLeases(self.database, clock)
+        self.shared_values = SharedValues(self.database, clock, self.keys)
         # Also of a process that serves no routes: a command of a plugin may count events, too.
         self.app = Application("strongroom")
         limiter = self._limit_backend().open(self.app, self._client_subject)

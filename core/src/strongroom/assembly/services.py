@@ -1,6 +1,6 @@
 """Assembles the services of a process, except for those of plugins."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,9 +17,11 @@ from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.selection import Selection
-from strongroom.identity.accounts.service import AccountDeletion
+from strongroom.identity.accounts.deactivation import Deactivations
+from strongroom.identity.own_data.exports import OwnExports
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
+from strongroom.plugin_api.exports import UserExport
 from strongroom.web.feature import Feature
 from strongroom.web.services import Groups, PruneStep
 
@@ -79,19 +81,28 @@ class Services:
         base = self.base
         steps: dict[str, PruneStep] = {
             "counters": partial(base.counters.prune, base.database),
+            "leases of plugins": base.leases.prune,
+            "shared values of plugins": base.shared_values.prune,
             "events of rates": partial(prune_events, base.database, base.clock),
         }
         for group in self.group:
             steps |= group.register_prune_steps()
         return PruneJob(steps)
 
-    def register_erasers(self) -> None:
-        """Register what removes the data of deleted users and tenants, of the upper features first."""
+    def register_endings(self) -> None:
+        """Register what ends with users and tenants, of the upper features first."""
         for group in reversed([*self.group]):
             for erase in group.register_tenant_erasers():
                 self.get(TenantDeletion).on_purge(erase)
-            for remove in group.register_user_erasers():
-                self.get(AccountDeletion).on_deletion(remove)
+            for end in group.register_deactivations():
+                self.get(Deactivations).on_deactivation(end)
+
+    def register_user_exports(self, of_plugins: Iterable[UserExport]) -> None:
+        """Register the files of users' archives, in the order of the features, then those of plugins."""
+        exports = self.get(OwnExports)
+        for group in self.group:
+            exports.add(group.register_user_exports())
+        exports.add(of_plugins)
 
 
 def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> Services:
@@ -107,7 +118,7 @@ def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> 
     services.known.update((type(service), service) for service in services.create())
     for item in group:
         item.connect()
-    services.register_erasers()
+    services.register_endings()
     return services
 
 

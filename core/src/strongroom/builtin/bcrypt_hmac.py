@@ -19,7 +19,8 @@ from strongroom.plugin_api.password_schemes import (
 
 API_VERSION = "1.2"
 
-_HASH: Final = re.compile(r"\$2b\$(?:0[4-9]|1[0-9]|2[0-4])\$[./0-9A-Za-z]{53}")
+# The costs that the configuration accepts.
+_HASH: Final = re.compile(r"\$2b\$(?:0[4-9]|1[0-8])\$[./0-9A-Za-z]{53}")
 
 
 class BcryptHmac(NewPasswordScheme):

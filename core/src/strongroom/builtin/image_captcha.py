@@ -29,8 +29,10 @@ DIGITS: Final = "0123456789"
 class ImageCaptchaOptions:
     """The keys of ``[captcha]`` with ``provider = "image"``."""
 
-    length: int = option(6, minimum=4, maximum=8, help="The number of digits.")
-    audio: bool = option(True, help="Whether the challenge includes the digits as speech.")
+    length: int = option(6, minimum=4, maximum=8, help="The number of digits.", advanced=True)
+    audio: bool = option(
+        True, help="Whether the challenge includes the digits as speech.", advanced=True
+    )
 
 
 class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):

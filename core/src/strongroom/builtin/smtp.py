@@ -116,6 +116,8 @@ class SmtpSender(MessageSender[SmtpOptions]):
         mail["Auto-Submitted"] = "auto-generated"
         mail["Content-Language"] = message.locale
         mail.set_content(message.text)
+        if message.html is not None:
+            mail.add_alternative(message.html, subtype="html")
         return mail
 
     def _connect(self) -> "smtplib.SMTP":

@@ -36,6 +36,8 @@ _COMMANDS: Final = {
     "init": "init:init",
     "jobs": "jobs:jobs_group",
     "keys": "key_commands:keys_group",
+    "mail": "mail:mail_group",
+    "pages": "pages:pages_group",
     "openapi": "server_commands:openapi",
     "plugins": "plugins:plugins_group",
     "prune": "maintenance:prune",

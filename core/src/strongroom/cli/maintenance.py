@@ -82,6 +82,7 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[C
 
 
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
+    from strongroom.activity.notifications.services import composer_of
     from strongroom.assembly.commands import assemble_doctor
     from strongroom.ops.observability.doctor import try_senders
 
@@ -90,8 +91,9 @@ def _examine_container(container: "Container", recipients: tuple[str, ...]) -> I
         channel: [choice.create() for choice in choices]
         for channel, choices in container.selection.senders.items()
     }
+    composer = composer_of(container.base.configuration, container.base.translations)
     for recipient in recipients:
-        yield from try_senders(recipient, senders)
+        yield from try_senders(recipient, senders, composer)
     for made in senders.values():
         for sender in made:
             container.base.close_at_end(sender)

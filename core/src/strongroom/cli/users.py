@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.progress import progress_bar
 from strongroom.cli.refusals import refusal
+from strongroom.cli.user_exports import export_users
+from strongroom.cli.user_imports import convert_users, import_users
 from strongroom.clock import iso_format
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.paging import Paging
@@ -55,7 +58,7 @@ _MAX_HASH: Final = 64 * 1024
 
 @click.group("users")
 def users_group() -> None:
-    """Create users, invite the first administrator, end logins, list and reset second factors."""
+    """Create, import and export users, invite the first administrator, end logins."""
 
 
 @users_group.command("create")
@@ -113,6 +116,11 @@ def create(
     click.echo(json.dumps(_serialize(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
 
 
+users_group.add_command(import_users)
+users_group.add_command(convert_users)
+users_group.add_command(export_users)
+
+
 @users_group.command("invite-admin")
 @click.option("--json", "as_json", is_flag=True, help="Print the link as JSON.")
 @click.pass_obj
@@ -168,6 +176,23 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
     click.echo(f"{count} second factors removed")
+
+
+@users_group.command("reindex")
+@click.pass_obj
+def reindex_users(context: CommandContext) -> None:
+    """Correct the index of searches for users; safe while servers run.
+
+    Run it after an upgrade that was rolled out server by server. `strongroom doctor` reports missing
+    users.
+    """
+    from strongroom.identity.users.user_reindexing import UserReindexing
+
+    with context.container() as container:
+        reindexing = container.get(UserReindexing)
+        with progress_bar("Indexing", reindexing.count()[0]) as progress:
+            repaired = reindexing.run(progress)
+    click.echo(f"{repaired} users corrected")
 
 
 @users_group.command("factors")

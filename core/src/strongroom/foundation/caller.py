@@ -1,13 +1,33 @@
 """The identity of a caller, and the origin of a request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from strongroom.foundation.errors import Forbidden, InsufficientScope, KeyNotAdmitted
+from strongroom.foundation.errors import (
+    Forbidden,
+    ImpersonationRefused,
+    InsufficientScope,
+    KeyNotAdmitted,
+    OwnAccount,
+)
 from strongroom.foundation.operations import OperationRule
+from strongroom.plugin_api.authentication import Scope
 
-ADMIN = "ADMIN"
+ADMIN: Final = "ADMIN"
+SERVICE: Final = "SERVICE"
+
+SERVER_SCOPES: Final = frozenset(
+    {
+        Scope.TENANTS_READ,
+        Scope.TENANTS_WRITE,
+        Scope.USERS_READ,
+        Scope.USERS_WRITE,
+        Scope.USERS_IMPERSONATE,
+        Scope.AUDIT_READ,
+    }
+)
+"""The scopes of operations in which an access key can act as an administrator of the server."""
 
 ANY_TENANT: Final = "*"
 """The tenant of operations that name none and filter by the tenant of an access key themselves."""
@@ -17,13 +37,17 @@ ANY_TENANT: Final = "*"
 class Origin:
     """The origin of a request, for audit records, and the languages of its sender.
 
-    ``languages`` are BCP 47 tags, the preferred one first. They are not recorded.
+    ``languages`` are BCP 47 tags, the preferred one first. They are not recorded. ``plugin`` is the name
+    of the plugin that acts for the sender, if one does. ``impersonator_id`` is the
+    administrator who impersonates the user.
     """
 
     address: str | None = None
     user_agent: str | None = None
     request_id: str | None = None
     languages: tuple[str, ...] = ()
+    plugin: str | None = None
+    impersonator_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +69,7 @@ class KeyLimits:
         max_permission: the highest permission on files that its scopes allow.
         ends_at: when the key ends, in milliseconds since the Unix epoch. 0 for delegated rights, which
             end with the request, so nothing that they give to others can last.
+        operation_scope: the scope of the operation that the key is used for.
     """
 
     key_id: str
@@ -53,6 +78,11 @@ class KeyLimits:
     folder_id: str | None
     max_permission: int
     ends_at: int = 0
+    operation_scope: str = ""
+
+    def administers_server(self) -> bool:
+        """Return whether the operation is one in which the key of an administrator acts as such."""
+        return self.tenant_id is None and self.operation_scope in SERVER_SCOPES
 
     def covers_tenant(self, tenant_id: str) -> bool:
         """Return whether the key reaches a tenant itself, not only files in it."""
@@ -111,6 +141,8 @@ class Identity:
         key: the limits of the access key; ``None`` for a token.
         acr: how strongly the login is proven; ``None`` without a login.
         auth_time: the last proof of the login, in milliseconds since the Unix epoch.
+        plugin: the plugin that acts as the user by its configuration, without a login.
+        actor_id: the administrator who impersonates the user; ``None``: the user is the caller.
     """
 
     user_id: str
@@ -120,6 +152,8 @@ class Identity:
     key: KeyLimits | None = None
     acr: str | None = None
     auth_time: int | None = None
+    plugin: str | None = None
+    actor_id: str | None = None
 
     @property
     def identity(self) -> "Identity":
@@ -128,8 +162,14 @@ class Identity:
 
     @property
     def is_admin(self) -> bool:
-        """Whether the user administers the whole server, which no key of a single tenant does."""
-        return self.user_type == ADMIN and (self.key is None or self.key.tenant_id is None)
+        """Whether the caller administers the whole server in the current operation.
+
+        A key does within the scopes of the server only: that of an administrator, or of a service
+        account of the server, because each key of another service account is limited to a tenant.
+        """
+        if self.key is None:
+            return self.user_type == ADMIN
+        return self.user_type in (ADMIN, SERVICE) and self.key.administers_server()
 
     @property
     def amr(self) -> tuple[str, ...]:
@@ -150,6 +190,13 @@ class Identity:
         if rule.scope not in self.key.scopes:
             raise InsufficientScope(rule.scope)
 
+    def for_operation(self, rule: OperationRule) -> "Identity":
+        """Return the identity for another operation than that of the route; raises as above."""
+        self.require_scope(rule)
+        if self.key is None or rule.scope is None:
+            return self
+        return replace(self, key=replace(self.key, operation_scope=rule.scope))
+
     def require_self(self, user_id: str) -> None:
         """Require that the caller is the given user; an administrator who is another one does not do.
 
@@ -158,6 +205,15 @@ class Identity:
         """
         if user_id != self.user_id:
             raise Forbidden
+
+    def require_other(self, user_id: str) -> None:
+        """Require that the caller is another user, for changes that administrators make to others only.
+
+        Raises:
+            OwnAccount: the caller is this user.
+        """
+        if user_id == self.user_id:
+            raise OwnAccount
 
     def require_self_or_admin(self, user_id: str) -> None:
         """Require that the caller is the given user or an administrator.
@@ -180,23 +236,32 @@ class Caller:
         authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
         key: the presented access key, not yet verified; ``None`` for a token.
+        admits_impersonation: whether the operation admits impersonated users.
     """
 
     user_id: str
     authorization_id: str
     address: str | None = None
     key: KeyProof | None = None
+    admits_impersonation: bool = False
     identity: Identity | None = field(default=None, init=False)
     """The verified identity; ``None`` until a query has verified the login."""
     last_seen_at: int | None = field(default=None, init=False)
     """When the login was last used, in milliseconds since the Unix epoch; known once it is verified."""
 
-    def confirm(self, last_seen_at: int, user_type: str, acr: str, auth_time: int) -> Identity:
-        """Record that the login is not revoked, and return the verified identity."""
+    def confirm(
+        self, last_seen_at: int, user_type: str, acr: str, auth_time: int, actor_id: str | None
+    ) -> Identity:
+        """Record that the login is not revoked, and return the verified identity.
+
+        Raises:
+            ImpersonationRefused: the user is impersonated, and the operation does not admit it.
+        """
+        if actor_id is not None and not self.admits_impersonation:
+            raise ImpersonationRefused
         self.last_seen_at = last_seen_at
-        self.identity = Identity(
-            self.user_id, user_type, self.authorization_id, self.address, None, acr, auth_time
-        )
+        login = (self.authorization_id, self.address, None, acr, auth_time)
+        self.identity = Identity(self.user_id, user_type, *login, actor_id=actor_id)
         return self.identity
 
     def confirm_key(self, row: Sequence[Any]) -> Identity:

@@ -100,6 +100,11 @@ class DigestMismatch(StrongroomError):
     message = "The content does not match the announced digest."
 
 
+class AccountLinkInvalid(StrongroomError):
+    status, code = 400, "error.account-link-invalid"
+    message = "The link is unknown, already used or expired."
+
+
 class PictureUnreadable(StrongroomError):
     status, code = 400, "error.picture-unreadable"
     message = "The image is corrupt or truncated, or does not match its signature."
@@ -123,6 +128,11 @@ class CodeInvalid(StrongroomError):
 class StateInvalid(StrongroomError):
     status, code = 400, "error.state-invalid"
     message = "The state is unknown, used, expired or bound to another context."
+
+
+class FormRefused(StrongroomError):
+    status, code = 400, "error.form-refused"
+    message = "Another page sent the form; open the page again."
 
 
 class SetupLinkInvalid(StrongroomError):
@@ -189,6 +199,27 @@ class FactorEnrolmentRequired(StrongroomError):
         self.members = {"enrolment": enrolment}
 
 
+class TermsNotAccepted(StrongroomError):
+    status, code = 403, "error.terms-not-accepted"
+    message = "The terms must be accepted first; see consent."
+
+    def __init__(self, consent: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.members = {"consent": consent}
+
+
+class PasswordChangeRequired(StrongroomError):
+    status, code = 401, "error.password-change-required"
+    message = "The password must be changed: repeat the login with newPassword."
+
+    @classmethod
+    def of(cls, ends_at: str | None) -> Self:
+        """Return the error with the end of a temporary password."""
+        error = cls()
+        error.members = {"passwordChange": {"expiresAt": ends_at}}
+        return error
+
+
 class FactorNeeded(StrongroomError):
     status, code = 409, "error.second-factor-needed"
     message = "The user must have a second factor; enrol another one first."
@@ -216,6 +247,11 @@ class InsufficientScope(StrongroomError):
 class KeyNotAdmitted(StrongroomError):
     status, code = 403, "error.key-not-admitted"
     message = "This operation admits no access keys; log in."
+
+
+class ImpersonationRefused(StrongroomError):
+    status, code = 403, "error.impersonation-refused"
+    message = "An impersonation reads only; log in as the user."
 
 
 class FreshProofRequired(StrongroomError):
@@ -322,6 +358,11 @@ class LastAdministrator(StrongroomError):
     message = "The last administrator of the tenant cannot be removed."
 
 
+class OwnAccount(StrongroomError):
+    status, code = 409, "error.own-account"
+    message = "Another administrator must make this change to your account."
+
+
 class RevisionConflict(StrongroomError):
     status, code = 409, "error.revision-conflict"
     message = "The resource has changed since the given revision."
@@ -384,7 +425,7 @@ class CredentialTaken(StrongroomError):
 
 class CredentialConflict(StrongroomError):
     status, code = 409, "error.credential-conflict"
-    message = "The proven credentials belong to two different users."
+    message = "The credentials belong to another user; log in and bind them."
 
 
 class PreconditionFailed(StrongroomError):

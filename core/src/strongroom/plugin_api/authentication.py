@@ -26,15 +26,18 @@ ACCESS_KEY_PREFIX: Final = "srk_"
 class Scope(StrEnum):
     """What an access key may be used for. Each operation that admits access keys names one scope.
 
-    The scopes of files include each other: ``files:share`` includes ``files:write``, which includes
-    ``files:read``.
+    ``files:share`` includes ``files:write``, which includes ``files:read``; ``users:write`` includes
+    ``users:read``, and ``tenants:write`` includes ``tenants:read``.
     """
 
     FILES_READ = "files:read"
     FILES_WRITE = "files:write"
     FILES_SHARE = "files:share"
     TENANTS_READ = "tenants:read"
+    TENANTS_WRITE = "tenants:write"
     USERS_READ = "users:read"
+    USERS_WRITE = "users:write"
+    USERS_IMPERSONATE = "users:impersonate"
     AUDIT_READ = "audit:read"
 
 
@@ -62,7 +65,9 @@ _EFFECTS: Final = {
     Sensitive.CREDENTIALS: "changes how a user logs in: contacts, username, password, linked accounts",
     Sensitive.FACTORS: "adds, renames or removes a second factor or recovery codes",
     Sensitive.KEYS: "creates an access key, or gives one a new secret and end",
-    Sensitive.ACCOUNTS: "deletes, suspends or reinstates an account",
+    Sensitive.ACCOUNTS: (
+        "creates an account as an administrator; deletes, suspends, reinstates or impersonates one"
+    ),
     Sensitive.TENANTS: (
         "deletes a tenant, changes what it demands, or gives or takes the role of an administrator or "
         "of a keeper of records, also by an invitation"
@@ -85,6 +90,8 @@ class CallerInfo:
         tenant_id: the only tenant that is reachable; ``None``: all tenants of the user.
         file_id: the only folder that is reachable, with its subtree, or the only file; ``None``: all.
         key_id: the access key; ``None`` without one.
+        actor_id: the administrator who impersonates the user, and may learn no secret that outlasts the
+            impersonation, such as the URL of a share; ``None``: the user is the caller.
     """
 
     user_id: str
@@ -93,6 +100,7 @@ class CallerInfo:
     tenant_id: str | None = None
     file_id: str | None = None
     key_id: str | None = None
+    actor_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

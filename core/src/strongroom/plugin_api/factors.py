@@ -192,6 +192,21 @@ class SecondFactor(Extension[OptionsT]):
             FactorAlarm: the answer is right, but indicates a copy of the factor.
         """
 
+    def imported(self, _described: Any, /) -> Enrolment:
+        """Return the enrolment of a user who comes from another system; by default there is none.
+
+        Args:
+            described: the JSON value of the import, such as a secret; may be of a wrong type.
+
+        Raises:
+            FactorRejected: it is malformed, or the factor cannot be imported.
+        """
+        raise FactorRejected("Users cannot be imported with this factor.")
+
+    def exported(self, _enrolled: EnrolledFactor, /) -> Any:
+        """Return what :meth:`imported` of another server accepts; ``None`` if it cannot be exported."""
+        return None
+
     def summary(self, _user: FactorUser, _enrolled: Sequence[EnrolledFactor], /) -> Json:
         """Return members for the user's own list of factors of this kind; most factors have none."""
         return {}

@@ -16,6 +16,7 @@ epoch, sizes in bytes.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -210,6 +211,28 @@ class GroupGrantInfo:
     created_at: int
 
 
+class FileSink(ABC):
+    """A file that is being written, of :meth:`FilesAPI.writing` and :meth:`FilesAPI.rewriting`."""
+
+    @abstractmethod
+    def write(self, data: bytes | bytearray | memoryview) -> int:
+        """Add bytes to the content, and return their number; wait if the storage is slower.
+
+        Raises:
+            ApiError: the content is refused, such as because the tenant has no space left.
+            ValueError: these are more bytes than the given ``size``.
+        """
+
+    @property
+    @abstractmethod
+    def file(self) -> FileInfo:
+        """The file, after the end of the block.
+
+        Raises:
+            RuntimeError: the block has not ended.
+        """
+
+
 class FilesAPI(ABC):
     """The files and folders that the caller can access."""
 
@@ -227,14 +250,39 @@ class FilesAPI(ABC):
         """Return a file or folder."""
 
     @abstractmethod
-    def resolve(self, tenant_id: str, path: Sequence[str]) -> FileInfo:
-        """Return the file or folder that the names of a path lead to, from the caller's top level.
+    def search(
+        self,
+        tenant_id: str,
+        text: str,
+        *,
+        parent_id: str | None = None,
+        kind: Literal["file", "folder"] | None = None,
+        sort: str = "name",
+        page: int = 1,
+        size: int = 100,
+    ) -> ResultPage[FileInfo]:
+        """Return a page of the files and folders that the caller sees and whose names contain a text.
+
+        As ``GET .../search``: the most recently named 1,000 are found, and sorted. Since API 1.2.
+
+        Args:
+            tenant_id: the tenant.
+            text: 1 to 255 characters; case and compatible characters do not matter.
+            parent_id: the folder that they are in, at any depth; ``None`` is all that the caller sees.
+            kind: ``file`` or ``folder``; ``None`` is both.
+            sort: ``name``, ``updatedAt``, ``size`` or ``type``, after a ``-`` in descending order.
+        """
+
+    @abstractmethod
+    def resolve(self, tenant_id: str, path: Sequence[str], *, start: str | None = None) -> FileInfo:
+        """Return the file or folder that the names of a path lead to.
 
         Takes the same number of queries for a path of any length.
 
         Args:
             tenant_id: the tenant.
-            path: the names, such as ``["reports", "2026", "may.pdf"]``; not empty.
+            path: the names, such as ``["reports", "2026", "may.pdf"]``; not empty without ``start``.
+            start: the folder where the path begins, since API 1.2; ``None`` is the caller's top level.
 
         Raises:
             ApiError: ``error.not-found``; also if the caller cannot see a folder of the path.
@@ -394,6 +442,53 @@ class FilesAPI(ABC):
             size: the size of the content, if known.
             checksum: the expected SHA-256 in hexadecimal digits.
             revision: the expected revision; another one is an error.
+        """
+
+    @abstractmethod
+    def writing(
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        name: str,
+        *,
+        size: int | None = None,
+        on_conflict: OnConflict = "fail",
+        checksum: str | None = None,
+    ) -> AbstractContextManager[FileSink]:
+        """Store what a block writes as a file; see :meth:`upload`. Since API 1.2.
+
+        For libraries that write into an object, where :meth:`upload` reads from one::
+
+            with host.files.writing(tenant_id, None, "may.csv") as sink:
+                sink.write(b"day,sales")
+            file_id = sink.file.id
+
+        At most about 1 MiB is in memory. The file exists, and is durable, when the block has ended; if
+        the block raises, nothing is stored. What can be refused without the content, such as a taken
+        name, is raised before the block.
+
+        Args:
+            tenant_id: the tenant.
+            parent_id: the folder; ``None`` is the top level.
+            name: the name.
+            size: the size of the content, if known; less is refused, and more raises ``ValueError``.
+            on_conflict: what happens if the name is taken.
+            checksum: the expected SHA-256 in hexadecimal digits.
+        """
+
+    @abstractmethod
+    def rewriting(
+        self,
+        tenant_id: str,
+        file_id: str,
+        *,
+        size: int | None = None,
+        checksum: str | None = None,
+        revision: int | None = None,
+    ) -> AbstractContextManager[FileSink]:
+        """Replace the content of a file by what a block writes; see :meth:`writing` and :meth:`replace`.
+
+        Since API 1.2.
         """
 
     @abstractmethod

@@ -11,14 +11,19 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.authentication import CallerInfo
+from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.factors import FactorsAPI, SecondFactor
 from strongroom.plugin_api.files import Delegation, FilesAPI
-from strongroom.plugin_api.login import Credential, LoginMethod, VerificationCode
+from strongroom.plugin_api.leases import LeasesAPI
+from strongroom.plugin_api.login import Credential, LoginMethod, LoginOptions, VerificationCode
+from strongroom.plugin_api.logins import LoginsAPI
+from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.scanning import ContentScanner
-from strongroom.plugin_api.state import PluginDatabase, UserStore
-from strongroom.plugin_api.tenants import TenantsAPI, UsersAPI
+from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
+from strongroom.plugin_api.tenants import TenantsAPI
 from strongroom.plugin_api.uploads import UploadsAPI
+from strongroom.plugin_api.users import UsersAPI
 
 if TYPE_CHECKING:
     from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse, State
@@ -232,6 +237,21 @@ class HostAPI(ABC):
 
     @property
     @abstractmethod
+    def values(self) -> ValueStore:
+        """Encrypted values that all workers and nodes share, such as tokens of others (API 1.2)."""
+
+    @property
+    @abstractmethod
+    def leases(self) -> LeasesAPI:
+        """Leases by name, across all workers and nodes, for work that one of them does (API 1.2)."""
+
+    @property
+    @abstractmethod
+    def logins(self) -> LoginsAPI:
+        """The logins by credentials of a platform, for plugins that log in its people (API 1.2)."""
+
+    @property
+    @abstractmethod
     def public_url(self) -> str:
         """The public URL of the server, without a trailing slash."""
 
@@ -303,6 +323,119 @@ class HostAPI(ABC):
             ApiError: with status 401, whose response names the admitted challenges, or 403.
         """
 
+    @property
+    @abstractmethod
+    def browser(self) -> BrowserAPI:
+        """The browser of the request, for pages: secret of forms, language and login (API 1.2)."""
+
+    @abstractmethod
+    def browser_session(self) -> BrowserSession | None:
+        """Return the session of the browser, or ``None`` if its user is not logged in (API 1.2).
+
+        Afterwards the user is the caller of :attr:`files`, :attr:`tenants` and :attr:`users`, as after
+        :meth:`authenticate`. For pages only: routes of the REST API take tokens. A change needs
+        :meth:`BrowserAPI.require_csrf`.
+        """
+
+    @abstractmethod
+    def require_browser_session(self) -> BrowserSession:
+        """Return the session of the browser, or lead the browser to the login and back (API 1.2).
+
+        Raises:
+            HTTPException: the redirect to the login page; its ``get_response()`` is the response.
+            ApiError: ``error.token-required``: a script sent the request, or there is no login page.
+        """
+
+    @abstractmethod
+    def login_path(self, resume: str | None = None) -> str | None:
+        """Return the path of the login page, with the base path; ``None`` without one (API 1.2).
+
+        For pages that open without a session, too, and offer the login by a link.
+
+        Args:
+            resume: a path of this server, with the base path, that the login leads to.
+        """
+
+    @abstractmethod
+    def finish_browser_login(
+        self,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        resume: str | None = None,
+        link: str | None = None,
+    ) -> Any:
+        """Log the browser in with a proof for a login method; return the Flask response (API 1.2).
+
+        Limits, the user, the audit log and second factors are those of :meth:`log_in`. The response
+        leads to the page that needs the login, to the pages for a second factor, or, after a failure,
+        to the login page with the text of the error. The request must be the end of a login that this
+        browser has begun: check that by :meth:`spend_state` before.
+
+        Args:
+            method: the name of the login method.
+            proof: the proof for the method.
+            resume: a path of this server, with the base path, that the login leads to; ``None``: what
+                the login page was opened for. Any other text counts as ``None``.
+            link: the name of the login link that it began with, which the page marks as the last one
+                used; ``None``: the method's name.
+
+        Raises:
+            ApiError: ``error.not-implemented``: no plugin has login pages.
+        """
+
+    @abstractmethod
+    def refuse_browser_login(self, error: "ApiError") -> Any:
+        """Lead a browser to the login page, which shows an error; return the Flask response (API 1.2).
+
+        For a login of the pages that cannot begin, or whose state is refused. A browser that is logged
+        in goes to the page of the account.
+
+        Raises:
+            ApiError: the error, for clients that do not navigate, and without login pages.
+        """
+
+    @abstractmethod
+    def finish_browser_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
+        """Connect an account of another platform; return the Flask response (API 1.2).
+
+        The response leads to a page that requires the user's own proof as :meth:`bind` does, and then
+        binds. The request must be the end of what this browser and its user have begun: check that by
+        :meth:`require_browser_session` and :meth:`spend_state` with ``for_user`` before.
+
+        Args:
+            name: the name of the :class:`~strongroom.plugin_api.pages.Connection`.
+            proof: the proof for its login method, at most 1 KB of JSON; ``None``: the user has refused
+                it on the platform.
+
+        Raises:
+            ApiError: ``error.not-implemented``: no plugin has pages that connect accounts.
+        """
+
+    @property
+    @abstractmethod
+    def login_options(self) -> LoginOptions:
+        """How users log in, for pages that show only what the server offers (API 1.2)."""
+
+    @abstractmethod
+    def login_links(self) -> Sequence[PageLink]:
+        """Return the buttons that plugins add to the login page, in its language (API 1.2).
+
+        Some work in other browsers only, see :attr:`PageLink.is_usable`.
+        """
+
+    @abstractmethod
+    def menu_items(self) -> Sequence[PageLink]:
+        """Return the items of the menu that the caller sees, in the page's language (API 1.2)."""
+
+    @abstractmethod
+    def static_path(self, name: str) -> str:
+        """Return the path of a static file of the plugin, with the base path (API 1.2).
+
+        Raises:
+            ValueError: there is no such file.
+        """
+
     @abstractmethod
     def page(
         self,
@@ -316,19 +449,23 @@ class HostAPI(ABC):
         """Return the Flask response with an HTML page of the plugin, in the browser's language.
 
         The package of the plugin has the folders ``templates``, with Jinja2 templates, and ``messages``,
-        with a TOML file of texts per language, such as ``zh.toml``. ``{{ text("key", name=name) }}`` is
+        with a TOML file of texts per language, such as ``zh.toml``, or several such as
+        ``errors.zh.toml``. ``{{ text("key", name=name) }}`` is
         a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/page.html"
-        %}`` gives a page the look of the server's own; its blocks are ``title``, ``style``, ``main`` and
-        ``script``. The Content-Security-Policy admits only scripts and styles with ``nonce="{{ nonce
-        }}"``.
+        %}`` gives a page the design of the server's own, with the brand and a switch of languages; its
+        blocks are ``title``, ``style``, ``main`` and ``script``. ``strongroom/parts.html`` has macros
+        for fields, alerts and captchas. The Content-Security-Policy admits only scripts and styles with
+        ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
 
         Args:
             template: the file name of the template.
             status: the status code.
             policy: directives that replace those of the strict policy, such as
                 ``{"form-action": "'self'"}``.
-            language: the language that the user has chosen, such as ``zh``, in place of the browser's.
-            values: the other variables of the template.
+            language: the language of the page, such as ``zh``; ``None``: the one that the user has
+                chosen in the pages, or else the browser's.
+            values: the other variables of the template, which also has ``static``, the function
+                :meth:`static_path`.
         """
 
     @abstractmethod
@@ -420,11 +557,15 @@ class HostAPI(ABC):
         """
 
     @abstractmethod
-    def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
+    def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
         """Unbind all credentials of some kinds from the calling user.
 
         Requires a verification code in the header ``X-Verification-Code``. An e-mail address or mobile
         number must remain, so that the user can still log in.
+
+        Args:
+            prefix: the beginning of the values of those to unbind, such as that of one provider
+                (API 1.2).
         """
 
     @abstractmethod

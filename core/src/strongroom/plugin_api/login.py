@@ -5,9 +5,9 @@ throttles, requires captchas, writes the audit log and issues the tokens, the sa
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from strongroom.plugin_api.extension import Extension, OptionsT
 
@@ -57,6 +57,9 @@ class LoginAttempt:
     proof: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+MAX_SESSION: Final = 255
+"""The maximum length of :attr:`VerifiedCredential.session`."""
+
 SINGLE_FACTOR: Final = "urn:strongroom:single"
 """The ``acr`` of a login by one factor, such as a password or a code."""
 
@@ -90,12 +93,20 @@ class VerifiedCredential:
     Args:
         credential: the main credential.
         also: further credentials proven at the same time, such as a union id or a phone number that
-            the platform has verified. Do not include unverified claims. All credentials must belong to
-            one user: the core binds the unbound ones to that user, and reports a conflict if they
-            belong to two users.
+            the platform has verified. Do not include unverified claims, or those of a platform that the
+            configuration does not trust with them. All credentials must belong to one user: the core
+            binds the unbound ones to that user, and reports a conflict if they belong to two users, or
+            if only a contact that its user has not verified leads to a user.
         may_register: whether to create a user if none of the credentials is bound.
         display_name: the name of such a new user.
         assurance: how strongly the attempt proves them.
+        session: the id of the session at the platform, at most :data:`MAX_SESSION` characters, unique
+            among the sessions of the method; ``host.logins`` ends logins by it (API 1.2).
+        context: small JSON values for :meth:`LoginMethod.logged_in`, kept sealed while the login waits
+            for further proofs, and not stored with the login (API 1.2).
+
+    Raises:
+        ValueError: the session is too long, or has the null character.
     """
 
     credential: Credential
@@ -103,6 +114,41 @@ class VerifiedCredential:
     may_register: bool = False
     display_name: str | None = None
     assurance: Assurance = Assurance()
+    session: str | None = None
+    context: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        # PostgreSQL has no null character.
+        if self.session is not None and (len(self.session) > MAX_SESSION or "\0" in self.session):
+            raise ValueError(f"a session has at most {MAX_SESSION} characters")
+
+
+@dataclass(frozen=True, slots=True)
+class NewLogin:
+    """A login that a method has proven, and that has succeeded (API 1.2).
+
+    Args:
+        authorization_id: the id of the login.
+        verified: what :meth:`LoginMethod.authenticate` has returned for it.
+    """
+
+    user_id: str
+    authorization_id: str
+    verified: VerifiedCredential
+
+
+@dataclass(frozen=True, slots=True)
+class LogoutRequest:
+    """The logout of a browser from a login that a method has proven (API 1.2).
+
+    Args:
+        session: the session of :class:`VerifiedCredential`.
+        return_url: the page of this server that the browser comes back to.
+    """
+
+    user_id: str
+    session: str | None
+    return_url: str
 
 
 class LoginRejected(Exception):
@@ -134,6 +180,46 @@ class LoginUnavailable(Exception):
         self.misconfigured = misconfigured
 
 
+@dataclass(frozen=True, slots=True)
+class TermsOfUse:
+    """What users accept when they register, as ``[pages]`` and ``[users] require_terms`` say (API 1.2).
+
+    Args:
+        version: what a registration states as ``acceptedTerms``.
+        url: the terms of service.
+        privacy_url: the privacy policy.
+    """
+
+    version: str
+    url: str | None
+    privacy_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoginOptions:
+    """How users log in, register, reset passwords and delete accounts, by the configuration (API 1.2).
+
+    Args:
+        methods: the names of the enabled login methods, such as ``password``.
+        login_codes: the kinds of recipients, ``email`` and ``mobile``, that get codes to log in with.
+        register_codes: those that get codes to register with.
+        reset_codes: those that get codes for a new password.
+        registration: the mode of ``[users] registration``: ``open``, ``invited`` or ``closed``.
+        is_passwordless: whether a second factor, such as a passkey, logs in alone.
+        terms: the terms that users accept when they register; ``None``: there are none.
+        deletion_grace_days: days in which users can cancel the deletion of their accounts; 0: none.
+    """
+
+    methods: tuple[str, ...]
+    login_codes: frozenset[str]
+    register_codes: frozenset[str]
+    reset_codes: frozenset[str]
+    registration: str
+    is_passwordless: bool
+    terms: "TermsOfUse | None" = None
+    deletion_grace_days: int = 0
+
+
 class Proofs(Protocol):
     """The core's checks of passwords and verification codes, for use by login methods."""
 
@@ -143,8 +229,20 @@ class Proofs(Protocol):
     def check_password(self, username: str, password: str) -> Credential | None:
         """Return the credential if the password is its user's. The time reveals nothing."""
 
-    def spend_code(self, code: VerificationCode, recipient: str, purpose: str) -> Credential | None:
-        """Use up a verification code; return its recipient's credential if the code is right."""
+    def spend_code(
+        self,
+        code: VerificationCode,
+        recipient: str,
+        purpose: str,
+        *,
+        client: Client | None = None,
+    ) -> Credential | None:
+        """Use up a verification code; return its recipient's credential if the code is right.
+
+        Args:
+            client: the client of the attempt. The secret of the link in the same message counts as the
+                code if this client has requested it; ``None``: only the code counts. Since API 1.2.
+        """
 
 
 class LoginMethod(Extension[OptionsT]):
@@ -161,6 +259,14 @@ class LoginMethod(Extension[OptionsT]):
         super().__init__(options)
         self.proofs = proofs
 
+    @classmethod
+    def registers(cls, options: OptionsT) -> bool:  # noqa: ARG003  for overriding
+        """Return whether a login by a credential that no user has may create a user (API 1.2).
+
+        If it may not, the core sends no login code to such a recipient, and responds as if it had.
+        """
+        return True
+
     @abstractmethod
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
         """Return the verified credentials, or ``None`` if the attempt is not of this method's kind.
@@ -169,3 +275,33 @@ class LoginMethod(Extension[OptionsT]):
             LoginRejected: the attempt is of this method's kind, and its proof is wrong.
             LoginUnavailable: a required service is unavailable or misconfigured.
         """
+
+    def faults(self) -> Iterable[str]:
+        """Return what the operator must correct, for ``strongroom doctor``; one line each (API 1.2).
+
+        A method of a platform may send it a harmless request. A line has the remedy, and no secret.
+        """
+        return ()
+
+    def credential_prefixes(self) -> Mapping[str, Collection[str]]:
+        """Return the beginnings of the credentials' values that it can verify, by kind (API 1.2).
+
+        ``strongroom doctor`` warns about others, such as those of a provider that the configuration has
+        no longer. Kinds that are absent are not examined.
+        """
+        return {}
+
+    def logged_in(self, login: NewLogin) -> None:
+        """Act on a login of this method, after it was committed (API 1.2).
+
+        Also called for a login that had to wait for a second factor, a consent or a new password. The
+        client waits for it. An error is logged, and does not fail the login.
+        """
+
+    def logout_url(self, logout: LogoutRequest) -> str | None:  # noqa: ARG002  for overriding
+        """Return the page of the platform that ends the user's session there, if there is one (API 1.2).
+
+        The login pages lead to it when the user logs out (OpenID Connect RP-Initiated Logout 1.0). An
+        error is logged, and the logout goes on without the platform.
+        """
+        return None

@@ -25,6 +25,8 @@ class Message:
         text: the whole message as plain text, for gateways that accept any text.
         subject: the subject, for channels that have one.
         locale: the language of the text as a BCP 47 tag, such as ``en`` or ``zh``.
+        html: the same content as an HTML document, for e-mail; ``None`` on other channels. Since API
+            1.2.
     """
 
     id: str
@@ -35,6 +37,7 @@ class Message:
     parameters: Mapping[str, str] = field(default_factory=dict, repr=False)
     subject: str | None = None
     locale: str = "en"
+    html: str | None = field(default=None, repr=False)
 
 
 class MessageNotSent(Exception):

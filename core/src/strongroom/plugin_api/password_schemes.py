@@ -68,6 +68,9 @@ class PasswordScheme(Extension[NoOptions]):
     def parse(self, described: Json, /) -> ImportedHash:
         """Check the hash of an import, without computing anything slow.
 
+        An export of this server describes a hash as ``{"algorithm": NAME, "hash": TEXT}``, where TEXT is
+        an :attr:`ImportedHash.text`. A scheme whose system describes hashes otherwise accepts both.
+
         Args:
             described: the member ``password`` of a user in an import; any JSON object.
 

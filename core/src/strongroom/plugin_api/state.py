@@ -1,6 +1,7 @@
-"""Data of a plugin: tables of its own, and values for users.
+"""Data of a plugin: tables of its own, values for users, and values that all nodes share.
 
-``host.store`` keeps small values for users and needs nothing else. For more, a plugin declares
+``host.store`` keeps small values for users, and ``host.values`` those of the plugin itself, such as a
+token of another system. They need nothing else. For more, a plugin declares
 tables as SQLAlchemy metadata and creates them by Alembic migrations of its own::
 
     metadata = MetaData()
@@ -118,10 +119,10 @@ class PluginDatabase(ABC):
 
 
 MAX_VALUE_BYTES: Final = 64 * 1024
-"""The largest value of a :class:`UserStore`, in bytes of its JSON text."""
+"""The largest value of a :class:`UserStore` or :class:`ValueStore`, in bytes of its JSON text."""
 
 MAX_KEY_LENGTH: Final = 255
-"""The longest key of a :class:`UserStore`, in characters."""
+"""The longest key of a :class:`UserStore` or :class:`ValueStore`, in characters."""
 
 
 class UnknownUser(Exception):
@@ -165,5 +166,48 @@ class UserStore(ABC):
 
         Raises:
             UnknownUser: there is no such user.
+            ValueError: the key or the value is invalid.
+        """
+
+
+class ValueStore(ABC):
+    """Values of the plugin: JSON, encrypted with the installation's key, in backups (API 1.2).
+
+    All workers and nodes share them. Each method is a transaction of its own. Keys have 1 to 255
+    characters. A value with an end is absent from that time on; its row is deleted within a day.
+    """
+
+    @abstractmethod
+    def get(self, key: str) -> Any:
+        """Return a value, or ``None`` if there is none."""
+
+    @abstractmethod
+    def put(self, key: str, value: Any, *, expires_at: int | None = None) -> None:
+        """Store a value, which is not ``None`` and has at most 64 KiB as JSON.
+
+        Args:
+            expires_at: the end, in milliseconds since the Unix epoch; ``None``: it has no end.
+
+        Raises:
+            ValueError: the key or the value is invalid.
+        """
+
+    @abstractmethod
+    def delete(self, key: str) -> bool:
+        """Delete a value, and return whether there was one."""
+
+    @abstractmethod
+    def compare_and_set(
+        self, key: str, expected: Any, value: Any, *, expires_at: int | None = None
+    ) -> bool:
+        """Store a value if the present one equals ``expected``, and return whether it was stored.
+
+        Of several concurrent calls with the same expectation, one succeeds. ``None`` is an absent
+        value: as ``expected``, the value must not exist yet; as ``value``, it is deleted.
+
+        Args:
+            expires_at: as for :meth:`put`.
+
+        Raises:
             ValueError: the key or the value is invalid.
         """

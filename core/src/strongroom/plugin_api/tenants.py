@@ -1,20 +1,42 @@
-"""Tenants and users as the caller: ``host.tenants`` and ``host.users``; see ``plugin_api.files``."""
+"""Tenants, their members and groups as the caller: ``host.tenants``; see ``plugin_api.files``."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
+from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.users import UserInfo, UsersAPI
+
+__all__ = [
+    "GroupInfo",
+    "GroupMemberInfo",
+    "MemberInfo",
+    "MemberRole",
+    "TenantInfo",
+    "TenantsAPI",
+    "UsageInfo",
+    "UserInfo",
+    "UsersAPI",
+]
+
+MemberRole = Literal["admin", "member", "records"]
+"""The role of a member; ``records`` also places and releases holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class TenantInfo:
-    """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit."""
+    """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit.
+
+    ``revision`` rises with every change of the tenant itself (API 1.2).
+    """
 
     id: str
     name: str
     quota_bytes: int | None
     used_bytes: int
     created_at: int
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +55,7 @@ class UsageInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemberInfo:
-    """A user's membership of a tenant. ``role`` is ``admin`` or ``member``."""
+    """A user's membership of a tenant. ``role`` is ``admin``, ``member`` or ``records``."""
 
     user_id: str
     role: str
@@ -42,28 +64,31 @@ class MemberInfo:
 
 @dataclass(frozen=True, slots=True)
 class GroupInfo:
-    """A group of members of a tenant."""
+    """A group of members of a tenant. ``revision`` rises with every change of its name (API 1.2)."""
 
     id: str
     tenant_id: str
     name: str
     created_at: int
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class UserInfo:
-    """A user. ``type`` is ``USER`` or ``ADMIN``; ``status`` is ``active`` or ``suspended``."""
+class GroupMemberInfo:
+    """A user's membership of a group. ``added_by`` is ``None`` if that user is not known."""
 
-    id: str
-    type: str
-    status: str
-    name: str
-    locale: str | None
+    user_id: str
+    added_by: str | None
     created_at: int
 
 
 class TenantsAPI(ABC):
-    """The tenants that the caller belongs to."""
+    """The tenants that the caller belongs to.
+
+    Methods that change something have the rules of REST: the scope of an access key, the recent proof of
+    a second factor, and an audit record, whose details name the plugin. A user that
+    ``host.acting_as`` names needs no proof, because the operator has configured the plugin to act.
+    """
 
     @abstractmethod
     def list(self, *, page: int = 1, size: int = 100) -> ResultPage[TenantInfo]:
@@ -98,14 +123,84 @@ class TenantsAPI(ABC):
         The groups of other users are for administrators of the tenant.
         """
 
+    @abstractmethod
+    def create(self, name: str) -> TenantInfo:
+        """Create a tenant, whose administrator is the caller. Since API 1.2.
 
-class UsersAPI(ABC):
-    """The users that the caller may read: the caller, and for server administrators all users."""
+        Raises:
+            ApiError: ``error.forbidden``, if only administrators of the server create tenants.
+        """
 
     @abstractmethod
-    def me(self) -> UserInfo:
-        """Return the caller."""
+    def update(
+        self,
+        tenant_id: str,
+        *,
+        name: str | Unchanged = UNCHANGED,
+        quota_bytes: int | Unchanged | None = UNCHANGED,
+        revision: int | None = None,
+    ) -> TenantInfo:
+        """Change a tenant, as an administrator of it or of the server. Since API 1.2.
+
+        Args:
+            tenant_id: the tenant.
+            name: 1 to 255 characters.
+            quota_bytes: only for administrators of the server; ``None`` is the configured default.
+            revision: the expected revision; another one is an error.
+        """
 
     @abstractmethod
-    def get(self, user_id: str) -> UserInfo:
-        """Return a user."""
+    def delete(self, tenant_id: str) -> None:
+        """Delete a tenant with all its files. It is hidden at once, and purged later. Since API 1.2.
+
+        Raises:
+            ApiError: also ``error.file-held`` and ``error.file-retained``.
+        """
+
+    @abstractmethod
+    def put_member(self, tenant_id: str, user_id: str, role: MemberRole = "member") -> MemberInfo:
+        """Add a member to a tenant, or change a member's role. Since API 1.2.
+
+        Raises:
+            ApiError: also ``error.not-found``, for a user who must be invited.
+        """
+
+    @abstractmethod
+    def remove_member(self, tenant_id: str, user_id: str) -> None:
+        """Remove a member from a tenant; a missing membership is not an error. Since API 1.2."""
+
+    @abstractmethod
+    def group(self, tenant_id: str, group_id: str) -> GroupInfo:
+        """Return a group of a tenant. Since API 1.2."""
+
+    @abstractmethod
+    def create_group(self, tenant_id: str, name: str) -> GroupInfo:
+        """Create a group without members, as an administrator of the tenant. Since API 1.2.
+
+        Raises:
+            ApiError: also ``error.group-name-taken`` and ``error.too-many-groups``.
+        """
+
+    @abstractmethod
+    def rename_group(
+        self, tenant_id: str, group_id: str, name: str, *, revision: int | None = None
+    ) -> GroupInfo:
+        """Rename a group, as an administrator of the tenant. Since API 1.2."""
+
+    @abstractmethod
+    def delete_group(self, tenant_id: str, group_id: str) -> None:
+        """Delete a group with its grants, as an administrator of the tenant. Since API 1.2."""
+
+    @abstractmethod
+    def group_members(
+        self, tenant_id: str, group_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[GroupMemberInfo]:
+        """Return a page of the members of a group, the oldest first. Since API 1.2."""
+
+    @abstractmethod
+    def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> GroupMemberInfo:
+        """Add a member of the tenant to a group, as an administrator of the tenant. Since API 1.2."""
+
+    @abstractmethod
+    def remove_group_member(self, tenant_id: str, group_id: str, user_id: str) -> None:
+        """Remove a user from a group; a missing membership is not an error. Since API 1.2."""

@@ -51,6 +51,50 @@ class StartPage:
 
 
 @dataclass(frozen=True, slots=True)
+class PasswordPage:
+    """The page on which users set a password by a link that an administrator has issued.
+
+    It sends the token and the password to ``POST /users/password-links``. Opening it changes nothing,
+    because programs open links in messages, too.
+
+    Args:
+        path: its path, to which the token is appended, such as ``/account/password-links/``.
+    """
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodePage:
+    """The page of links in e-mails with login codes (API 1.2).
+
+    Its requests for codes have ``"link": true``. Opening the page changes nothing, because programs open
+    links, too. It remembers the id and the recipient of the code in the browser, shows a form to that
+    browser only, and sends it as ``verificationCode`` with ``POST /authorizations``: the secret in place
+    of the code.
+
+    Args:
+        path: its path, to which ``ID.SECRET`` is appended, such as ``/account/l/``.
+    """
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationPage:
+    """The page of links in e-mails with invitations to a tenant (API 1.2).
+
+    It gets the invitation by ``POST /api/v1/invitation-previews``. Opening it changes nothing, because
+    programs open links, too: the user accepts or declines by a form.
+
+    Args:
+        path: its path, to which the secret is appended, such as ``/account/invitations/``.
+    """
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorKind:
     """A kind of error response.
 
@@ -108,12 +152,21 @@ class State:
     """A ``state`` (RFC 6749, section 10.12) for one use by one browser.
 
     Args:
-        value: the parameter of the redirect; it begins with the purpose and a dot.
+        value: the parameter of the redirect: at most 128 letters and digits, because some platforms
+            admit nothing else. It begins with :func:`prefix_of_state`.
         expires_at: milliseconds since the Unix epoch.
     """
 
     value: str = field(repr=False)
     expires_at: int
+
+
+def prefix_of_state(purpose: str) -> str:
+    """Return what the states of a purpose begin with (API 1.2): the purpose and a zero.
+
+    It routes a redirect; that a state has the purpose is proven by spending it only.
+    """
+    return f"{purpose}0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,11 @@ class LiveServer:
             raise ServerFailed(f"{method} {path} got {reply.status}: {reply.text}")
         return reply.json()
 
+    def messages(self) -> list[dict[str, str]]:
+        """Return the e-mails and SMS that the server has sent, as the sender ``console`` records."""
+        outbox = self.folder / "data" / "outbox.jsonl"
+        return [json.loads(line) for line in outbox.read_text().splitlines()]
+
     def wait_until_answering(self, process: "subprocess.Popen[bytes]") -> None:
         """Return once the server responds.
 
@@ -310,11 +315,20 @@ def _reservations() -> int:
 def to_toml(table: Table, *parents: str) -> str:
     """Return a table as TOML, values before tables."""
     values = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
-    # Strings, numbers, booleans and arrays of them look alike in JSON and TOML.
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
+    lines = [f"{key} = {_spelled(value)}\n" for key, value in values.items()]
     header = f"[{'.'.join(parents)}]\n" if parents and (values or not table) else ""
     tables = [to_toml(value, *parents, key) for key, value in table.items() if key not in values]
     return "".join([header, *lines, *tables])
+
+
+def _spelled(value: object) -> str:
+    """Return a value as TOML; a table as an inline one."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {_spelled(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_spelled, value))}]"
+    # Strings, numbers and booleans look alike in JSON and TOML.
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _base(folder: Path, port: int, database_url: str | None, plugins: Sequence[str]) -> Table:

@@ -12,7 +12,7 @@ The contracts use a fixture of the plugin's tests::
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from importlib import import_module
@@ -22,10 +22,14 @@ from typing import Any, Final
 
 import pytest
 
+from strongroom.plugin_api.deactivation import DeactivationCause
 from strongroom.plugin_api.events import EventType
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.login import Client, VerifiedCredential
 from strongroom.plugin_api.state import PluginTables
+from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.server import to_toml
 
@@ -63,6 +67,12 @@ class OpenedPlugin:
         return {name.removeprefix(prefix): job for name, job in jobs.items() if name.startswith(prefix)}
 
     @property
+    def user_exports(self) -> Sequence[UserExport]:
+        """The files of the plugin in archives of users' data."""
+        calls = self.services.hosts.call("register_user_exports")
+        return [export for plugin, export in calls if plugin.name == self.name]
+
+    @property
     def tables(self) -> PluginTables:
         """The tables of the plugin."""
         tables: PluginTables = self.services.selection.plugins.tables[self.name]
@@ -76,12 +86,55 @@ class OpenedPlugin:
         own = [name for name in types if name.startswith(prefix)]
         return {name.removeprefix(prefix): types[name] for name in own}
 
-    def create_user(self, name: str = "Alice") -> str:
-        """Create a user, and return the id."""
+    def create_user(self, name: str = "Alice", *, admin: bool = False) -> str:
+        """Create a user, perhaps an administrator of the server, and return the id."""
+        kind = import_module("strongroom.identity.users.models").UserType["ADMIN" if admin else "USER"]
         with self.services.database.write() as connection:
             users = import_module("strongroom.identity.users.service").UserService
-            user = self.services.get(users).create(connection, name)
+            user = self.services.get(users).create(connection, name, kind)
         return str(user.id)
+
+    def create_tenant(self, user_id: str, name: str = "Acme") -> str:
+        """Create a tenant that a user administers, and return the id."""
+        caller = import_module("strongroom.foundation.caller")
+        service = import_module("strongroom.content.tenants.service").TenantService
+        identity = caller.Identity(user_id, caller.ADMIN, "")
+        return str(self.services.get(service).create(identity, name, caller.Origin()).id)
+
+    def begin_login(self, user_id: str, method: str, verified: VerifiedCredential) -> str:
+        """Bind a credential to a user, begin a login that it proves, and return an access token."""
+        module = import_module("strongroom.identity.users.credentials")
+        sessions = import_module("strongroom.identity.sessions.services").SessionServices
+        sources = import_module("strongroom.identity.sessions.login_sources").LoginSources
+        credentials = self.services.get(module.CredentialService)
+        source = sources(self.services.base.keys).of(verified)
+        changes = import_module("strongroom.foundation.database.changes")
+        with self.services.database.write() as connection:
+            if not credentials.find_users(connection, [verified.credential]):
+                credentials.bind(connection, user_id, verified.credential)
+            user = credentials.lock_account(connection, user_id).user
+            issuer = self.services.group(sessions).token_issuer
+            client = Client("192.0.2.7", "contract/1.0")
+            issued, stored = issuer.begin(connection, user, method, verified.assurance, client, source)
+            changes.execute_together(connection, stored)
+        return str(issued.access_token)
+
+    def is_valid(self, token: str) -> bool:
+        """Return whether the login of an access token has not ended."""
+        service = import_module("strongroom.identity.sessions.service").AuthorizationService
+        try:
+            self.services.get(service).verify(token)
+        except ApiError:
+            return False
+        return True
+
+    def deactivate(self, user_id: str, cause: DeactivationCause) -> None:
+        """End what a user can do, as a suspension does, or as a removal from a tenant."""
+        module = import_module("strongroom.identity.accounts.deactivation")
+        tenant_id = "another" if cause is DeactivationCause.MEMBERSHIP_END else None
+        with self.services.database.write() as connection:
+            service = self.services.get(module.Deactivations)
+            service.deactivate(connection, user_id, cause, tenant_id=tenant_id)
 
     def life_cycle(self) -> Any:
         """Return an object whose ``start()`` and ``stop()`` call the hooks."""
@@ -175,6 +228,18 @@ class TablesContract:
         with opened.host.database.read() as transaction:
             for table in opened.tables.metadata.tables.values():
                 assert transaction.all(table.select()) == []
+
+
+class DeactivationsContract:
+    """The rules of ``register_deactivations``. Requires a fixture ``opened``."""
+
+    @pytest.mark.parametrize("cause", DeactivationCause)
+    def test_a_user_without_rows_of_the_plugin_is_deactivated(
+        self, opened: OpenedPlugin, cause: DeactivationCause
+    ) -> None:
+        user_id = opened.create_user()
+        for _ in range(2):
+            opened.deactivate(user_id, cause)
 
 
 class JobsContract:

@@ -14,11 +14,14 @@ from strongroom.foundation.limits.service import Counters, RateLimits
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.foundation.translations import Translations
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.keys import KeyProvider
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from strongroom.plugin_api.deactivation import Deactivation
 
 PRUNING: Final = Origin(user_agent="prune")
 """The origin of audit events of pruning, by the job or by the command."""
@@ -29,8 +32,8 @@ PruneStep = Callable[[], int]
 TenantEraser = Callable[[str], object]
 """Removes a feature's data of a tenant, in its own transactions."""
 
-UserEraser = Callable[["Connection", str], None]
-"""Removes a feature's data of a user, in the transaction of the deletion."""
+UserEnding = Callable[["Connection", "Deactivation"], None]
+"""Ends what a user can do by a feature, in the transaction of the change that ends it."""
 
 
 class ServiceMetrics(Protocol):
@@ -137,8 +140,16 @@ class ServiceGroup:
         """Return what removes its data of a deleted tenant. Those of later features run first."""
         return ()
 
-    def register_user_erasers(self) -> Iterable[UserEraser]:
-        """Return what removes its data of a deleted user. Those of later features run first."""
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        """Return what ends its secrets of a user who can no longer act.
+
+        If the user was deleted, it also removes the data about the user. Those of later features run
+        first.
+        """
+        return ()
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        """Return the files with its data about a user, in the archive that users can have of theirs."""
         return ()
 
     def start(self) -> None:

@@ -60,7 +60,11 @@ class DirectoryListing:
             "folder.html",
             path="/".join(path),
             parent=_url(root, tenant_id, path[:-1]) if path else f"{root}/",
-            files=[_row(root, tenant_id, path, file) for file in page.items],
+            # Folders are the first of the page.
+            files=[
+                _row(root, tenant_id, path, file)
+                for file in sorted(page.items, key=lambda item: not item.is_folder)
+            ],
             following=page.next,
         )
 

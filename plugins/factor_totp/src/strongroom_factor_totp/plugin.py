@@ -2,6 +2,7 @@
 
 import hmac
 import io
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ class TotpOptions:
     """The keys of ``[second_factors.totp]``."""
 
     issuer: str = option("Strongroom", help="The name of the account in authenticator apps.")
+
+
+_SECRET: Final = re.compile("[A-Z2-7]{16,103}")
 
 
 class Totp(SecondFactor[TotpOptions]):
@@ -83,6 +87,17 @@ class Totp(SecondFactor[TotpOptions]):
                 data = {**each.data, "step": step}
                 return FactorProof(each.id, Assurance(("otp",)), data)
         return None
+
+    def imported(self, described: Any) -> Enrolment:
+        """Accept a secret in base 32, as apps show it: of 80 to 512 bits, with blanks or without."""
+        secret = described.replace(" ", "").rstrip("=").upper() if isinstance(described, str) else ""
+        if not _SECRET.fullmatch(secret) or len(secret) % 8 in (1, 3, 6):
+            raise FactorRejected("Must be a secret of 80 to 512 bits in base 32.")
+        return Enrolment({"secret": secret, "step": -1})
+
+    def exported(self, enrolled: EnrolledFactor) -> str:
+        secret: str = enrolled.data["secret"]
+        return secret
 
     def _step_of(self, secret: str, answer: Any, *, after: int) -> int | None:
         """Return the step whose code is the answer, if it is current and later than ``after``."""

@@ -16,6 +16,10 @@ class LoginPagesOptions:
         (),
         help="The URLs of front ends to which the login page may return, compared exactly.",
     )
+    login_links: tuple[str, ...] | None = option(
+        None,
+        help="The login links of other plugins on the login page in their order; absent: all of them.",
+    )
 
     def __post_init__(self) -> None:
         for url in self.return_urls:

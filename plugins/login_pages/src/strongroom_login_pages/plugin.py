@@ -4,15 +4,25 @@ from datetime import timedelta
 from wsgiref.types import WSGIApplication
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.pages import MenuItem, StaticFiles
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_api.web import Blueprint, ErrorKind, StartPage
+from strongroom.plugin_api.web import (
+    Blueprint,
+    CodePage,
+    ErrorKind,
+    InvitationPage,
+    PasswordPage,
+    StartPage,
+)
 from strongroom_login_pages.application import LoginPagesApplication
-from strongroom_login_pages.codes import LoginCodes
-from strongroom_login_pages.models import metadata
+from strongroom_login_pages.front_ends.codes import LoginCodes
+from strongroom_login_pages.front_ends.models import metadata
+from strongroom_login_pages.front_ends.routes import CODE_INVALID, make_routes
 from strongroom_login_pages.options import LoginPagesOptions
-from strongroom_login_pages.routes import CODE_INVALID, make_routes
+from strongroom_login_pages.sign_in.links import LinkOrder
 
 API_VERSION = "1.2"
 
@@ -24,7 +34,7 @@ def register_options() -> type[LoginPagesOptions]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_login_pages:migrations", revision="0001")
+    return PluginTables(metadata, migrations="strongroom_login_pages:migrations", revision="0002")
 
 
 @hookimpl
@@ -43,9 +53,45 @@ def register_blueprints(host: HostAPI) -> list[Blueprint]:
 
 
 @hookimpl
+def register_deactivations(host: HostAPI) -> list[Deactivate]:
+    return [LoginCodes(host).deactivate]
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]
+
+
+@hookimpl
+def register_menu_items() -> list[MenuItem]:
+    return [MenuItem({"en": "Account", "zh": "账户"}, "/account/", order=0)]
+
+
+@hookimpl
+def start(host: HostAPI) -> None:
+    """Check the configuration, which names links of other plugins."""
+    LinkOrder(host.options.login_links).require_known(host.login_links())
+
+
+@hookimpl
 def register_start_pages() -> list[StartPage]:
     # The page of the account shows the login to those who are not logged in.
     return [StartPage("/account/", {"en": "Log in", "zh": "登录"})]
+
+
+@hookimpl
+def register_password_pages() -> list[PasswordPage]:
+    return [PasswordPage("/account/password-links/")]
+
+
+@hookimpl
+def register_code_pages() -> list[CodePage]:
+    return [CodePage("/account/l/")]
+
+
+@hookimpl
+def register_invitation_pages() -> list[InvitationPage]:
+    return [InvitationPage("/account/invitations/")]
 
 
 @hookimpl

@@ -1,8 +1,11 @@
 """One request of a browser for a page."""
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from werkzeug.datastructures import MultiDict
@@ -11,28 +14,30 @@ from werkzeug.utils import redirect
 from werkzeug.wrappers import Request
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.session import Session
+from strongroom.plugin_api.login import LoginOptions, VerificationCode
+from strongroom.plugin_api.pages import Connection, PageLink
+from strongroom.plugin_api.web import ApiError, RestResponse
+from strongroom_login_pages.flow import Flow
 
-TEXTS: Final = frozenset(
-    {
-        "error.captcha-invalid",
-        "error.captcha-required",
-        "error.challenge-invalid",
-        "error.factor-invalid",
-        "error.invalid-credentials",
-        "error.last-contact",
-        "error.second-factor-needed",
-        "error.too-many-requests",
-        "error.user-suspended",
-        "error.wrong-password",
-    }
-)
-"""The error codes with texts of their own."""
+PREFIX: Final = "/account"
+"""The path of the pages, below the base path of the server."""
+
+View = Callable[..., Any]
+"""Returns the response to a visit; the parameters of the path follow by name."""
+
+Routes = Mapping[tuple[str, str], View]
+"""Views by method and path, below the path of the pages."""
 
 
-class FormRefused(HTTPException):
-    """The form was not sent by one of our pages, or is malformed."""
+class Area(Protocol):
+    """The pages of a subject."""
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+
+
+class FormMalformed(HTTPException):
+    """A script has filled in a field that is missing or no JSON."""
 
     code = 400
 
@@ -41,13 +46,35 @@ class Visit:
     """A request of a browser, and the responses to it.
 
     Args:
-        session: the session of the browser; a view replaces it, and the application stores it.
+        root: the path of the pages, with the base path of the server.
     """
 
-    def __init__(self, host: HostAPI, request: Request, session: Session) -> None:
+    def __init__(self, host: HostAPI, request: Request, root: str) -> None:
         self._host = host
+        self.root = root
         self.request = request
-        self.session = session
+        self.flow = Flow.of_values(host.browser.values)
+
+    @property
+    def token(self) -> str | None:
+        """An access token of the user who is logged in, if any."""
+        session = self._host.browser_session()
+        return session.token if session else None
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers reach the server by HTTPS."""
+        return self._host.public_url.startswith("https:")
+
+    @property
+    def now(self) -> int:
+        """The time in milliseconds since the Unix epoch."""
+        return self._host.clock.now()
+
+    @property
+    def login_options(self) -> LoginOptions:
+        """How users can log in."""
+        return self._host.login_options
 
     @property
     def form(self) -> MultiDict[str, str]:
@@ -58,42 +85,143 @@ class Visit:
         """Return a field that a script has filled in.
 
         Raises:
-            FormRefused: it is missing or no JSON.
+            FormMalformed: it is missing or no JSON.
         """
         try:
             return json.loads(self.form[name])
         except (KeyError, ValueError, RecursionError) as error:
-            raise FormRefused from error
+            raise FormMalformed from error
 
     def update(self, **changes: Any) -> None:
-        """Change members of the session."""
-        self.session = replace(self.session, **changes)
+        """Change members of the flow."""
+        changed = replace(self.flow, **changes)
+        if changed != self.flow:
+            self.flow = changed
+            self._host.browser.store(changed.values())
 
-    def rest(self, method: str, path: str, body: Any = None) -> RestResponse:
-        """Send a request to the REST API, as the user who is logged in, if any."""
-        language = self.session.language
-        headers = {"X-Device-Id": self.session.device}
-        if language:
-            headers["Accept-Language"] = language
-        return self._host.rest(method, path, body, token=self.session.token, headers=headers)
+    def proceed(self, step: str, data: Mapping[str, Any] | None = None, **changes: Any) -> None:
+        """Go on to a step of the login, and drop the data of the step before."""
+        self.update(attempt=self.flow.attempt.at(step, data), **changes)
 
-    def page(self, template: str, *, status: int = 200, **values: Any) -> Any:
-        """Return the response with a page."""
+    def switch(self, **changes: Any) -> None:
+        """Drop every proof and challenge of the login, which then takes another way."""
+        self.update(attempt=self.flow.attempt.switched(), **changes)
+
+    def log_in(self, token: str, **members: Any) -> None:
+        """Begin the session of a login, and a flow with some members."""
+        self._host.browser.begin_session(token)
+        self._restart(members)
+
+    def log_out(self, **members: Any) -> None:
+        """End the session, and begin a flow with some members."""
+        self._host.browser.end_session()
+        self._restart(members)
+
+    def platform_logout_url(self) -> str | None:
+        """Return where the login at the platform ends that the session was logged in by, if anywhere."""
+        return self._host.browser.logout_url(f"{PREFIX}/login")
+
+    def continue_session(self, token: str) -> None:
+        """Continue the session with the access token of a step-up."""
+        self._host.browser.replace_token(token)
+
+    def _restart(self, members: Mapping[str, Any]) -> None:
+        self.flow = Flow()
+        self.update(**members)
+
+    def menu_items(self) -> Sequence[PageLink]:
+        """Return the menu of the user who is logged in."""
+        return self._host.menu_items()
+
+    def login_links(self) -> Sequence[PageLink]:
+        """Return the buttons that plugins add to the login page."""
+        return self._host.login_links()
+
+    def rest(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        device: str = "",
+    ) -> RestResponse:
+        """Send a request to the REST API, as the user who is logged in, if any.
+
+        Args:
+            device: an addition to the id of the browser, which has limits of its own.
+        """
+        browser = self._host.browser
+        sent = {"X-Device-Id": browser.device_id + device, **(headers or {})}
+        if browser.language:
+            sent["Accept-Language"] = browser.language
+        return self._host.rest(method, path, body, token=self.token, headers=sent)
+
+    def bind(
+        self,
+        connection: Connection,
+        proof: Mapping[str, str],
+        *,
+        held_code: Mapping[str, str] | None,
+        password: str | None,
+    ) -> RestResponse:
+        """Connect an account of another platform to the user who is logged in.
+
+        Returns:
+            the response that the REST API would give.
+        """
+        # It makes the user the caller of the host.
+        self._host.require_browser_session()
+        try:
+            self._host.bind(
+                "me",
+                connection.method,
+                proof,
+                replaced=connection.replaced,
+                held_code=VerificationCode(**held_code) if held_code else None,
+                current_password=password,
+            )
+        except ApiError as error:
+            refusal = self._host.error_response(error)
+            return RestResponse(refusal.status_code, refusal.get_json())
+        return RestResponse(HTTPStatus.CREATED, None)
+
+    def page(
+        self, template: str, *, status: int = 200, form_targets: Sequence[str] = (), **values: Any
+    ) -> Any:
+        """Return the response with a page.
+
+        Args:
+            form_targets: URLs of other servers that the forms of the page may lead to.
+        """
         return self._host.page(
             template,
             status=status,
-            policy=self._policy(),
-            language=self.session.language,
-            csrf=self.session.csrf,
-            device=self.session.device,
-            root=self.request.root_path,
-            base=self.request.root_path.removesuffix("/account"),
+            policy=self._policy(form_targets),
+            csrf=self._host.browser.csrf,
+            device=self._host.browser.device_id,
+            root=self.root,
+            base=self.root.removesuffix(PREFIX),
             **values,
         )
 
+    def missing(self) -> Any:
+        """Return the page for what does not exist, or is not the user's."""
+        return self.page("error.html", status=404, reason="not-found")
+
     def redirect(self, path: str) -> Any:
         """Return a redirect to one of our pages."""
-        return redirect(f"{self.request.root_path}{path}", 303)
+        return redirect(f"{self.root}{path}", 303)
+
+    def redirect_to_login(self) -> Any:
+        """Return a redirect to the login, which leads back to this page."""
+        if self.request.method == "GET" and self.request.path != "/":
+            self.update(return_to=None, resume=f"{self.root}{self.request.path}")
+        return self.redirect("/login")
+
+    def redirect_within(self, path: str) -> Any:
+        """Return a redirect to any page of the server."""
+        return redirect(path, 303)
 
     def redirect_to(self, url: str) -> Any:
         """Return a redirect to a front end."""
@@ -102,24 +230,30 @@ class Visit:
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
 
-    def _policy(self) -> dict[str, str]:
+    def _policy(self, form_targets: Sequence[str]) -> dict[str, str]:
         """Return the differences to the strict policy: our own script, forms, and images in pages."""
         return {
             "script-src": "'self'",
-            "img-src": "data:",
+            "img-src": "'self' data:",
             "media-src": "data:",
             # Browsers apply it to the redirect after the form, too.
-            "form-action": " ".join(("'self'", *self._return_origins())),
+            "form-action": " ".join(("'self'", *self._origins(form_targets))),
             "require-trusted-types-for": "'script'",
         }
 
-    def _return_origins(self) -> list[str]:
-        if self.session.return_to is None:
-            return []
-        parts = urlsplit(self.session.return_to.url)
-        return [f"{parts.scheme}://{parts.netloc}"]
+    def _origins(self, form_targets: Sequence[str]) -> list[str]:
+        returns = [self.flow.return_to.url] if self.flow.return_to else []
+        parts = [urlsplit(url) for url in (*returns, *form_targets)]
+        return [f"{part.scheme}://{part.netloc}" for part in parts]
 
 
-def text_of(error: str | None) -> str:
-    """Return the key of the text for an error."""
-    return error if error in TEXTS else "error.other"
+def logged_in(view: View) -> View:
+    """Require a login for a view, which is a method of pages."""
+
+    @wraps(view)
+    def guarded(pages: Any, visit: Visit, **parameters: str) -> Any:
+        if visit.token is None:
+            return visit.redirect_to_login()
+        return view(pages, visit, **parameters)
+
+    return guarded

@@ -7,14 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.support.api import claims_of
-from tests.support.browsers import (
-    CHROMIUM,
-    PLATFORM,
-    SECURITY_KEY,
-    SYNCED,
-    VirtualAuthenticator,
-    chromium,
-)
+from tests.support.browsers import PLATFORM, SECURITY_KEY, SYNCED, VirtualAuthenticator, needs_chromium
 from tests.support.config import Table
 from tests.support.front_end import front_end
 from tests.support.http import Caller
@@ -30,9 +23,9 @@ from tests.support.server import Server
 from tests.support.waiting import wait_until
 
 from strongroom.testing.server import free_port
-from strongroom_login_pages.codes import challenge_of
+from strongroom_login_pages.front_ends.codes import challenge_of
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+pytestmark = needs_chromium
 
 in_both_languages = pytest.mark.parametrize("language", LOCALES, indirect=True)
 
@@ -54,12 +47,6 @@ def shared_changes() -> Table:
         },
         "limits": {"login_failures_before_captcha": 2},
     }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -88,7 +75,7 @@ def claims_by_passkey(person: Person) -> dict[str, Any]:
 
 def is_refused_with_passkey(person: Person) -> None:
     """Try to log in by the passkey, and require that the server refuses it."""
-    person.open("/login")
+    person.open_login()
     person.press("use-passkey")
     person.sees("error.invalid-credentials")
 
@@ -107,7 +94,8 @@ class TestJourneys:
         person.log_out()
         person.press("use-passkey")
         person.has_heading("security")
-        expect(person.page.get_by_role("listitem")).to_contain_text(person.text("last-used", day="")[:4])
+        used = person.text("last-used", day="")[:4]
+        expect(person.page.locator("section li")).to_contain_text(used)
         claims = claims_by_passkey(person)
         assert (claims["acr"], claims["amr"]) == ("phr", ["hwk", "user"])
 
@@ -141,7 +129,7 @@ class TestJourneys:
         device = person.get_device(PLATFORM)
         person.log_out()
         for _ in range(2):
-            person.open("/login")
+            person.open_login()
             person.press("use-passkey")
             person.has_heading("security")
         device.clone()
@@ -186,7 +174,8 @@ class TestJourneys:
         person.has_heading("security")
         (credential,) = device.credentials
         name = person.text("remove-named", name="Laptop")
-        person.page.get_by_role("button", name=name).click()
+        person.page.get_by_role("link", name=name).click()
+        person.press("remove")
         person.sees("removed")
         wait_until(lambda: device.credentials == [])
         assert device.deleted == [credential["credentialId"]]
@@ -234,8 +223,12 @@ def test_a_user_without_scripts_and_mouse_logs_in_by_an_app(
         page = person.page
 
         def type_in(*fields: str) -> None:
-            for text in fields:
-                page.keyboard.press("Tab")
+            """Type into the field that has the focus, and into those that follow."""
+            # Browsers give the focus after the page has loaded.
+            expect(page.locator("input:focus")).to_have_count(1)
+            for number, text in enumerate(fields):
+                if number:
+                    page.keyboard.press("Tab")
                 page.keyboard.type(text)
             page.keyboard.press("Enter")
 
@@ -244,8 +237,7 @@ def test_a_user_without_scripts_and_mouse_logs_in_by_an_app(
         person.has_heading("security")
         person.press("add-app")
         app = AuthenticatorApp(page.locator("input[name=secret]").get_attribute("value") or "")
-        # The first stop is the summary with the secret.
-        page.keyboard.press("Tab")
+        page.get_by_label(person.text("app-code")).focus()
         type_in(app.code())
         person.sees("totp-added")
         person.log_out()

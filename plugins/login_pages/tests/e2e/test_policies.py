@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
-from tests.support.browsers import CHROMIUM, VirtualAuthenticator, chromium
+from tests.support.browsers import VirtualAuthenticator, needs_chromium
 from tests.support.config import Table
 from tests.support.login_pages import LOCALES, AuthenticatorApp, Inspection, Person, person_at
 from tests.support.server import Server
 
 from strongroom.testing.server import free_port
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +24,6 @@ def shared_changes() -> Table:
         "limits": {"login_failures_before_captcha": 0},
         "second_factors": {"required_for": ["all"]},
     }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(params=LOCALES)

@@ -39,7 +39,9 @@ class PasskeyOptions:
         "", help="The page on which users manage passkeys, for password managers. Empty: none."
     )
     change_password_url: str = option(
-        "", help="The page on which users change the password, for password managers. Empty: none."
+        "",
+        help="The page on which users change the password, for password managers. Empty: that of the "
+        "login pages, if there are any. Needed only for a page elsewhere.",
     )
 
     def __post_init__(self) -> None:

@@ -38,18 +38,20 @@ def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
             raise ApiError(NOT_CONFIGURED)
         return {name: url for name, url in pages.items() if url}
 
+    if options.change_password_url:
+        # Otherwise the server leads to its own page, if there are login pages.
+        _add_password_page(routes, options.change_password_url)
+    add_user_routes(routes, host)
+    return routes
+
+
+def _add_password_page(routes: Blueprint, url: str) -> None:
     @routes.operation(
         "GET",
         "/.well-known/change-password",
         access=Access.PUBLIC,
-        errors=(NOT_CONFIGURED,),
         document={"responses": {"302": {"description": "The page"}}},
     )
     def redirect_to_change_password() -> Response:
         """Get redirected to the page on which users change their password."""
-        if not options.change_password_url:
-            raise ApiError(NOT_CONFIGURED)
-        return redirect(options.change_password_url)  # type: ignore[return-value]
-
-    add_user_routes(routes, host)
-    return routes
+        return redirect(url)  # type: ignore[return-value]

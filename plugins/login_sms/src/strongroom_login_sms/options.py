@@ -26,7 +26,9 @@ class AliyunSmsOptions:
         help="The TemplateCode of each message, by Strongroom's template name, for mainland numbers.",
     )
     overseas_templates: dict[str, str] = option(
-        default_factory=dict, help="The TemplateCode of each message for all other numbers."
+        default_factory=dict,
+        help="The TemplateCode of each message for all other numbers.",
+        advanced=True,
     )
     overseas_sign_name: str | None = option(
         None, help="The signature for non-mainland numbers; default: sign_name.", advanced=True

@@ -3,9 +3,9 @@
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.mini_program import MiniProgram
-from strongroom_login_wechat.options import WeChatApp, WeChatOptions
+from strongroom_login_wechat.options import OFFICIAL_ACCOUNT, WeChatApp, WeChatOptions
 from strongroom_login_wechat.timing import Clock
-from strongroom_login_wechat.website import Website
+from strongroom_login_wechat.website import OfficialAccount, Website
 
 
 def make_apps(options: WeChatOptions, client: PlatformClient, *, clock: Clock) -> dict[str, App]:
@@ -15,7 +15,8 @@ def make_apps(options: WeChatOptions, client: PlatformClient, *, clock: Clock) -
 
 def _make_app(app: WeChatApp, options: WeChatOptions, client: PlatformClient, clock: Clock) -> App:
     if app.redirect_uri is not None:
-        return Website(
+        kind = OfficialAccount if app.kind == OFFICIAL_ACCOUNT else Website
+        return kind(
             client,
             appid=app.appid,
             account=app.account,

@@ -9,18 +9,19 @@ from strongroom.plugin_api import option
 
 WEBSITE = "website"
 MINI_PROGRAM = "mini_program"
+OFFICIAL_ACCOUNT = "official_account"
 
 
 @dataclass(frozen=True, slots=True)
 class WeChatApp:
     """The keys of a section ``[login.wechat.apps.NAME]``: one app registered with WeChat."""
 
-    kind: str = option(choices=(WEBSITE, MINI_PROGRAM), help="The type of app.")
+    kind: str = option(choices=(WEBSITE, MINI_PROGRAM, OFFICIAL_ACCOUNT), help="The type of app.")
     appid: str = option(help="The AppID of the app.")
     secret: str = option(secret=True, help="The AppSecret of the app.")
     redirect_uri: str | None = option(
         None,
-        help="The URL to which WeChat redirects browsers, on the app's approved domain; websites only.",
+        help="The URL to which WeChat redirects browsers, on the app's domain; not for mini programs.",
     )
     account: str = option(
         "main",
@@ -30,8 +31,8 @@ class WeChatApp:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_-]{1,32}", self.account):
             raise ValueError("account: must be lowercase letters, digits, hyphens and underscores")
-        if (self.kind == WEBSITE) != (self.redirect_uri is not None):
-            raise ValueError("redirect_uri is required for a website and not allowed for a mini program")
+        if (self.kind == MINI_PROGRAM) != (self.redirect_uri is None):
+            raise ValueError("redirect_uri is required, but not allowed for a mini program")
         if self.redirect_uri is not None and not re.match(r"https?://[^/?#]", self.redirect_uri):
             raise ValueError('redirect_uri: must be like "https://files.example.org/..."')
 

@@ -7,11 +7,12 @@ from click import Command
 
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.pages import LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_wechat.commands import wechat
 from strongroom_login_wechat.errors import kinds
 from strongroom_login_wechat.method import WeChatLogin
-from strongroom_login_wechat.routes import make_routes
+from strongroom_login_wechat.routes import login_links, make_routes
 
 API_VERSION = "1.2"
 
@@ -29,6 +30,17 @@ def register_commands() -> list[Command]:
 @hookimpl
 def register_errors() -> Iterable[ErrorKind]:
     return kinds()
+
+
+@hookimpl
+def register_login_links(host: HostAPI) -> list[LoginLink]:
+    login = host.login_method(WeChatLogin)
+    return login_links(host, login) if login else []
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]
 
 
 @hookimpl

@@ -1,21 +1,33 @@
 """The plugin's routes: login with both kinds of app, binding, and the QR code pages."""
 
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
-from flask import Response
+from flask import Response, redirect
 
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.pages import Connection, LoginLink, LoginRequest
 from strongroom.plugin_api.times import iso_format
-from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError, HostAPI
+from strongroom.plugin_api.web import (
+    Access,
+    ApiError,
+    Blueprint,
+    FieldError,
+    HostAPI,
+    prefix_of_state,
+)
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.errors import APP_UNKNOWN, ClientFault, PhoneCodeInvalid
 from strongroom_login_wechat.method import OPENID, UNIONID, WeChatLogin, of_others
 from strongroom_login_wechat.mini_program import MiniProgram
-from strongroom_login_wechat.pages import Pages
+from strongroom_login_wechat.pages import BEGIN, CALLBACK, Pages, begin_path, leads_back
 from strongroom_login_wechat.schemas import (
     BIND,
+    BROWSER,
+    CONNECT,
     LOGIN,
+    BeginQuery,
     CallbackQuery,
     MiniProgramLoginSchema,
     NewQrCodeSchema,
@@ -24,11 +36,21 @@ from strongroom_login_wechat.schemas import (
     ScanPageQuery,
     WebsiteLoginSchema,
 )
-from strongroom_login_wechat.website import Website
+from strongroom_login_wechat.website import OfficialAccount, WebApp, Website
 
 AppT = TypeVar("AppT", bound=App)
 
 Json = dict[str, Any]
+
+_IN_APP: Final = "MicroMessenger"
+"""In the User-Agent of the browser of WeChat, whose users cannot scan their own screen."""
+
+_WECOM: Final = "wxwork"
+_QR_CODES: Final = "/api/v1/wechat-qr-codes"
+_ACCOUNT: Final = "wechat_account"
+_LABELS: Final = {"en": "Log in with WeChat", "zh": "微信登录"}
+_PLATFORM: Final = {"en": "WeChat", "zh": "微信"}
+_CONNECTION: Final = "wechat"
 
 _MINI_PROGRAM_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__()]
 _CODE_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__() if fault is not PhoneCodeInvalid]
@@ -40,14 +62,15 @@ def make_routes(host: HostAPI, login: WeChatLogin) -> Blueprint:
     _add_qr_codes(routes, host, login)
     _add_logins(routes, host, login)
     _add_bindings(routes, host, login)
-    _add_pages(routes, login)
+    _add_pages(routes, host, login)
+    _add_login_link(routes, host, login)
     return routes
 
 
 def _add_qr_codes(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "POST",
-        "/api/v1/wechat-qr-codes",
+        _QR_CODES,
         access=Access.OPTIONAL,
         body=NewQrCodeSchema,
         returns=QrCodeSchema,
@@ -149,8 +172,8 @@ def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         return host.unbind(user_id, (OPENID, UNIONID))
 
 
-def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:
-    pages = Pages(login.options)
+def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
+    pages, links = Pages(host, login.options), login_links(host, login)
 
     @routes.operation(
         "GET",
@@ -166,15 +189,115 @@ def _add_pages(routes: Blueprint, login: WeChatLogin) -> None:
 
     @routes.operation(
         "GET",
-        "/api/v1/wechat-authorizations/callback",
+        CALLBACK,
         access=Access.PUBLIC,
         query=CallbackQuery,
         any_query=True,
+        errors=host.state_errors,
         document=_PAGE,
     )
-    def show_wechat_callback_page(query: Json) -> Response:  # noqa: ARG001  the page reads it
-        """Get the page for WeChat's redirect: it logs in and notifies the embedding page."""
-        return pages.callback()
+    def show_wechat_callback_page(query: Json) -> Any:
+        """Get the page for WeChat's redirect: it logs in and notifies the embedding page.
+
+        What began on the login page or on a page of the account is finished here instead, and the
+        browser is redirected.
+        """
+        state = query.get("state", "")
+        if state.startswith(prefix_of_state(CONNECT)):
+            return _finish_connection(host, state, query.get("code"))
+        if not state.startswith(prefix_of_state(BROWSER)):
+            # The page reads the query.
+            return pages.callback()
+        try:
+            app = host.spend_state(state, BROWSER)["app"]
+        except ApiError as error:
+            return host.refuse_browser_login(error)
+        # A person who has denied comes back without a code, which the app rejects.
+        proof = {"app": app, "code": query.get("code", "")}
+        link = next((link.name for link in links if link.path == begin_path(app)), None)
+        return host.finish_browser_login(login.name, proof, link=link)
+
+
+def _finish_connection(host: HostAPI, state: str, code: str | None) -> Any:
+    # Another login may have begun in this browser meanwhile, so the state is for its user only.
+    host.require_browser_session()
+    app = host.spend_state(state, CONNECT, for_user=True)["app"]
+    # A person who has denied comes back without a code.
+    return host.finish_browser_connection(_CONNECTION, {"app": app, "code": code} if code else None)
+
+
+def _add_login_link(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
+    @routes.operation(
+        "GET",
+        BEGIN,
+        access=Access.PUBLIC,
+        query=BeginQuery,
+        status=302,
+        errors=(APP_UNKNOWN, *host.state_errors),
+        # Each request stores a state.
+        limit="public_per_address",
+        document={"responses": {"302": {"description": "The page of WeChat"}}},
+    )
+    def begin_wechat_login(query: Json) -> Any:
+        """Lead a browser from a button of the login page or the account to the page of WeChat.
+
+        The purpose `bind` requires that the browser is logged in.
+        """
+        name, app = _choose(login, WebApp, query.get("app"))
+        is_binding = query["purpose"] == BIND
+        if is_binding:
+            host.require_browser_session()
+        purpose = CONNECT if is_binding else BROWSER
+        state = host.issue_state(purpose, {"app": name}, for_user=is_binding)
+        return redirect(app.authorize_url(state.value))
+
+
+def login_links(host: HostAPI, login: WeChatLogin) -> list[LoginLink]:
+    """Return a button for each app whose redirects lead to the callback of this server."""
+    scans, in_app = (
+        _links(host, login, Website, "wechat"),
+        _links(host, login, OfficialAccount, _ACCOUNT),
+    )
+    return [
+        *(replace(link, fails_in=(_IN_APP,)) for link in scans),
+        *(
+            # The app of WeCom has the word as well, but no account of WeChat.
+            replace(link, works_in=(_IN_APP,), own_app=(_IN_APP,), fails_in=(_WECOM,))
+            for link in in_app
+        ),
+    ]
+
+
+def _links(host: HostAPI, login: WeChatLogin, kind: type[WebApp], label: str) -> list[LoginLink]:
+    """Return the buttons of the apps of a kind; the names of several are numbered."""
+    names = [name for name, app in login.apps.items() if isinstance(app, kind) and leads_back(host, app)]
+    scans = kind is Website
+    return [
+        LoginLink(
+            label if len(names) == 1 else f"{label}_{number}",
+            _LABELS,
+            begin_path(name),
+            icon="wechat.svg",
+            connection=_connection(login, name),
+            kind=login.name,
+            platform=_PLATFORM,
+            shows_qr_code=scans,
+            request=LoginRequest(_QR_CODES, {"app": name}) if scans else None,
+        )
+        for number, name in enumerate(names, 1)
+    ]
+
+
+def _connection(login: WeChatLogin, app: str) -> Connection:
+    return Connection(
+        _CONNECTION,
+        _PLATFORM,
+        begin_path(app, purpose=BIND),
+        method=login.name,
+        kinds=(OPENID, UNIONID),
+        rest_path="/api/v1/users/me/wechatIds",
+        replaced=of_others,
+    )
 
 
 def _choose(login: WeChatLogin, kind: type[AppT], name: str | None) -> tuple[str, AppT]:

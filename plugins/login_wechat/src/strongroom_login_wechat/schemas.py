@@ -6,6 +6,10 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 LOGIN: Final = "login"
 BIND: Final = "bind"
+BROWSER: Final = "browser"
+"""The purpose of states of logins that begin on the login page."""
+CONNECT: Final = "connect"
+"""The purpose of states of bindings that begin on the pages of the account."""
 
 MAX_NAME: Final = 64
 MAX_CODE: Final = 512
@@ -94,6 +98,12 @@ class ScanPageQuery(Schema):
     """Query of the scan page."""
 
     app = _text(MAX_NAME, metadata={"description": _APP})
+
+
+class BeginQuery(ScanPageQuery):
+    """Query of the path that leads a browser to WeChat."""
+
+    purpose = fields.String(load_default=LOGIN, validate=validate.OneOf([LOGIN, BIND]))
 
 
 class CallbackQuery(Schema):

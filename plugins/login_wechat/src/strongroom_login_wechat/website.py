@@ -1,15 +1,18 @@
-"""Website apps: a person scans a QR code, and WeChat redirects the browser with a code."""
+"""Apps for web pages: WeChat redirects the browser with a code.
+
+On a website, a person scans a QR code. In the browser of WeChat itself, an official account logs the
+person in without one.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 from urllib.parse import quote, urlencode
 
 from strongroom_login_wechat.answer import Answer
 from strongroom_login_wechat.app import App, Identity
 from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.errors import CodeInvalid, TokenRefused, WeChatError
-
-SCOPE = "snsapi_login"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +35,20 @@ class Profile:
     nickname: str | None
 
 
-class Website(App):
-    """A website app.
+class WebApp(App):
+    """An app for web pages.
 
     Args:
         account: the open-platform account of the app.
         redirect_uri: the URL to which WeChat redirects browsers.
-        open_url: the base URL of the QR code page.
+        open_url: the base URL of the page that begins a login.
     """
+
+    page: ClassVar[str]
+    """The path of that page."""
+
+    scope: ClassVar[str]
+    """The permission that the page asks for."""
 
     def __init__(
         self,
@@ -58,7 +67,7 @@ class Website(App):
         self._open_url = open_url.rstrip("/")
 
     def authorize_url(self, state: str, *, language: str | None = None) -> str:
-        """Return the URL of the QR code page.
+        """Return the URL of the page that begins a login.
 
         Args:
             state: the OAuth state, returned with the code; random, one-time, and bound to the browser.
@@ -68,13 +77,13 @@ class Website(App):
             "appid": self.appid,
             "redirect_uri": self.redirect_uri,
             "response_type": "code",
-            "scope": SCOPE,
+            "scope": self.scope,
             "state": state,
         }
         if language:
             query["lang"] = language
         encoded = urlencode(query, quote_via=quote)
-        return f"{self._open_url}/connect/qrconnect?{encoded}#wechat_redirect"
+        return f"{self._open_url}{self.page}?{encoded}#wechat_redirect"
 
     def identify(self, proof: Mapping[str, str]) -> Identity:
         grant = self.exchange(proof.get("code", ""))
@@ -144,6 +153,20 @@ class Website(App):
             return self.profile(grant)
         except WeChatError:
             return Profile(grant.openid, None, None)
+
+
+class Website(WebApp):
+    """A website app, whose page shows a QR code."""
+
+    page = "/connect/qrconnect"
+    scope = "snsapi_login"
+
+
+class OfficialAccount(WebApp):
+    """An official account, whose page works in the browser of WeChat only."""
+
+    page = "/connect/oauth2/authorize"
+    scope = "snsapi_userinfo"
 
 
 def _grant(answer: Answer) -> Grant:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
-from tests.support.browsers import CHROMIUM, chromium
+from tests.support.browsers import needs_chromium
 from tests.support.config import Table, merged
 from tests.support.http import TIMEOUT_SECONDS, Caller
 from tests.support.server import Server
@@ -18,7 +18,7 @@ from strongroom.testing.server import free_port
 
 SCAN = "/api/v1/wechat-authorizations/scan?app=site"
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
+pytestmark = needs_chromium
 
 EMBEDDING = """<!doctype html><title>An app</title>
 <script>var received = []; addEventListener("message", event => received.push(event.data))</script>
@@ -35,12 +35,6 @@ def platform() -> Iterator[WeChat]:
 def shared_changes(platform: WeChat) -> Table:
     port = free_port()
     return merged(platform.config(f"http://127.0.0.1:{port}"), {"server": {"port": port}})
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

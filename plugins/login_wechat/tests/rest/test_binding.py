@@ -23,7 +23,7 @@ class TestBinding:
         person = api.person()
         response = logins.bind(person, "lin", app)
         assert response.status_code == 201
-        assert response.json.keys() == {"kind", "value", "createdAt"}
+        assert response.json.keys() == {"kind", "value", "verified", "createdAt"}
         assert response.json["kind"] == "wechat"
         assert logins.log_in("lin", app).json["user"]["id"] == person.id
         assert ("email", person.email) in logins.held(person)

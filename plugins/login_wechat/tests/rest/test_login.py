@@ -76,7 +76,7 @@ class TestWebsite:
         assert query["state"] == [response.json["state"]]
         assert query["appid"] == [platform.apps["shop"].appid]
         assert query["lang"] == ["en"]
-        assert response.json["state"].startswith("login.")
+        assert response.json["state"].startswith("login0")
 
     def test_the_browser_is_known_by_a_cookie_that_no_script_reads(self, api: Api) -> None:
         cookie = Browser(api).post("/api/v1/wechat-qr-codes", {"app": "site"}).headers["Set-Cookie"]
@@ -119,7 +119,7 @@ class TestWebsite:
     def test_a_state_made_for_binding_does_not_log_in(self, api: Api, platform: WeChat) -> None:
         browser = Browser(api)
         state = browser.bind_state(api.person())
-        for tried in (state, state.replace("bind.", "login.")):
+        for tried in (state, state.replace("bind0", "login0")):
             body = {"state": tried, "code": platform.code("site", "lin")}
             assert error_code(browser.post(AUTHORIZATIONS, body)) == "error.state-invalid"
 
@@ -317,7 +317,7 @@ class TestSameAsOtherLogins:
     def test_both_outcomes_are_recorded(self, api: Api, logins: Logins, platform: WeChat) -> None:
         user = logins.scan("lin").json["user"]["id"]
         api.post(MINI_PROGRAM, {"code": "made-up"})
-        Browser(api).post(AUTHORIZATIONS, {"state": "login.made-up", "code": "made-up"})
+        Browser(api).post(AUTHORIZATIONS, {"state": "login0made-up", "code": "made-up"})
         events = api.get("/audit-events?pageSize=50", by=api.person(admin=True)).json["data"]
         recorded = [(event["action"], event["outcome"], event["details"]) for event in events]
         assert ("login", "success", {"method": "wechat"}) in recorded
@@ -368,7 +368,7 @@ class TestRoutes:
             for rule in api.app.url_map.iter_rules()
             if "wechat" in rule.rule or "miniProgram" in rule.rule
         }
-        assert len(views) == 6
+        assert len(views) == 7
         stated = [getattr(view, "access", None) for view in views.values()]
         assert all(isinstance(access, Access) for access in stated)
 
@@ -379,7 +379,7 @@ class TestRoutes:
         document = api.get("/openapi.json").json
         names = [path for path in document["paths"] if "wechat" in path or "miniProgram" in path]
         document["paths"] = {path: document["paths"][path] for path in names}
-        assert len(names) == 6
+        assert len(names) == 7
         OpenAPIV31SpecValidator(document).validate()
         operation = document["paths"]["/api/v1/wechat-authorizations"]["post"]
         assert "error.wechat-code-used" in operation["responses"]["401"]["description"]

@@ -12,6 +12,7 @@ from strongroom_password_schemes.derivations import MAX_SALT_BYTES, require
 from strongroom_password_schemes.md4 import md4
 from strongroom_password_schemes.members import (
     MAX_TEXT,
+    is_exported,
     object_of,
     text_of,
     to_base64,
@@ -54,6 +55,9 @@ class Auth0(PasswordScheme):
     name = "auth0"
 
     def parse(self, described: Json) -> ImportedHash:
+        if is_exported(described):
+            stored = text_of(described, "hash")
+            return ImportedHash(stored, derivations.cost_of(stored))
         custom = object_of(described, "custom_password_hash")
         algorithm, hashed = text_of(custom, "algorithm"), object_of(custom, "hash")
         if algorithm in _SLOW:

@@ -14,6 +14,7 @@ from strongroom_password_schemes.derivations import (
 from strongroom_password_schemes.members import text_of, to_base64, unbase64, whole_of
 
 _KEY_BYTES: Final = 32
+_PARTS: Final = ("salt", "saltSeparator", "signerKey", "hash")
 _STORED: Final = re.compile(r"\$firebase\$ln=([0-9]{1,2}),r=([0-9]{1,9})((?:\$[A-Za-z0-9+/]*){4})")
 
 
@@ -27,15 +28,19 @@ class Firebase(PasswordScheme):
     name = "firebase"
 
     def parse(self, described: Json) -> ImportedHash:
+        match = _STORED.fullmatch(text_of(described, "hash"))
+        if match:
+            # The text that this server stores, and exports.
+            texts = zip(_PARTS, match[3].split("$")[1:], strict=True)
+            described = dict(texts, rounds=match[2], memCost=match[1])
         rounds, log_n = whole_of(described, "rounds"), whole_of(described, "memCost")
-        names = ("salt", "saltSeparator", "signerKey", "hash")
-        parts = [unbase64(text_of(described, name), name) for name in names]
+        parts = [unbase64(text_of(described, name), name) for name in _PARTS]
         require(holds=max(map(len, parts)) <= MAX_SALT_BYTES, rule="firebase: a member is too long")
         rule = "firebase needs a hash as long as the signer key"
         require(holds=0 < len(parts[2]) == len(parts[3]), rule=rule)
         cost = require_scrypt(log_n, rounds, 1)
-        texts = "".join(f"${to_base64(part)}" for part in parts)
-        return ImportedHash(f"$firebase$ln={log_n},r={rounds}{texts}", f"firebase-{cost}")
+        encoded = "".join(f"${to_base64(part)}" for part in parts)
+        return ImportedHash(f"$firebase$ln={log_n},r={rounds}{encoded}", f"firebase-{cost}")
 
     def verify(self, password: str, stored: str) -> bool:
         match = _STORED.fullmatch(stored)

@@ -5,7 +5,14 @@ from typing import Any, Final
 
 from strongroom.plugin_api.password_schemes import HashRejected, ImportedHash, Json, PasswordScheme
 from strongroom_password_schemes import derivations
-from strongroom_password_schemes.members import object_of, text_of, to_base64, unbase64, whole_of
+from strongroom_password_schemes.members import (
+    is_exported,
+    object_of,
+    text_of,
+    to_base64,
+    unbase64,
+    whole_of,
+)
 
 _DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
 _ARGON2_VERSIONS: Final = {"1.0": 16, "1.3": 19}
@@ -20,7 +27,10 @@ class Keycloak(PasswordScheme):
     name = "keycloak"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = _phc_of(object_of(described, "credentialData"), object_of(described, "secretData"))
+        if is_exported(described):
+            stored = text_of(described, "hash")
+        else:
+            stored = _phc_of(object_of(described, "credentialData"), object_of(described, "secretData"))
         return ImportedHash(stored, derivations.cost_of(stored))
 
     def verify(self, password: str, stored: str) -> bool:

@@ -12,6 +12,11 @@ from strongroom.plugin_api.password_schemes import HashRejected, Json
 MAX_TEXT: Final = 4096
 
 
+def is_exported(described: Json) -> bool:
+    """Return whether this server has exported the hash, as the text that it stores."""
+    return isinstance(described.get("hash"), str)
+
+
 def text_of(described: Json, name: str, default: str | None = None) -> str:
     """Return a member that is text of ASCII characters.
 

@@ -18,6 +18,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.uploads import UploadInfo
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_share_links.errors import (
+    FULL,
     LENGTH_REQUIRED,
     NAME_REQUIRED,
     TOO_LARGE,
@@ -32,6 +33,7 @@ _UNNAMED: Final = "?"
 _UNPRINTABLE: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # Schemes, paths, addresses, and dots within words.
 _LINKING: Final = re.compile(r"[:/\\@<>\[\]()]|(?<=\w)\.(?=\w)")
+_REFUSALS: Final = {kind.code: kind for kind in (FULL, TOO_LARGE)}
 _MAX_NAME: Final = 100
 # More than a form adds to the file in it. How much it adds is known only at its end.
 _FORM_BYTES: Final = 8192
@@ -178,8 +180,10 @@ class Drops:
                 left = links.c.max_bytes - links.c.dropped_bytes + size
                 most: int | None = transaction.scalar(select(left).where(is_link))
                 return None if most is None else max(0, min(size, most))
-            has_files = transaction.first(select(links.c.id).where(is_link & files)) is not None
-        raise ApiError(TOO_LARGE if has_files else UNAVAILABLE)
+            is_full = links.c.dropped_bytes >= links.c.max_bytes
+            kinds = case((~files, UNAVAILABLE.code), (is_full, FULL.code), else_=TOO_LARGE.code)
+            code = transaction.scalar(select(kinds).where(is_link))
+        raise ApiError(_REFUSALS.get(code, UNAVAILABLE))
 
     def _release(self, link: Link, files: int, size: int) -> None:
         values = {

@@ -33,6 +33,7 @@ LENGTH_REQUIRED: Final = ErrorKind(
 TOO_LARGE: Final = ErrorKind(
     413, "error.share-drop-too-large", "The drop box has no room for a file of this size."
 )
+FULL: Final = ErrorKind(413, "error.share-drop-full", "The drop box is full.")
 NOT_SHOWN: Final = ErrorKind(415, "error.share-no-preview", "Only pictures and texts have a preview.")
 
 KINDS: Final = (
@@ -49,6 +50,7 @@ KINDS: Final = (
     NAME_REQUIRED,
     LENGTH_REQUIRED,
     TOO_LARGE,
+    FULL,
     NOT_SHOWN,
 )
 

@@ -244,13 +244,16 @@ class Links:
     def _readable(self, tenant_id: str, items: Sequence[SharedLink]) -> list[SharedLink]:
         """Return shares without the secrets that the caller may not read.
 
-        With the URL, other users and the holder of a key could open a share longer than they may read
-        the file.
+        With the URL, other users, the holder of a key and an administrator who impersonates the maker
+        could open a share longer than they may read the file.
         """
-        is_admin, key_id = self._role(tenant_id) == "admin", self._host.key_id()
+        is_admin, caller = self._role(tenant_id) == "admin", self._host.caller
+        if caller is None or caller.actor_id is not None:
+            return [replace(item, secret=None) for item in items]
         return [
             item
-            if (is_admin or item.link.maker_id == self._caller()) and key_id in (None, item.link.key_id)
+            if (is_admin or item.link.maker_id == caller.user_id)
+            and caller.key_id in (None, item.link.key_id)
             else replace(item, secret=None)
             for item in items
         ]

@@ -1,7 +1,6 @@
 """The routes of makers: shares of a file, of a tenant, and for the caller; the policy of a tenant."""
 
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from marshmallow import Schema, fields
 
@@ -197,11 +196,6 @@ def _add_policy(routes: Blueprint, shares: Shares) -> None:
 def url_of(host: HostAPI, secret: str | None) -> str | None:
     """Return the URL of a share for visitors."""
     return None if secret is None else f"{host.public_url}/s/{secret}"
-
-
-def path_of(host: HostAPI, path: str) -> str:
-    """Return a path below the public URL, whose own path it begins with."""
-    return f"{urlsplit(host.public_url).path}{path}"
 
 
 def _share(host: HostAPI, shared: SharedLink) -> Json:

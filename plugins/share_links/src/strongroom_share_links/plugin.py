@@ -5,8 +5,10 @@ from datetime import timedelta
 
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import AuditedEvent, EventSubscriber
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.pages import StaticFiles
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_share_links.errors import KINDS
@@ -14,8 +16,9 @@ from strongroom_share_links.events import EVENTS
 from strongroom_share_links.maker_routes import make_maker_routes
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
-from strongroom_share_links.pages import make_pages
+from strongroom_share_links.page_routes import make_pages
 from strongroom_share_links.service import PURGED, RESTORED, shares_of
+from strongroom_share_links.user_exports import share_exports
 from strongroom_share_links.visitor_routes import make_visitor_routes
 
 API_VERSION = "1.2"
@@ -53,6 +56,16 @@ def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
         EventSubscriber("purged_tenants", (PURGED,), shares.forget_tenant),
         EventSubscriber("restored_files", (RESTORED,), shares.close_restored),
     ]
+
+
+@hookimpl
+def register_user_exports(host: HostAPI) -> list[UserExport]:
+    return share_exports(host)
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]
 
 
 @hookimpl

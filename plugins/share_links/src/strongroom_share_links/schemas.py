@@ -322,6 +322,12 @@ class DropPathQuery(DropQuery):
     )
 
 
+class DropFormQuery(DropQuery):
+    """Who uploads a file by a form of the page, and its proof that the page has sent it."""
+
+    csrf = _text(100, load_default=None)
+
+
 class PageQuery(DropQuery):
     """Which part of a folder a page shows, and whether a file was just uploaded."""
 

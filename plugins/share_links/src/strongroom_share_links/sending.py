@@ -9,8 +9,8 @@ from strongroom.plugin_api.files import BeforeSending, FileInfo, Sending
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import NOT_SHOWN
-from strongroom_share_links.maker_routes import path_of
 from strongroom_share_links.models import Kind
+from strongroom_share_links.paths import path_of
 from strongroom_share_links.service import Shares
 from strongroom_share_links.visits import Visit
 

@@ -6,6 +6,7 @@ from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import Access, Blueprint
 from strongroom_share_links.errors import (
+    FULL,
     LENGTH_REQUIRED,
     NAME_REQUIRED,
     NOT_SHOWN,
@@ -34,7 +35,7 @@ Json = dict[str, Any]
 ROOT: Final = "/api/v1/shares/<secret>"
 _FILE: Final = f"{ROOT}/files/<file_id>"
 _UPLOAD: Final = f"{ROOT}/uploads/<upload_id>"
-_DROP_ERRORS: Final = (*VISITOR_ERRORS, NAME_REQUIRED, LENGTH_REQUIRED, TOO_LARGE)
+_DROP_ERRORS: Final = (*VISITOR_ERRORS, NAME_REQUIRED, LENGTH_REQUIRED, TOO_LARGE, FULL)
 _BYTES: Final = {"schema": {"type": "string", "format": "binary"}}
 # Generators of clients treat only application/octet-stream as bytes.
 _CONTENT: Final = {"application/octet-stream": _BYTES}

@@ -15,6 +15,7 @@ from strongroom_share_links.models import SHOWN, Audience, Kind, Link, links, pe
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies
 from strongroom_share_links.proofs import Proofs
+from strongroom_share_links.sessions import Sessions
 from strongroom_share_links.states import State, States, delegation_of
 
 
@@ -49,6 +50,7 @@ class Visits:
 
     def __init__(self, host: HostAPI, policies: Policies, states: States, proofs: Proofs) -> None:
         self._host = host
+        self.sessions = Sessions(host)
         self._policies = policies
         self._states = states
         self._proofs = proofs
@@ -116,7 +118,7 @@ class Visits:
         """Check that the share is for the caller."""
         if link.audience == Audience.ANYONE:
             return
-        caller = self._host.user_id()
+        caller = self.sessions.user_id()
         if caller is None:
             raise ApiError(LOGIN_REQUIRED)
         if not self._is_for(link, caller):

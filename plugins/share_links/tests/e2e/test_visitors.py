@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
-from tests.support.browsers import CHROMIUM, chromium
+from tests.support.browsers import needs_chromium
 from tests.support.commands import run_command
 from tests.support.http import Caller, at_once
 from tests.support.server import serving as serve
@@ -33,7 +33,6 @@ WAYS = 64
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
 SIZES = {"wide": (1200, 800), "narrow": (360, 740)}
 
-needs_browser = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no browser at {CHROMIUM}")
 needs_rclone = pytest.mark.skipif(shutil.which("rclone") is None, reason="there is no rclone")
 
 
@@ -79,12 +78,6 @@ def serving(folder: Path, **options: Any) -> Any:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with serving(tmp_path_factory.mktemp("site")) as server:
         yield Site(server)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 def test_of_64_downloads_of_the_last_one_exactly_one_gets_the_body(
@@ -205,7 +198,7 @@ def test_a_page_is_protected(site: Site) -> None:
         assert "unsafe" not in policy
 
 
-@needs_browser
+@needs_chromium
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_pages_are_accessible(site: Site, browser: Browser, language: str, size: str) -> None:
@@ -239,7 +232,7 @@ def plain(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@needs_browser
+@needs_chromium
 def test_a_browser_without_scripts_downloads_behind_a_password(site: Site, plain: Page) -> None:
     plain.goto(site.share(password=PASSWORD))
     plain.get_by_label("Password").fill("wrong password")
@@ -258,7 +251,7 @@ def test_a_browser_without_scripts_downloads_behind_a_password(site: Site, plain
     assert Path(waiting.value.path()).read_bytes() == PNG
 
 
-@needs_browser
+@needs_chromium
 def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None:
     plain.goto(site.share("drop", drop={"requireName": True}))
     expect(plain.locator("#drop")).to_be_hidden()
@@ -272,7 +265,7 @@ def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None
 
 
 @pytest.mark.extended
-@needs_browser
+@needs_chromium
 def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) -> None:
     page = browser.new_page()
     page_errors: list[str] = []
@@ -304,7 +297,7 @@ def test_a_broken_upload_of_a_browser_continues(site: Site, browser: Browser) ->
     page.close()
 
 
-@needs_browser
+@needs_chromium
 def test_a_browser_drops_a_folder(site: Site, browser: Browser, tmp_path: Path) -> None:
     for name in ("one.txt", "sub/two.txt"):
         file = tmp_path / "dropped" / name

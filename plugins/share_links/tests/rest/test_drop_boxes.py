@@ -126,6 +126,18 @@ def test_its_limits_hold(shared: Shared) -> None:
     assert error_code(reply) in ("error.share-length-required", "error.length-required")
 
 
+def test_a_full_box_says_that_it_is_full_whatever_the_size(shared: Shared) -> None:
+    visitor = shared.share(kind="drop", drop={"maxBytes": 4})
+    assert visitor.drop("a.txt", b"1234").status_code == 201
+    for size in (1, 2, 5):
+        reply = visitor.drop("b.txt", bytes(size))
+        assert (reply.status_code, error_code(reply)) == (413, "error.share-drop-full")
+    page = visitor.api.app.test_client().post(
+        f"/s/{visitor.secret}/drop", data={"file": (BytesIO(b"12"), "b.txt")}
+    )
+    assert (page.status_code, "is full or has ended" in page.text) == (413, True)
+
+
 def test_a_form_may_fill_its_room_but_not_exceed_it(shared: Shared) -> None:
     visitor = shared.share(kind="drop", drop={"maxBytes": 10})
 

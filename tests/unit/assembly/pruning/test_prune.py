@@ -19,8 +19,10 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import metadata
 from strongroom.foundation.database.pruning import prune, prune_some
+from strongroom.foundation.jobs.named_leases import plugin_leases
 from strongroom.foundation.limits.backends import counters, rate_events
 from strongroom.foundation.limits.service import Counters
+from strongroom.foundation.plugins.shared_values import plugin_shared_values
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.access_keys.models import access_keys
 from strongroom.identity.accounts.first_administrator import Setup, setup_links
@@ -31,6 +33,8 @@ from strongroom.identity.sessions.models import (
     refresh_tokens,
 )
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
+from strongroom.identity.users.account_links import AccountLink, AccountLinks, LinkKind
+from strongroom.identity.users.models import account_links
 from strongroom.identity.verification.captchas import captchas
 from strongroom.identity.verification.codes import verification_codes
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
@@ -48,6 +52,9 @@ EXPIRING = (
     refresh_tokens,
     access_keys,
     invitations,
+    plugin_leases,
+    plugin_shared_values,
+    account_links,
 )
 
 
@@ -75,7 +82,19 @@ def live(api: Api) -> None:
     create_key(api, person)
     invited = {"email": "invited@example.com"}
     assert api.post(f"{api.tenant(person)}/invitations", invited, by=person).status_code == 201
+    assert api.container.hosts.of("storage_local").leases.acquire("import", DAY // 1000)
+    values = api.container.hosts.of("storage_local").values
+    values.put("token", "secret", expires_at=api.clock.now() + DAY)
+    link_account(api, person)
     bury_event(api)
+
+
+def link_account(api: Api, person: Person) -> None:
+    """Store a link by which the user could set a password for a day."""
+    now = api.clock.now()
+    link = AccountLink("0" * 64, person.id, LinkKind.RESET, None, None, person.id, now, now + DAY)
+    with api.container.database.write() as connection:
+        api.container.get(AccountLinks).replace(connection, link)
 
 
 def create_key(api: Api, person: Person) -> None:
@@ -134,6 +153,9 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "challenges of second factors": 1,
         "setup links": 0,
         "counters": 0,
+        "leases of plugins": 0,
+        "shared values of plugins": 0,
+        "links that set a password": 0,
         "events of rates": 0,
         "logins and refresh tokens": 0,
         "access keys": 0,
@@ -142,6 +164,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "audit events": 0,
         "deleted tenants": 0,
         "personal data of deleted users": 0,
+        "user imports": 0,
         "files in the trash": 0,
         "versions of files": 0,
         "file events": 0,
@@ -276,11 +299,12 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 18
+    assert len(result.stdout.splitlines()) == 22
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
     expiring = {table.name for table in metadata.tables.values() if "expires_at" in table.c}
-    # The others are removed together with their bytes or grants.
+    # The others are removed together with their bytes, grants or users.
     others = {"grants", "group_grants", "bundles", "uploads", "direct_uploads", "blob_holds"}
+    others.add("passwords")
     assert expiring - {table.name for table in EXPIRING} == others

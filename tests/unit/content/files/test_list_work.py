@@ -11,6 +11,7 @@ from bench.forest import analyze
 from sqlalchemy import event, text
 from tests.support.api import Api
 from tests.support.databases import on_postgresql, on_sqlite
+from tests.support.work import counted_steps
 
 from strongroom.assembly.container import Container
 from strongroom.content.files import search_scope
@@ -23,7 +24,6 @@ from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.groups import GroupService
 from strongroom.foundation.caller import Origin
-from strongroom.foundation.database import sqlite_engines
 from strongroom.foundation.database.paging import Paging
 
 SMALL: Final = 600
@@ -88,26 +88,6 @@ def _read(container: Container, archive: Archive, sort: str, number: int) -> Non
         assert len(page.records) == PAGE
 
 
-@contextmanager
-def _counted_steps(container: Container, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Count the instructions of SQLite, in tens."""
-    prepare, steps = sqlite_engines._prepare, [0]
-
-    def count() -> None:
-        steps[0] += 1
-
-    def prepare_counted(connection: Any) -> None:
-        prepare(connection)
-        connection.set_progress_handler(count, 10)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sqlite_engines, "_prepare", prepare_counted)
-        # Open connections are replaced.
-        container.database.close()
-        yield steps
-    container.database.close()
-
-
 def _work(
     api: Api,
     archive: Archive,
@@ -119,7 +99,7 @@ def _work(
     for sort in SORTS:
         for number in (1, count // PAGE // 2, count // PAGE):
             read(api.container, archive, sort, number)
-            with _counted_steps(api.container, monkeypatch) as steps:
+            with counted_steps(api.container, monkeypatch) as steps:
                 read(api.container, archive, sort, number)
             work[f"{sort}, page {number * PAGE / count:.1f}"] = steps[0]
     return work

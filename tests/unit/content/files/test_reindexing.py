@@ -11,7 +11,8 @@ from tests.support.scene import Scene
 
 from strongroom.content.files.reindexing import NameReindexing, OrderRecount
 from strongroom.content.nodes import child_counts, name_index
-from strongroom.foundation.database import Database
+from strongroom.content.nodes.name_index import NAME_INDEX
+from strongroom.foundation.database import Database, text_index
 from strongroom.foundation.database.upgrade import alembic_config, upgrade
 from strongroom.ops.observability.checks import NameIndexCheck
 from strongroom.ops.observability.doctor import CheckState
@@ -19,7 +20,7 @@ from strongroom.ops.observability.doctor import CheckState
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(name_index, "BLOCK", 4)
+    monkeypatch.setattr(text_index, "BLOCK", 4)
 
 
 def found(scene: Scene, query: str) -> list[str]:
@@ -60,7 +61,7 @@ class TestReindexing:
         nodes = [scene.folder(f"报告{number}") for number in range(8)]
         for number, node in enumerate(nodes):
             scene.api.patch(f"{scene.path}/files/{node['id']}", {"name": f"{number}"}, by=scene.admin)
-        (gram,) = name_index.wanted_grams(scene.path.rpartition("/")[2], "报告")
+        (gram,) = NAME_INDEX.grams.of_search(scene.path.rpartition("/")[2], "报告")
 
         def entries() -> int:
             query = text("SELECT count(*) FROM name_index WHERE name_index MATCH :gram")
@@ -192,10 +193,10 @@ def test_the_migration_indexes_all_names(tmp_path: Path) -> None:
     reindexing = NameReindexing(database)
     assert reindexing.count() == (1300, 0)
     with database.read() as connection:
-        match = name_index.NameMatch("t", "报告 ab1299")
+        match = NAME_INDEX.match("报告 ab1299", "t")
         sources = name_index.sources(connection, match)
         rows = [
-            connection.execute(source("sqlite").select(), dict(match.parameters)).all()
+            connection.execute(source("sqlite").select(), match.parameters(NAME_INDEX)).all()
             for source in sources
         ]
         indexed = connection.execute(text("SELECT max(number) FROM search_names")).scalar()

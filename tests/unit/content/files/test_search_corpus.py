@@ -208,9 +208,9 @@ def test_searches_match_reading_all_names(
         # Several batches, results that are cut off, and texts that count as frequent.
         monkeypatch.setattr(search, "MAX_HITS", 5)
         monkeypatch.setattr(search, "_BATCH", 3)
-        monkeypatch.setattr("strongroom.content.nodes.name_index._SAMPLE", 50)
+        monkeypatch.setattr("strongroom.foundation.database.text_index.SAMPLE", 50)
         # On SQLite, some of the names are indexed, and some are not yet.
-        monkeypatch.setattr("strongroom.content.nodes.name_index.BLOCK", 64)
+        monkeypatch.setattr("strongroom.foundation.database.text_index.BLOCK", 64)
         clear_statements()
     corpus = Corpus(api, Random(7))
     corpus.grow(NODES)

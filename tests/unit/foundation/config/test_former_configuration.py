@@ -12,7 +12,38 @@ from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.sources import KeyPath
 
 FORMER = Path(__file__).with_name("former_configuration.toml")
-ADDED = {("limits", "profile")}
+ADDED = {
+    ("limits", "profile"),
+    ("limits", "managed_users_per_caller"),
+    ("users", "max_import_lines"),
+    ("users", "link_url"),
+    ("pages", "name"),
+    ("pages", "primary"),
+    ("pages", "support_url"),
+    ("pages", "logo"),
+    ("pages", "logo_dark"),
+    ("pages", "favicon"),
+    ("pages", "primary_dark"),
+    ("pages", "background"),
+    ("pages", "background_dark"),
+    ("pages", "background_image"),
+    ("pages", "radius"),
+    ("pages", "font"),
+    ("pages", "font_file"),
+    ("pages", "links"),
+    ("pages", "icp"),
+    ("pages", "public_security"),
+    ("pages", "terms_url"),
+    ("pages", "privacy_url"),
+    ("pages", "terms_version"),
+    ("pages", "css_file"),
+    ("pages", "templates"),
+    ("messages", "code_in_subject"),
+    ("users", "deletion_grace_days"),
+    ("users", "require_terms"),
+    ("limits", "own_exports_per_user"),
+    ("messages", "site_in_sms"),
+}
 
 
 def keys(table: dict[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

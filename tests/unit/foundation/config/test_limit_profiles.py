@@ -27,6 +27,8 @@ SWITCHED_OFF = {
     "register_per_address",
     "leaked_keys_per_address",
     "username_changes_per_user",
+    "own_exports_per_user",
+    "managed_users_per_caller",
 }
 LONGER_IS_STRICTER = {"login_failures_seconds"}
 OF_THE_CONTRACT = {"login_failures_before_captcha"}

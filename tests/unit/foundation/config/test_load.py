@@ -49,9 +49,10 @@ def test_one_key_of_a_profile_leaves_its_others_at_their_defaults(tmp_path: Path
         ("", ("password", "sms")),
         ("[plugins]\nenabled = ['storage_local']", ("password",)),
         ("[plugins]\nenabled = ['storage_local', 'login_sms']", ("password", "sms")),
+        ("[plugins]\nenabled = ['storage_local', 'login_email']", ("password", "email_code")),
     ],
 )
-def test_login_by_sms_is_a_default_with_its_plugin_alone(
+def test_login_by_a_code_is_a_default_with_its_plugin_alone(
     tmp_path: Path, text: str, methods: tuple[str, ...]
 ) -> None:
     chosen = select(load_text(tmp_path, text)).login_methods

@@ -105,3 +105,16 @@ def test_a_shorter_interval_counts_at_once_and_a_longer_one_after_the_next_run(
     assert leases.states()["acme.prune"].due_at == due_at
     leases.register([("acme.prune", MINUTE)])
     assert leases.states()["acme.prune"].due_at == clock.now() + MINUTE
+
+
+def test_a_server_that_is_slow_to_register_brings_no_run_forward(
+    database: Database, leases: JobLeases, clock: ManualClock
+) -> None:
+    slow = ManualClock()
+    slow.advance(EVERY - 1)
+    clock.advance(EVERY)
+    lease = leases.claim("acme.prune")
+    assert lease
+    leases.end(lease, EVERY, None)
+    JobLeases(database, slow).register([("acme.prune", EVERY)])
+    assert leases.states()["acme.prune"].due_at == lease.started_at + EVERY

@@ -15,6 +15,7 @@ from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.users.plugin_value_models import plugin_values
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.state import MAX_VALUE_BYTES, UnknownUser, UserStore
 
 SECRET = "x" * 32
@@ -110,7 +111,7 @@ def test_values_go_with_their_user(
 ) -> None:
     store.put(user_id, "seed", 1)
     with database.write() as connection:
-        values.remove_all(connection, user_id)
+        values.deactivate(connection, Deactivation(user_id, DeactivationCause.DELETION))
     assert store.keys(user_id) == []
 
 

@@ -1,18 +1,18 @@
 """Operations that most programs need, as methods of the client."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
-from urllib.parse import parse_qsl, urlsplit
 
 from ..api import file_changes, files, tenants, users
 from ..models import Directory, NewFolder, NewTenant, Node, Rename, Tenant, User
-from ..operations import UNSET, Item_co, Operation, Page, Result_co
+from ..operations import UNSET
+from .sending import PAGE_SIZE, AsyncSender
+from .service_accounts import AsyncServiceAccounts
 from .session import AsyncSession
+from .user_imports import AsyncUserImports
+from .users import AsyncUsers
 
-_PAGE_SIZE = 200
 
-
-class AsyncOperations:
+class AsyncOperations(AsyncSender):
     """Sends operations.
 
     Args:
@@ -20,31 +20,13 @@ class AsyncOperations:
     """
 
     def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
-    async def send(self, operation: Operation[Result_co]) -> Result_co:
-        """Send an operation of ``strongroom_client.api`` and return its result.
-
-        Raises:
-            ApiError: the server refused it.
-            ConnectionFailed: there was no response.
-        """
-        return await self._session.send(operation)
-
-    async def iterate(self, operation: Operation[Page[Item_co]]) -> AsyncIterator[Item_co]:
-        """Iterate over all records of a list, page by page.
-
-        Records that are created or removed meanwhile may be repeated or left out.
-
-        Args:
-            operation: returns the first page.
-        """
-        following: Operation[Page[Item_co]] | None = operation
-        while following is not None:
-            page = await self.send(following)
-            for item in page.data:
-                yield item
-            following = _next(following, page.meta.next_page_link)
+        super().__init__(session)
+        self.users = AsyncUsers(self)
+        """Users as administrators manage them."""
+        self.user_imports = AsyncUserImports(self)
+        """Imports of users of another system."""
+        self.service_accounts = AsyncServiceAccounts(self)
+        """Service accounts of the server."""
 
     async def me(self) -> User:
         """Return the user who is logged in."""
@@ -52,7 +34,7 @@ class AsyncOperations:
 
     def tenants(self) -> AsyncIterator[Tenant]:
         """Iterate over the user's tenants."""
-        return self.iterate(tenants.list_tenants(page_size=_PAGE_SIZE))
+        return self.iterate(tenants.list_tenants(page_size=PAGE_SIZE))
 
     async def create_tenant(self, name: str) -> Tenant:
         """Create a tenant, whose administrator is the user."""
@@ -61,8 +43,8 @@ class AsyncOperations:
     def files(self, tenant_id: str, folder_id: str | None = None) -> AsyncIterator[Node]:
         """Iterate over the files and folders in a folder, or at the top level, by name."""
         if folder_id is None:
-            return self.iterate(files.list_files(tenant_id, "me", page_size=_PAGE_SIZE))
-        listing = files.list_files_in_folder(tenant_id, "me", folder_id, page_size=_PAGE_SIZE)
+            return self.iterate(files.list_files(tenant_id, "me", page_size=PAGE_SIZE))
+        listing = files.list_files_in_folder(tenant_id, "me", folder_id, page_size=PAGE_SIZE)
         return self.iterate(listing)
 
     async def file(self, tenant_id: str, file_id: str) -> Node:
@@ -90,14 +72,3 @@ class AsyncOperations:
     async def delete(self, tenant_id: str, file_id: str) -> None:
         """Move a file or folder to the trash, if the server has one; otherwise delete it."""
         await self.send(files.delete_file(tenant_id, file_id))
-
-
-def _next(operation: Operation[Page[Item_co]], link: str | None) -> Operation[Page[Item_co]] | None:
-    """Return the operation for the next page.
-
-    Only the query of the link is taken, because this client may reach the server by another URL than its
-    public one.
-    """
-    if link is None:
-        return None
-    return replace(operation, query=dict(parse_qsl(urlsplit(link).query)))

@@ -1,6 +1,7 @@
 """The client: login, operations, lists, uploads and downloads."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeAlias, overload
@@ -8,16 +9,19 @@ from typing import Any, BinaryIO, Self, TypeAlias, overload
 import httpx
 import msgspec
 
-from ..api import authorizations, second_factors, verification
+from ..api import authorizations, impersonation, managed_users, second_factors, verification
 from ..concurrency import Pieces, in_thread
-from ..errors import ApiError
+from ..errors import ApiError, UnauthorizedError
 from ..models import (
     CaptchaAnswer,
     CaptchaRequest,
+    Impersonation,
     IssuedTokens,
     LoggedInUser,
     Login,
+    NewImpersonation,
     Node,
+    PasswordLinkRedemption,
     RenewedToken,
     StepUp,
 )
@@ -96,7 +100,12 @@ class Client(Operations):
         self._session.close()
 
     def log_in(
-        self, username: str, password: str, *, second_factor: SecondFactor | None = None
+        self,
+        username: str,
+        password: str,
+        *,
+        second_factor: SecondFactor | None = None,
+        new_password: str | None = None,
     ) -> LoggedInUser:
         """Log in with a password; afterwards tokens are refreshed automatically.
 
@@ -104,15 +113,34 @@ class Client(Operations):
             username: a username, an e-mail address or a mobile number.
             password: the password.
             second_factor: answers the challenge of a second factor. Called again after a wrong answer.
+            new_password: replaces a password that must be changed, such as a temporary one.
 
         Raises:
             InvalidCredentials: the username or the password is wrong.
+            PasswordChangeRequired: the password must be changed, and there is no new one.
             SecondFactorRequired: the user has a second factor, and there is no answer.
             CaptchaRequired: a captcha is needed, and the client has no hook for it.
         """
-        issued = self._tokens_of(Login(username=username, password=password), second_factor)
+        login = Login(username=username, password=password)
+        try:
+            issued = self._tokens_of(login, second_factor)
+        except ApiError as error:
+            if error.code != "error.password-change-required" or new_password is None:
+                raise
+            changing = msgspec.structs.replace(login, new_password=new_password)
+            issued = self._tokens_of(changing, second_factor)
         self._session.log_in(issued)
         return issued.user
+
+    def redeem_link(self, token: str, new_password: str) -> None:
+        """Set a password by the token of an administrator's link, which its URL ends with.
+
+        Raises:
+            AccountLinkInvalid: the link is unknown, used or expired.
+        """
+        body = PasswordLinkRedemption(token=token, new_password=new_password)
+        operation = managed_users.redeem_password_link(body=body)
+        self._session.send(operation, is_anonymous=True)
 
     def step_up(self, *, password: str | None = None, second_factor: SecondFactor | None = None) -> None:
         """Prove the login again, after `error.step-up-required`.
@@ -135,6 +163,24 @@ class Client(Operations):
         """End the login on the server, and remove its tokens."""
         self.send(authorizations.delete_authorization("current"))
         self._session.forget_login()
+
+    def impersonate(self, user_id: str, reason: str, *, minutes: int = 15) -> "ImpersonatedClient":
+        """Begin to act as a user, for an administrator; the user sees it in the list of logins.
+
+        ``with client.impersonate(user_id, reason) as user:`` ends it with the block.
+
+        Args:
+            reason: for the audit log.
+            minutes: after which it ends, at most 60; it is never refreshed.
+
+        Raises:
+            Forbidden: the user is an administrator or a service account.
+            StepUpRequired: a recent proof of the login is needed; see :meth:`step_up`.
+            UserSuspended: the user is suspended.
+        """
+        body = NewImpersonation(reason=reason, minutes=minutes)
+        issued = self.send(impersonation.impersonate_user(user_id, body=body))
+        return ImpersonatedClient(self._session.http, issued, self._session.retries)
 
     def upload(
         self,
@@ -269,6 +315,34 @@ class Client(Operations):
         operation = verification.create_captcha(body=CaptchaRequest())
         issued = self._session.send(operation, is_anonymous=True)
         return CaptchaAnswer(id=issued["id"], answer=in_thread(captcha, issued))
+
+
+class ImpersonatedClient(Client):
+    """A client that reads as another user, and changes nothing.
+
+    :meth:`AsyncClient.impersonate` makes it. It uses the connections of the administrator's client.
+
+    Args:
+        http: the connections, which stay open.
+        issued: the access token, and whose it is.
+        retries: when a request is sent again.
+    """
+
+    def __init__(self, http: httpx.Client, issued: Impersonation, retries: Retries) -> None:
+        super().__init__(str(http.base_url), key=issued.access_token, retries=retries, http=http)
+        self.access_token = issued.access_token
+        """A secret: it is accepted as an access key is."""
+        self.expires_at = issued.expires_at
+        self.user = issued.user
+
+    def end(self) -> None:
+        """End the impersonation on the server, unless it has ended already."""
+        with suppress(UnauthorizedError):
+            self.log_out()
+
+    def close(self) -> None:
+        """End the impersonation."""
+        self.end()
 
 
 def _login_by(challenge: Mapping[str, Any]) -> Operation[IssuedTokens]:

@@ -47,7 +47,7 @@ class Session:
     def __init__(
         self, http: httpx.Client, *, key: str | None, tokens: TokenStore, retries: Retries
     ) -> None:
-        self._http = http
+        self.http = http
         self._key = key
         self._tokens = tokens
         self._devices: DeviceStore = tokens if isinstance(tokens, DeviceStore) else MemoryTokens()
@@ -58,11 +58,11 @@ class Session:
     @property
     def url(self) -> str:
         """The URL of the server."""
-        return str(self._http.base_url)
+        return str(self.http.base_url)
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self.http.close()
 
     def send(self, operation: Operation[Result_co], *, is_anonymous: bool = False) -> Result_co:
         """Send an operation and return its result.
@@ -209,12 +209,12 @@ class Session:
     def _transmit(
         self, operation: Operation[Any], token: str | None, is_streamed: bool
     ) -> httpx.Response:
-        request = self._http.build_request(**operation.arguments())
+        request = self.http.build_request(**operation.arguments())
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
         if operation.path in _DEVICE_PATHS and (device_id := self._devices.load_device()):
             request.headers.setdefault(_DEVICE, device_id)
-        response = self._http.send(request, stream=is_streamed)
+        response = self.http.send(request, stream=is_streamed)
         if issued := response.headers.get(_DEVICE):
             self._devices.save_device(issued)
         if response.status_code == _REDIRECT and operation.method == "GET":
@@ -230,8 +230,8 @@ class Session:
         sent = response.request.headers
         headers = {"Range": sent["Range"]} if "Range" in sent else {}
         url = urljoin(str(response.request.url), response.headers["Location"])
-        request = self._http.build_request("GET", url, headers=headers)
-        return self._http.send(request, stream=is_streamed)
+        request = self.http.build_request("GET", url, headers=headers)
+        return self.http.send(request, stream=is_streamed)
 
 
 def _error_of(response: httpx.Response) -> ApiError:

@@ -21,6 +21,8 @@ def create_access_key(
 ) -> Operation[CreatedKey]:
     """Create an access key of the caller (`me`). Only this response contains the key.
 
+    Administrators create keys of service accounts of the server, too.
+
     Requires a code for `bind`, the current password, or a login within the last 10 minutes.
     """
     return Operation(

@@ -7,6 +7,7 @@ from ..models import (
     IssuedTokens,
     JwkSet,
     Login,
+    LoginProviderCollection,
     NewChallenge,
     Refresh,
     Revocation,
@@ -26,6 +27,12 @@ def create_authorization(
     A user with a second factor gets `error.second-factor-required` with a `challenge`, which a second
     request answers within 5 minutes: `{"challenge": {"id": "...", "totp": "123456"}}`. A challenge of
     `create_challenge` is answered in the same way.
+
+    `error.password-change-required` means that the password is right, but temporary or another person's
+    choice: repeat the request with `newPassword` as well. A second factor is still required.
+
+    `error.terms-not-accepted` means that the login would register a user. Show the terms, and continue:
+    `{"consent": {"id": "...", "acceptedTerms": "VERSION"}}`.
     """
     return Operation(
         "POST",
@@ -104,6 +111,32 @@ def list_authorizations(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+        },
+    )
+
+
+def list_login_providers(
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+    accept_language: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
+) -> Operation[LoginProviderCollection]:
+    """List the ways to log in that redirect to another platform, for login pages of clients' own.
+
+    The texts are in the language of `Accept-Language`.
+    """
+    return Operation(
+        "GET",
+        "/api/v1/login-providers",
+        LoginProviderCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+        headers={
+            "Accept-Language": accept_language,
+            "If-None-Match": if_none_match,
         },
     )
 

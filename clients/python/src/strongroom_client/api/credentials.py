@@ -53,7 +53,11 @@ def change_password(
     *,
     body: PasswordChange,
 ) -> Operation[Strength]:
-    """Change the password; requires the old one. Revokes all other tokens of the user immediately."""
+    """Change the password; requires the old one. Revokes all other tokens of the user immediately.
+
+    A user without a password sets the first one, with a code sent to a current contact; without
+    contacts, with a login within the last 5 minutes.
+    """
     return Operation(
         "PUT",
         f"/users/{segment(user_id)}/password",

@@ -5,6 +5,7 @@ from ..models import (
     Done,
     Invitation,
     InvitationCollection,
+    InvitationPreview,
     InvitationSecret,
     NewInvitation,
     ReceivedInvitationCollection,
@@ -124,6 +125,22 @@ def list_received_invitations(
             "pageSize": page_size,
             "pageNumber": page_number,
         },
+    )
+
+
+def preview_invitation(
+    *,
+    body: InvitationSecret,
+) -> Operation[InvitationPreview]:
+    """Get the open invitation of a secret, which changes nothing.
+
+    The response is the same for a secret that is wrong, used, replaced or expired.
+    """
+    return Operation(
+        "POST",
+        "/api/v1/invitation-previews",
+        InvitationPreview,
+        body=body,
     )
 
 

@@ -113,15 +113,6 @@ def list_passkeys(
     )
 
 
-def redirect_to_change_password() -> Operation[None]:
-    """Get redirected to the page on which users change their password."""
-    return Operation(
-        "GET",
-        "/.well-known/change-password",
-        type(None),
-    )
-
-
 def remove_passkey(
     user_id: str,
     passkey_id: str,

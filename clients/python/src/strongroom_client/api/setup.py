@@ -10,7 +10,8 @@ def create_first_administrator(
 ) -> Operation[User]:
     """Create the first administrator, with the token of the link that the operator has issued.
 
-    The link is valid for one use within an hour, and only while there is no administrator.
+    The link is valid for one use within an hour, and only while there is no administrator. A browser on
+    a server with login pages is logged in afterwards.
     """
     return Operation(
         "POST",

@@ -110,8 +110,9 @@ def list_tenants(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    all_: bool | Unset = UNSET,
 ) -> Operation[TenantCollection]:
-    """List the caller's tenants."""
+    """List the caller's tenants, or, for administrators of the server, all (`all=true`)."""
     return Operation(
         "GET",
         "/api/v1/tenants",
@@ -119,6 +120,7 @@ def list_tenants(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "all": all_,
         },
     )
 

@@ -2,9 +2,11 @@
 
 from ..models import (
     Done,
+    ListUsersSort,
     ListUsersStatus,
     ListUsersType,
     NewUser,
+    Suspension,
     User,
     UserChange,
     UserCollection,
@@ -18,7 +20,10 @@ def change_user(
     body: UserChange | Unset = UNSET,
     if_match: str | Unset = UNSET,
 ) -> Operation[User]:
-    """Change the caller's name and locale. Administrators may change any user, and the type."""
+    """Change the caller's name and locale. Administrators may change any user, and the other members.
+
+    A change of the type or to `suspended` ends all that the user could do until then.
+    """
     return Operation(
         "PATCH",
         f"/users/{segment(user_id)}",
@@ -36,7 +41,9 @@ def create_user(
 ) -> Operation[User]:
     """Register, with a verification code for each e-mail address and mobile number.
 
-    A registration with only a username needs a captcha.
+    A registration with only a username needs a captcha. With an administrator's token, the route
+    creates a user without a code, a captcha or a password, even if registration is closed. Tokens of
+    other users change nothing.
     """
     return Operation(
         "POST",
@@ -90,8 +97,14 @@ def list_users(
     username: str | Unset = UNSET,
     status: ListUsersStatus | Unset = UNSET,
     type_: ListUsersType | Unset = UNSET,
+    external_id: str | Unset = UNSET,
+    sort: ListUsersSort | Unset = UNSET,
 ) -> Operation[UserCollection]:
-    """List users, oldest first. Filters are combined with AND."""
+    """List users, by default the oldest first. Filters are combined with AND.
+
+    `q` finds at most 1,000 users: those who were created most recently, or whose name or contacts have
+    changed most recently. From 10,000 users on, `totalCount` may be a minute old.
+    """
     return Operation(
         "GET",
         "/users",
@@ -105,6 +118,8 @@ def list_users(
             "username": username,
             "status": status,
             "type": type_,
+            "externalId": external_id,
+            "sort": sort,
         },
     )
 
@@ -122,10 +137,16 @@ def reinstate_user(
 
 def suspend_user(
     user_id: str,
+    *,
+    body: Suspension | Unset = UNSET,
 ) -> Operation[User]:
-    """Suspend a user. Revokes all tokens of the user immediately."""
+    """Suspend a user, until a reinstatement or until a time.
+
+    Tokens, access keys, codes, links and open uploads of the user end immediately and permanently.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/suspension",
         User,
+        body=body,
     )

@@ -33,7 +33,8 @@ def send_verification_code(
 
     The response is the same whether or not a user holds the recipient. A code that could not be used,
     or that no sender can send, is refused before the request counts against the limits. Without
-    `X-Device-Id`, clients with the same address and User-Agent count as one device.
+    `X-Device-Id`, clients with the same address and User-Agent count as one device. An access
+    key with `users:write`, of an administrator or a service account, has no limit per device.
     """
     return Operation(
         "POST",

@@ -4,13 +4,13 @@ import hashlib
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import click
 
+from .._sync.client import Client
 from ..api import shares
 from ..errors import (
     ApiError,
@@ -28,11 +28,14 @@ from ..models import NewShare, Node, Share
 from ..operations import UNSET
 from ..transfers import OnConflict
 from .comparison import StateFile
+from .context import Context, prompt_factor, secret
 from .output import Output, additions
 from .remote import PAGE_SIZE, RemotePath, Tree, is_remote
+from .service_accounts import service_accounts
 from .stored_login import Server, StoredLogin
 from .synchronization import Downwards, Upwards
 from .uploads import Uploads
+from .users import users
 
 _STATUSES: Final[tuple[tuple[type[StrongroomError], int], ...]] = (
     (UnauthorizedError, 3),
@@ -84,20 +87,12 @@ class Commands(click.Group):
             raise click.ClickException(f"{named}{error.strerror or error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What every command uses."""
-
-    login: StoredLogin
-    output: Output
-
-
 @click.group(cls=Commands)
 @click.option("--json", "is_json", is_flag=True, help="Print each result as a line of JSON.")
 @click.version_option(package_name="strongroom-client")
 @click.pass_context
 def main(context: click.Context, *, is_json: bool) -> None:
-    """Files of a Strongroom server.
+    """Files and users of a Strongroom server.
 
     Exit status: 3 without a valid login, 4 if something does not exist, 5 if the server refuses the
     change, 6 if it cannot be reached or is busy, 2 for a wrong command line, 130 after Ctrl-C, 1 for any
@@ -118,11 +113,13 @@ def login(context: Context, url: str, username: str | None, *, by_key: bool, fro
 
     The login is stored in the folder of the user's configuration, or in STRONGROOM_CLIENT_DIR, for the
     owner only. STRONGROOM_URL and STRONGROOM_KEY are used instead of it if both are set.
+
+    A temporary password is replaced: by a prompt, or with --stdin by the second line.
     """
     if not url.startswith(("https://", "http://")):
         raise click.BadParameter(f"{url} is not a URL such as https://files.example.com")
     if by_key:
-        server = Server(url, _secret("Access key", from_stdin=from_stdin))
+        server = Server(url, secret("Access key", from_stdin=from_stdin))
         # A key without the scope of the request is valid, too.
         with context.login.client(server) as client, suppress(ForbiddenError):
             next(client.tenants(), None)
@@ -130,9 +127,9 @@ def login(context: Context, url: str, username: str | None, *, by_key: bool, fro
     else:
         server = Server(url)
         username = username or click.prompt("Username", err=True)
-        password = _secret("Password", from_stdin=from_stdin)
+        password = secret("Password", from_stdin=from_stdin)
         with context.login.client(server, _show_captcha) as client:
-            client.log_in(username, password, second_factor=_prompt_factor)
+            _log_in(client, username, password, from_stdin=from_stdin)
     context.login.store(server)
     context.output.result({"url": url}, f"Logged in to {url}.")
 
@@ -308,6 +305,10 @@ def sync(context: Context, source: str, target: str, *, deletes: bool, is_full: 
         work(context.output, tree, folder, root, state).run(deletes=deletes, is_full=is_full)
 
 
+main.add_command(users)
+main.add_command(service_accounts)
+
+
 @main.group()
 def share() -> None:
     """Share links, for servers with the plugin share_links."""
@@ -344,7 +345,7 @@ def create_share(
     body = NewShare(
         kind=kind,
         label=label,
-        password=_secret("Password", from_stdin=from_stdin) if has_password or from_stdin else UNSET,
+        password=secret("Password", from_stdin=from_stdin) if has_password or from_stdin else UNSET,
         expires_at=UNSET if days is None else datetime.now(UTC) + timedelta(days=days),
         max_downloads=UNSET if max_downloads is None else max_downloads,
     )
@@ -424,20 +425,14 @@ def _share_values(share: Share) -> Mapping[str, Any]:
     return {**values, "label": share.label, "fileId": share.file_id, "expiresAt": expires_at}
 
 
-def _secret(title: str, *, from_stdin: bool) -> str:
-    if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
-    secret: str = click.prompt(title, hide_input=True, err=True)
-    return secret
-
-
-def _prompt_factor(challenge: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Ask for the code of an app, or for a recovery code; the server refuses a wrong one."""
-    if not sys.stdin.isatty():
-        return None
-    code: str = click.prompt("Code of your app, or a recovery code", err=True)
-    is_totp = code.isdigit() and "totp" in challenge["methods"]
-    return {"totp" if is_totp else "recoveryCode": code}
+def _log_in(client: Client, username: str, password: str, *, from_stdin: bool) -> None:
+    try:
+        client.log_in(username, password, second_factor=prompt_factor)
+    except ApiError as error:
+        if error.code != "error.password-change-required":
+            raise
+        new_password = secret("New password", from_stdin=from_stdin)
+        client.log_in(username, password, second_factor=prompt_factor, new_password=new_password)
 
 
 def _show_captcha(captcha: Mapping[str, Any]) -> str:

@@ -74,7 +74,7 @@ class Tree:
         Raises:
             click.ClickException: there is none, or several have the name.
         """
-        if _is_id(name):
+        if is_id(name):
             return cls(client, name)
         found = [each for each in client.tenants() if each.name == name]
         if not found:
@@ -171,7 +171,8 @@ class Missing(click.ClickException):
     exit_code = 4
 
 
-def _is_id(text: str) -> bool:
+def is_id(text: str) -> bool:
+    """Return whether a text is an id, as the server makes them."""
     try:
         return str(UUID(text)) == text
     except ValueError:

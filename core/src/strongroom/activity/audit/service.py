@@ -77,9 +77,16 @@ def chain_hash(previous: str, row: Mapping[str, object]) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def lock_chain(connection: Connection) -> None:
-    """Lock the chain until the caller's transaction ends; all other writers of events wait."""
-    _LOCK.acquire(connection)
+def lock_chain(connection: Connection, after: Change | None = None) -> None:
+    """Lock the chain until the caller's transaction ends; all other writers of events wait.
+
+    Args:
+        after: a change before it, which locks rows that transactions lock before the chain.
+    """
+    if after is None:
+        _LOCK.acquire(connection)
+    else:
+        _LOCK.acquire_after(connection, after)
     # The chain is the outbox of the server's stream of events.
     mark_topic(connection, SERVER)
 
@@ -184,18 +191,28 @@ class AuditService:
         return Change(_APPEND, {**row, "traceparent": traceparent(), "head": head, "tail": tail})
 
     def _row(self, event: AuditEvent) -> dict[str, object]:
+        actor_id, details = _attributed(event)
         return {
             "at": self._clock.now(),
             "action": event.action,
             "outcome": event.outcome,
-            "actor_id": event.actor_id,
+            "actor_id": actor_id,
             "target_type": event.target_type,
             "target_id": event.target_id,
             "address": event.origin.address,
             "user_agent": event.origin.user_agent,
             "request_id": event.origin.request_id,
-            "details": dict(event.details),
+            "details": details,
         }
+
+
+def _attributed(event: AuditEvent) -> tuple[str | None, dict[str, str]]:
+    """Return who acted, and the details: of an impersonation, the administrator, and also the user."""
+    plugin = event.origin.plugin
+    details = {**event.details, **({"plugin": plugin} if plugin else {})}
+    if event.origin.impersonator_id is None or event.actor_id is None:
+        return event.actor_id, details
+    return event.origin.impersonator_id, {**details, "onBehalfOf": event.actor_id}
 
 
 Summaries = list[dict[str, str]]

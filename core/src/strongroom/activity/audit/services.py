@@ -1,10 +1,12 @@
 """The services of the audit log."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 
 from strongroom.activity.audit.service import AuditService
+from strongroom.activity.audit.user_exports import audit_exports
 from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier
+from strongroom.plugin_api.exports import UserExport
 from strongroom.web.services import PRUNING, PruneStep, ServiceGroup
 
 
@@ -27,3 +29,6 @@ class AuditServices(ServiceGroup):
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:
         return {"audit events": partial(self.audit_retention.prune, PRUNING)}
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return audit_exports(self._database)

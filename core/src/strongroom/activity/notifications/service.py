@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from sqlalchemy import Column, Index, String, Table, bindparam, insert, update
 
-from strongroom.activity.notifications.templates import MessageTexts
+from strongroom.activity.notifications.composition import Composer
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.ids import new_id
 from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
 from strongroom.plugin_api.backoff import Backoff
 from strongroom.plugin_api.login import Credential
@@ -80,14 +79,14 @@ class MessageService:
         database: Database,
         clock: Clock,
         senders: Senders,
-        texts: MessageTexts,
+        composer: Composer,
         default_locale: str = DEFAULT_LOCALE,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._database = database
         self._clock = clock
         self.senders = senders
-        self._texts = texts
+        self._composer = composer
         self.default_locale = default_locale
         self._sleep = sleep
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
@@ -108,17 +107,7 @@ class MessageService:
         """
         channel = CHANNELS[recipient.kind]
         locale = locale_of(languages, self.default_locale)
-        subject, text = self._texts.text_of(template, locale).fill(parameters)
-        message = Message(
-            id=new_id(),
-            channel=channel,
-            recipient=recipient.value,
-            template=template,
-            text=text,
-            parameters=parameters,
-            subject=subject,
-            locale=locale,
-        )
+        message = self._composer.compose((channel, recipient.value), template, locale, parameters)
         # Recorded first: after a crash, the row stays "pending".
         self._record(message)
         senders = self.senders.get(channel, ())
@@ -133,6 +122,10 @@ class MessageService:
         """Return whether any sender can send a template to a recipient."""
         senders = self.senders.get(CHANNELS[recipient.kind], ())
         return any(sender.can_send(template, recipient.value) for sender in senders)
+
+    def can_send_to(self, kind: str, template: str) -> bool:
+        """Return whether any sender can send a template to any recipient of a kind."""
+        return any(sender.can_send(template) for sender in self.senders.get(CHANNELS[kind], ()))
 
     def prune(self, days: int) -> int:
         """Delete the records of messages older than ``days``; return the count. 0 keeps all."""

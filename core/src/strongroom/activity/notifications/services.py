@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from functools import cached_property, partial
+from urllib.parse import urlsplit
 
+from strongroom.activity.notifications.composition import Composer
 from strongroom.activity.notifications.service import MessageService
 from strongroom.activity.notifications.templates import MessageTexts, Texts, TextsRefused, read_texts
 from strongroom.foundation.config import Configuration
+from strongroom.foundation.translations import Translations
+from strongroom.web.http.design import PageDesign
 from strongroom.web.services import PruneStep, ServiceGroup
 
 
@@ -19,9 +23,9 @@ class NotificationServices(ServiceGroup):
             channel: [base.construct(choice, ("messages", choice.extension.name)) for choice in choices]
             for channel, choices in base.selection.senders.items()
         }
-        texts = MessageTexts(base.translations, message_texts(base.configuration))
+        composer = composer_of(base.configuration, base.translations)
         language = base.settings.messages.language
-        service = MessageService(base.database, base.clock, senders, texts, language)
+        service = MessageService(base.database, base.clock, senders, composer, language)
         base.resources.callback(service.close)
         return service
 
@@ -29,6 +33,25 @@ class NotificationServices(ServiceGroup):
         return {
             "records of messages": partial(self.messages.prune, self._settings.messages.retention_days)
         }
+
+
+def composer_of(configuration: Configuration, translations: Translations) -> Composer:
+    """Return the composer of a deployment's messages.
+
+    Raises:
+        ConfigurationError: a file in the folder of texts, or of the brand, cannot be used.
+    """
+    settings = configuration.settings
+    texts = MessageTexts(translations, message_texts(configuration))
+    logo = PageDesign.of_configuration(configuration).mail_logo
+    messages = settings.messages
+    return Composer(
+        texts,
+        settings.pages,
+        logo and settings.public_root + logo,
+        code_in_subject=messages.code_in_subject,
+        sms_site=urlsplit(settings.public_root).hostname or "" if messages.site_in_sms else "",
+    )
 
 
 def message_texts(configuration: Configuration) -> Texts:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
@@ -11,8 +12,10 @@ from strongroom.foundation.caller import DelegatedLimits, Identity, Origin
 from strongroom.foundation.errors import NotFound, TokenRequired
 from strongroom.foundation.operations import OperationRule
 from strongroom.identity.access_keys.models import file_scopes
+from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
+from strongroom.identity.users.suspension_ends import SuspensionEnds
 from strongroom.plugin_api.authentication import CallerInfo
 from strongroom.plugin_api.files import Delegation
 from strongroom.web.http.access import optional_identity
@@ -52,15 +55,19 @@ class ActingUser:
         Raises:
             TokenRequired: there is no request, or it has no caller.
             InsufficientScope: the caller's access key lacks the scope.
+            StepUpRequired: the operation is sensitive, and the caller's second factor was not proven
+                lately. A user that the plugin has named has no login, and needs no proof.
             NotFound: the database cannot have such an id.
         """
         caller = self._found()
         if caller is None:
             raise TokenRequired
-        caller.require_scope(rule)
+        identity = caller.for_operation(rule)
+        if rule.sensitive is not None and caller.key is None:
+            self.services().get(Reauthentication).require_factor(caller)
         if any(is_unstorable(text) for text in ids if text is not None):
             raise NotFound
-        return caller
+        return identity
 
     @property
     def id(self) -> str | None:
@@ -75,7 +82,7 @@ class ActingUser:
             return None
         key = identity.key
         if key is None:
-            return CallerInfo(identity.user_id, identity.user_type)
+            return CallerInfo(identity.user_id, identity.user_type, actor_id=identity.actor_id)
         return CallerInfo(
             identity.user_id,
             identity.user_type,
@@ -96,6 +103,10 @@ class ActingUser:
         return (
             origin() if current_request_id() is not None else Origin(user_agent=f"plugin {self._plugin}")
         )
+
+    def signed_origin(self) -> Origin:
+        """Return the origin for audit records of actions that are not the plugin's own."""
+        return replace(self.origin(), plugin=self._plugin)
 
     @contextmanager
     def act_for(self, delegation: Delegation) -> Iterator[None]:
@@ -130,6 +141,7 @@ class ActingUser:
         services = self.services()
         with services.database.write() as connection:
             user = services.get(UserService).get(connection, user_id)
+            user = services.get(SuspensionEnds).apply(connection, user)
             user.require_active()
             event = AuditEvent(
                 "plugin.act-as",
@@ -140,7 +152,7 @@ class ActingUser:
                 details={"plugin": self._plugin},
             )
             services.get(AuditService).record(connection, event)
-        token = _acting.set(Identity(user_id, user.type, ""))
+        token = _acting.set(Identity(user_id, user.type, "", plugin=self._plugin))
         try:
             yield
         finally:

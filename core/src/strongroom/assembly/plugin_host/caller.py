@@ -1,13 +1,14 @@
 """Calls of services as the user that a plugin acts as."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from strongroom.assembly.plugin_host.acting import ActingUser
-from strongroom.foundation.caller import Identity
+from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import ValidationFailed
 from strongroom.foundation.operations import OperationRule
+from strongroom.plugin_api.changes import UNCHANGED
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 
@@ -26,6 +27,15 @@ class AsCaller:
 
     def _caller(self, rule: OperationRule, *ids: str | None) -> Identity:
         return self._user.identity(rule, *ids)
+
+    def _origin(self) -> Origin:
+        """Return the origin for audit records of what the plugin has changed."""
+        return self._user.signed_origin()
+
+
+def changed(**values: Any) -> dict[str, Any]:
+    """Return the members that a change names."""
+    return {name: value for name, value in values.items() if value is not UNCHANGED}
 
 
 def paging_of(number: int, size: int) -> Paging:

@@ -1,22 +1,30 @@
 """The implementation of a plugin's host, based on the core's services."""
 
-import re
-import secrets
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from flask import Response, after_this_request, request
+from flask import Response
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
+from strongroom.assembly.plugin_host.files import HostFiles
+from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
-from strongroom.assembly.plugin_host.host_files import HostFiles
-from strongroom.assembly.plugin_host.state import HostDatabase, HostStore
-from strongroom.assembly.plugin_host.tenants import HostTenants, HostUsers
+from strongroom.assembly.plugin_host.logins import HostLogins
+from strongroom.assembly.plugin_host.page_parts import RegisteredPages
+from strongroom.assembly.plugin_host.state import (
+    HostDatabase,
+    HostLeases,
+    HostStore,
+    HostValues,
+)
+from strongroom.assembly.plugin_host.state_cookie import StateCookie
+from strongroom.assembly.plugin_host.tenants import HostTenants
 from strongroom.assembly.plugin_host.uploads import HostUploads
+from strongroom.assembly.plugin_host.users import HostUsers
 from strongroom.clock import Clock
 from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.tenants.service import TenantService
@@ -33,34 +41,55 @@ from strongroom.identity.accounts.schemas import BoundCredentialSchema, Credenti
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import LoginMethods
-from strongroom.identity.sessions.oauth_states import LIFETIME, OAuthStateStore
+from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.sessions.views import token_headers
+from strongroom.identity.users.consents import Consents, Terms
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.identity.verification.codes import Purpose
+from strongroom.identity.verification.service import CodeSending
 from strongroom.plugin_api.authentication import CallerInfo, Scope
+from strongroom.plugin_api.browser import BrowserSession, is_local_path
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
-from strongroom.plugin_api.login import Credential, LoginAttempt, VerificationCode
-from strongroom.plugin_api.state import PluginDatabase, UserStore
+from strongroom.plugin_api.leases import LeasesAPI
+from strongroom.plugin_api.login import (
+    Credential,
+    LoginAttempt,
+    LoginOptions,
+    TermsOfUse,
+    VerificationCode,
+)
+from strongroom.plugin_api.logins import LoginsAPI
+from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity, own_id
+from strongroom.web.http.browsers import go_to_login
+from strongroom.web.http.error_pages import is_navigation
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.html import Pages
 from strongroom.web.http.internal_requests import send_request
+from strongroom.web.http.languages import page_languages
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema, Timestamp
-from strongroom.web.http.request import client, current_request_id, get_service, header_pair, origin
+from strongroom.web.http.request import (
+    client,
+    current_request_id,
+    get_service,
+    header_pair,
+    origin,
+)
+from strongroom.web.http.response import serializer
 from strongroom.web.http.routing import Blueprint
 
 if TYPE_CHECKING:
     from strongroom.assembly.services import Services
 
-_COOKIE: Final = "strongroom-browser"
-_COOKIE_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 _PROOF_ERRORS: Final = (errors.InvalidCredentials, errors.TooManyRequests, errors.Unavailable)
 _REAUTHENTICATION_ERRORS: Final = (errors.CodeInvalid, errors.WrongPassword, errors.FreshProofRequired)
 
@@ -72,6 +101,7 @@ class PluginHost(HostAPI):
         services: returns the services of the process. Called when the plugin uses one of them and not
             before, because hooks also run without services, in ``config check --offline``, and a
             command opens them only if it needs them.
+        pages: what all plugins have registered for pages.
     """
 
     tokens_schema = IssuedTokensSchema
@@ -106,6 +136,7 @@ class PluginHost(HostAPI):
         settings: Settings,
         clock: Clock,
         services: Callable[[], "Services"],
+        pages: RegisteredPages,
     ) -> None:
         self._plugin = plugin
         self._options = options
@@ -113,6 +144,7 @@ class PluginHost(HostAPI):
         self._public_url = settings.public_root + self._base_path
         self._clock = clock
         self._services = services
+        self._registered = pages
         self._user = ActingUser(plugin, services)
 
     @property
@@ -227,6 +259,18 @@ class PluginHost(HostAPI):
     def store(self) -> UserStore:
         return HostStore(self._plugin, lambda: self._services().get(PluginValues))
 
+    @cached_property
+    def values(self) -> ValueStore:
+        return HostValues(self._plugin, lambda: self._services().base.shared_values)
+
+    @cached_property
+    def leases(self) -> LeasesAPI:
+        return HostLeases(self._plugin, lambda: self._services().base.leases)
+
+    @cached_property
+    def logins(self) -> LoginsAPI:
+        return HostLogins(self._user)
+
     @property
     def public_url(self) -> str:
         return self._public_url
@@ -285,7 +329,112 @@ class PluginHost(HostAPI):
         language: str | None = None,
         **values: Any,
     ) -> Response:
-        return self._pages.render(template, status=status, policy=policy, language=language, **values)
+        return self._pages.render(
+            template,
+            status=status,
+            policy=policy,
+            language=language,
+            **{"static": self.static_path, **values},
+        )
+
+    @cached_property
+    def _browser(self) -> HostBrowser:
+        return HostBrowser(self._plugin, self._public_url)
+
+    @property
+    def browser(self) -> HostBrowser:
+        return self._browser
+
+    def browser_session(self) -> BrowserSession | None:
+        return self._browser.session()
+
+    def require_browser_session(self) -> BrowserSession:
+        session, pages = self._browser.session(), self._registered.offered_login_pages
+        if session is None:
+            go_to_login(pages.login_path if pages else None)
+        return session
+
+    def login_path(self, resume: str | None = None) -> str | None:
+        pages = self._registered.offered_login_pages
+        return None if pages is None else pages.login_path(resume)
+
+    def finish_browser_login(
+        self,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        resume: str | None = None,
+        link: str | None = None,
+    ) -> Response:
+        pages = self._registered.offered_login_pages
+        if pages is None:
+            raise errors.NotImplementedHere("No plugin has login pages.")
+        response: Response = pages.finish(
+            self._browser_login(method, proof),
+            resume if resume and is_local_path(resume) else None,
+            method=method,
+            link=link,
+        )
+        return response
+
+    def refuse_browser_login(self, error: ApiError) -> Response:
+        pages = self._registered.offered_login_pages
+        refusal = error_response(error)
+        answer = RestResponse(refusal.status_code, refusal.get_json())
+        response: Response | None = pages.refuse(answer) if pages and is_navigation() else None
+        if response is None:
+            raise error
+        return response
+
+    def finish_browser_connection(self, name: str, proof: Mapping[str, str] | None) -> Response:
+        pages = self._registered.offered_login_pages
+        response: Response | None = None if pages is None else pages.finish_connection(name, proof)
+        if response is None:
+            raise errors.NotImplementedHere("No plugin has pages that connect accounts.")
+        return response
+
+    def _browser_login(self, method: str, proof: Mapping[str, str]) -> RestResponse:
+        """Log in as :meth:`log_in` does, from the device that the pages of the browser are."""
+        try:
+            attempt = _attempt(method, proof)
+            attempt = replace(attempt, client=replace(attempt.client, device_id=self._browser.device_id))
+            issued = get_service(LoginService).log_in(attempt, origin=origin())
+        except ApiError as error:
+            refusal = error_response(error)
+            return RestResponse(refusal.status_code, refusal.get_json())
+        return RestResponse(200, serializer(IssuedTokensSchema)(issued))
+
+    def static_path(self, name: str) -> str:
+        return self._registered.page_parts.static_path(self._plugin, name)
+
+    @cached_property
+    def login_options(self) -> LoginOptions:
+        services = self._services()
+        codes, user_settings = services.get(CodeSending), services.base.settings.users
+        return LoginOptions(
+            methods=tuple(method.name for method in services.get(LoginMethods).methods),
+            login_codes=codes.recipients(Purpose.LOGIN),
+            register_codes=codes.recipients(Purpose.REGISTER),
+            reset_codes=codes.recipients(Purpose.RESET_PASSWORD),
+            registration=user_settings.registration,
+            is_passwordless=services.get(SecondFactors).is_passwordless,
+            terms=_terms_of(services.get(Consents).terms),
+            deletion_grace_days=user_settings.deletion_grace_days,
+        )
+
+    def login_links(self) -> Sequence[PageLink]:
+        user_agent = client().user_agent if current_request_id() else None
+        return self._registered.page_parts.links(self._page_languages(), user_agent)
+
+    def menu_items(self) -> Sequence[PageLink]:
+        identity = optional_identity()
+        is_administrator = identity is not None and identity.is_admin
+        return self._registered.page_parts.menu(
+            self._page_languages(), is_administrator=is_administrator
+        )
+
+    def _page_languages(self) -> Sequence[str]:
+        return () if current_request_id() is None else page_languages()
 
     def rest(
         self,
@@ -303,7 +452,7 @@ class PluginHost(HostAPI):
         plugins = self._services().selection.plugins.plugins
         module = next(plugin.module for plugin in plugins if plugin.name == self._plugin)
         # The package of the plugin's module, or the module itself if it is a package.
-        return Pages(module.__package__ or module.__name__)
+        return Pages(module.__package__ or module.__name__, self._plugin)
 
     def error_response(self, error: ApiError) -> Response:
         return error_response(error)
@@ -349,51 +498,30 @@ class PluginHost(HostAPI):
         # Matches both credential_schema and credentials_schema.
         return {**asdict(new), "credentials": bound}
 
-    def unbind(self, user_id: str, kinds: Collection[str]) -> Any:
+    def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
         identity, code = current_identity(), _code_of_header()
         # As bind does, whether or not the plugin has declared its route as sensitive.
         get_service(Reauthentication).require_factor(identity)
-        get_service(ExternalCredentials).unbind(identity, own_id(user_id), kinds, code, origin())
+        get_service(ExternalCredentials).unbind(
+            identity, own_id(user_id), kinds, code, origin(), prefix=prefix
+        )
         return DONE
 
     def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
-        browser = self._known_browser() or secrets.token_urlsafe(32)
         user_id = _caller() if for_user else None
-        state = get_service(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
-        after_this_request(lambda response: self._remember(response, browser))
-        return state
+        browser = self._state_cookie.issue()
+        return get_service(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
 
     def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
         user_id = _caller() if for_user else None
         # A browser with a state always sends the cookie. Without one, the lookup fails like any other.
         return get_service(OAuthStateStore).spend(
-            value, purpose, self._known_browser() or "", user_id, origin()
+            value, purpose, self._state_cookie.known(), user_id, origin()
         )
 
-    @property
-    def _is_secure(self) -> bool:
-        return self._public_url.startswith("https:")
-
-    @property
-    def _cookie(self) -> str:
-        # The prefix prevents servers of sibling domains from setting the cookie (RFC 6265bis, 4.1.3.2).
-        return f"__Host-{_COOKIE}" if self._is_secure else _COOKIE
-
-    def _known_browser(self) -> str | None:
-        value = request.cookies.get(self._cookie, "")
-        return value if _COOKIE_FORM.fullmatch(value) else None
-
-    def _remember(self, response: Response, browser: str) -> Response:
-        response.set_cookie(
-            self._cookie,
-            browser,
-            max_age=LIFETIME // 1000,
-            secure=self._is_secure,
-            httponly=True,
-            # Not "Strict": the redirect back from the other site is a cross-site navigation.
-            samesite="Lax",
-        )
-        return response
+    @cached_property
+    def _state_cookie(self) -> StateCookie:
+        return StateCookie(is_secure=self._public_url.startswith("https:"))
 
 
 class HostEvents(EventLog):
@@ -428,3 +556,10 @@ def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
     get_service(RateLimits).check("login_per_address")
     return LoginAttempt(client=client(), method=method, proof=proof)
+
+
+def _terms_of(terms: Terms) -> TermsOfUse | None:
+    """Return the terms that pages show: those with an address, or that users must accept."""
+    if not (terms.url or terms.privacy_url or terms.is_required):
+        return None
+    return TermsOfUse(terms.version, terms.url, terms.privacy_url)

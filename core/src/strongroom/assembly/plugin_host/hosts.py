@@ -5,15 +5,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from strongroom.assembly.plugin_host.host import PluginHost
+from strongroom.assembly.plugin_host.page_parts import PageParts, page_parts, registered_login_pages
 from strongroom.clock import Clock, SystemClock
 from strongroom.foundation.config import Settings
 from strongroom.foundation.plugins.hook_calls import is_code_of, named_if_stuck
 from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.host import FactorT, MethodT, ScannerT
+from strongroom.plugin_api.pages import LoginPages
 
 if TYPE_CHECKING:
     from strongroom.assembly.services import Services
@@ -42,6 +45,7 @@ class PluginHosts:
         kind: type[PluginHost] = PluginHost,
     ) -> None:
         self.plugins = plugins
+        self._base_path = settings.server.base_path
         self._hosts = {
             plugin.name: kind(
                 plugin.name,
@@ -49,9 +53,37 @@ class PluginHosts:
                 settings,
                 clock,
                 services,
+                self,
             )
             for plugin in plugins.plugins
         }
+
+    @cached_property
+    def page_parts(self) -> PageParts:
+        """What plugins add to pages.
+
+        Raises:
+            PluginError: a plugin failed, or returned something that cannot be used.
+        """
+        return page_parts(self.call, self._base_path)
+
+    @cached_property
+    def applications(self) -> list[tuple[Plugin, Any]]:
+        """The WSGI applications of plugins with their prefixes, not checked yet.
+
+        Raises:
+            PluginError: a plugin failed.
+        """
+        return [*self.call("register_wsgi_applications")]
+
+    @cached_property
+    def offered_login_pages(self) -> LoginPages | None:
+        """The pages on which browsers log in, if a plugin has them.
+
+        Raises:
+            PluginError: two plugins have them.
+        """
+        return registered_login_pages(self.applications)
 
     def of(self, plugin: str) -> PluginHost:
         """Return the host of an enabled plugin."""

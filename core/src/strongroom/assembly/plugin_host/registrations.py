@@ -2,13 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
+
+from sqlalchemy import Connection
 
 from strongroom.activity.events.delivery import SubscriberSink
 from strongroom.assembly.features import core_events
 from strongroom.assembly.plugin_host.hosts import PluginHosts
+from strongroom.assembly.plugin_host.state import HostTransaction
 from strongroom.foundation.plugins.manager import Plugin, PluginError
+from strongroom.plugin_api.deactivation import Deactivate, Deactivation
 from strongroom.plugin_api.events import EventSink, EventSubscriber, matches
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 
@@ -73,6 +80,44 @@ def registered_jobs(hosts: PluginHosts, core: Mapping[str, Job]) -> dict[str, Jo
             raise PluginError(f'{plugin} has a second job of the name "{name}"')
         jobs[name] = item
     return jobs
+
+
+class PluginDeactivations:
+    """Ends what plugins store for a user. Their hooks are called at its first call in a process."""
+
+    def __init__(self, hosts: PluginHosts) -> None:
+        self._hosts = hosts
+
+    def __call__(self, connection: Connection, ended: Deactivation) -> None:
+        transaction = HostTransaction(connection)
+        for deactivate in self._registered:
+            deactivate(transaction, ended)
+
+    @cached_property
+    def _registered(self) -> Sequence[Deactivate]:
+        return [item for _, item in self._hosts.call("register_deactivations")]
+
+
+class PluginExports:
+    """The files of plugins in archives of users' data. Their hooks are called at the first archive."""
+
+    def __init__(self, hosts: PluginHosts) -> None:
+        self._hosts = hosts
+
+    def __iter__(self) -> Iterator[UserExport]:
+        return iter(self._registered)
+
+    @cached_property
+    def _registered(self) -> Sequence[UserExport]:
+        return [_prefixed(plugin, item) for plugin, item in self._hosts.call("register_user_exports")]
+
+
+def _prefixed(plugin: Plugin, item: Any) -> UserExport:
+    """Return an export whose name begins with that of the plugin, so that names are unique."""
+    if not isinstance(item, UserExport):
+        expected = "expected a UserExport"
+        raise PluginError(f"{plugin} returned {item!r} from register_user_exports; {expected}")
+    return replace(item, name=f"{plugin.name.replace('_', '-')}-{item.name}")
 
 
 def registered_metrics(hosts: PluginHosts) -> Mapping[str, Metric]:

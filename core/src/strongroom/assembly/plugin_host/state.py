@@ -1,4 +1,4 @@
-"""What plugins store: the transactions of their tables, and their values for users."""
+"""What plugins store: the transactions of their tables, values, and leases."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,10 @@ from sqlalchemy import Connection, bindparam, func
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock
 from strongroom.foundation.database.statements import dynamic
+from strongroom.foundation.jobs.named_leases import NamedLeases
+from strongroom.foundation.plugins.shared_values import SharedValues
 from strongroom.identity.users.plugin_values import PluginValues
+from strongroom.plugin_api.leases import MAX_LEASE_SECONDS, Lease, LeasesAPI
 from strongroom.plugin_api.state import (
     MAX_KEY_LENGTH,
     NO_PARAMETERS,
@@ -17,6 +20,7 @@ from strongroom.plugin_api.state import (
     PluginDatabase,
     Transaction,
     UserStore,
+    ValueStore,
 )
 
 # The namespace of the advisory locks on PostgreSQL: "PLUG" in ASCII. Two names with the same hash only
@@ -99,8 +103,63 @@ class HostStore(UserStore):
         return self._values().compare_and_set(self._plugin, user_id, _checked(key), expected, value)
 
 
+class HostValues(ValueStore):
+    """Implements :class:`strongroom.plugin_api.state.ValueStore`."""
+
+    def __init__(self, plugin: str, values: Callable[[], SharedValues]) -> None:
+        self._plugin = plugin
+        self._values = values
+
+    def get(self, key: str) -> Any:
+        return self._values().get(self._plugin, key)
+
+    def put(self, key: str, value: Any, *, expires_at: int | None = None) -> None:
+        self._values().put(self._plugin, _checked(key), value, expires_at)
+
+    def delete(self, key: str) -> bool:
+        return self._values().delete(self._plugin, key)
+
+    def compare_and_set(
+        self, key: str, expected: Any, value: Any, *, expires_at: int | None = None
+    ) -> bool:
+        return self._values().compare_and_set(self._plugin, _checked(key), expected, value, expires_at)
+
+
+class HostLeases(LeasesAPI):
+    """Implements :class:`strongroom.plugin_api.leases.LeasesAPI`."""
+
+    def __init__(self, plugin: str, leases: Callable[[], NamedLeases]) -> None:
+        self._plugin = plugin
+        self._leases = leases
+
+    def acquire(
+        self, name: str, seconds: int, *, shared: bool = False, holder: str = ""
+    ) -> Lease | None:
+        name, holder = _stored("name", name, 1), _stored("holder", holder, 0)
+        return self._leases().acquire(self._plugin, name, _milliseconds(seconds), holder, shared=shared)
+
+    def renew(self, lease_id: str, seconds: int) -> Lease | None:
+        return self._leases().renew(self._plugin, lease_id, _milliseconds(seconds))
+
+    def release(self, lease_id: str) -> bool:
+        return self._leases().release(self._plugin, lease_id)
+
+    def holders(self, name: str) -> Sequence[Lease]:
+        return self._leases().of_name(self._plugin, name)
+
+
+def _milliseconds(seconds: int) -> int:
+    if not 0 < seconds <= MAX_LEASE_SECONDS:
+        raise ValueError(f"a lease lasts 1 to {MAX_LEASE_SECONDS} seconds")
+    return round(seconds * 1000)
+
+
 def _checked(key: str) -> str:
+    return _stored("key", key, 1)
+
+
+def _stored(what: str, text: str, least: int) -> str:
     # PostgreSQL has no null character.
-    if not 1 <= len(key) <= MAX_KEY_LENGTH or "\0" in key:
-        raise ValueError(f"a key has 1 to {MAX_KEY_LENGTH} characters")
-    return key
+    if not least <= len(text) <= MAX_KEY_LENGTH or "\0" in text:
+        raise ValueError(f"a {what} has {least} to {MAX_KEY_LENGTH} characters")
+    return text

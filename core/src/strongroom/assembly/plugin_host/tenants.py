@@ -1,18 +1,24 @@
-"""Implements ``host.tenants`` and ``host.users`` by the services of the REST API."""
+"""Implements ``host.tenants`` by the services of the REST API."""
 
 from dataclasses import fields
 
-from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
-from strongroom.content.tenants import operations as tenant_operations
+from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of, result_page
+from strongroom.content.tenants import operations
+from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.groups import GroupService
-from strongroom.content.tenants.models import Group, Member, Tenant
+from strongroom.content.tenants.models import Group, GroupMember, Member, Role, Tenant
+from strongroom.content.tenants.schemas import (
+    GroupNameSchema,
+    NewGroupSchema,
+    NewTenantSchema,
+    RoleSchema,
+    TenantChangesSchema,
+)
 from strongroom.content.tenants.service import TenantService
-from strongroom.foundation.errors import Forbidden
-from strongroom.identity import operations as user_operations
-from strongroom.identity.accounts.service import AccountService
-from strongroom.identity.users.models import User
 from strongroom.plugin_api import tenants as api
+from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.web.http.parsing import parse_values
 
 
 class HostTenants(AsCaller, api.TenantsAPI):
@@ -21,29 +27,23 @@ class HostTenants(AsCaller, api.TenantsAPI):
     def list(self, *, page: int = 1, size: int = 100) -> ResultPage[api.TenantInfo]:
         tenants = self._get(TenantService)
         return result_page(
-            tenants.of_caller(self._caller(tenant_operations.LIST), paging_of(page, size)), _tenant
+            tenants.of_caller(self._caller(operations.LIST), paging_of(page, size)), _tenant
         )
 
     def get(self, tenant_id: str) -> api.TenantInfo:
-        return _tenant(
-            self._get(TenantService).get(self._caller(tenant_operations.GET, tenant_id), tenant_id)
-        )
+        return _tenant(self._get(TenantService).get(self._caller(operations.GET, tenant_id), tenant_id))
 
     def usage(self, tenant_id: str) -> api.UsageInfo:
-        usage = self._get(TenantService).usage(
-            self._caller(tenant_operations.GET_USAGE, tenant_id), tenant_id
-        )
+        usage = self._get(TenantService).usage(self._caller(operations.GET_USAGE, tenant_id), tenant_id)
         return api.UsageInfo(*(getattr(usage, field.name) for field in fields(api.UsageInfo)))
 
     def role(self, tenant_id: str) -> str | None:
-        return self._get(TenantService).role(self._caller(tenant_operations.GET, tenant_id), tenant_id)
+        return self._get(TenantService).role(self._caller(operations.GET, tenant_id), tenant_id)
 
     def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[api.MemberInfo]:
         tenants, paging = self._get(TenantService), paging_of(page, size)
         return result_page(
-            tenants.members(self._caller(tenant_operations.LIST_MEMBERS, tenant_id), tenant_id, paging)[
-                0
-            ],
+            tenants.members(self._caller(operations.LIST_MEMBERS, tenant_id), tenant_id, paging)[0],
             _member,
         )
 
@@ -51,26 +51,91 @@ class HostTenants(AsCaller, api.TenantsAPI):
         self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
     ) -> ResultPage[api.GroupInfo]:
         groups, paging = self._get(GroupService), paging_of(page, size)
-        caller = self._caller(tenant_operations.LIST_GROUPS, tenant_id, user_id)
+        caller = self._caller(operations.LIST_GROUPS, tenant_id, user_id)
         return result_page(groups.page(caller, tenant_id, user_id, paging), _group)
 
+    def create(self, name: str) -> api.TenantInfo:
+        caller = self._caller(operations.CREATE)
+        named = parse_values(NewTenantSchema, {"name": name})
+        return _tenant(self._get(TenantService).create(caller, named["name"], self._origin()))
 
-class HostUsers(AsCaller, api.UsersAPI):
-    """Implements ``host.users``."""
+    def update(
+        self,
+        tenant_id: str,
+        *,
+        name: str | Unchanged = UNCHANGED,
+        quota_bytes: int | Unchanged | None = UNCHANGED,
+        revision: int | None = None,
+    ) -> api.TenantInfo:
+        caller = self._caller(operations.CHANGE, tenant_id)
+        changes = parse_values(TenantChangesSchema, changed(name=name, quotaBytes=quota_bytes))
+        del changes["revision"]
+        tenants = self._get(TenantService)
+        return _tenant(tenants.update(caller, tenant_id, changes, revision, self._origin()))
 
-    def me(self) -> api.UserInfo:
-        return self.get(self._caller(user_operations.GET_USER).user_id)
+    def delete(self, tenant_id: str) -> None:
+        caller = self._caller(operations.DELETE, tenant_id)
+        self._get(TenantDeletion).delete(caller, tenant_id, self._origin())
 
-    def get(self, user_id: str) -> api.UserInfo:
-        caller = self._caller(user_operations.GET_USER, user_id)
-        if caller.key is not None and caller.key.tenant_id is not None:
-            raise Forbidden("The access key is limited to a tenant.")
-        return _user(self._get(AccountService).get(caller, user_id))
+    def put_member(
+        self, tenant_id: str, user_id: str, role: api.MemberRole = "member"
+    ) -> api.MemberInfo:
+        caller = self._caller(operations.SET_ROLE, tenant_id, user_id)
+        new = Role(parse_values(RoleSchema, {"role": role})["role"])
+        tenants = self._get(TenantService)
+        return _member(tenants.put_member(caller, tenant_id, user_id, new, self._origin()))
+
+    def remove_member(self, tenant_id: str, user_id: str) -> None:
+        caller = self._caller(operations.REMOVE_MEMBER, tenant_id, user_id)
+        self._get(TenantService).remove_member(caller, tenant_id, user_id, self._origin())
+
+    def group(self, tenant_id: str, group_id: str) -> api.GroupInfo:
+        caller = self._caller(operations.LIST_GROUPS, tenant_id, group_id)
+        return _group(self._get(GroupService).get(caller, tenant_id, group_id))
+
+    def create_group(self, tenant_id: str, name: str) -> api.GroupInfo:
+        caller = self._caller(operations.CHANGE_GROUP, tenant_id)
+        named = parse_values(NewGroupSchema, {"name": name})
+        groups = self._get(GroupService)
+        return _group(groups.create(caller, tenant_id, named["name"], self._origin()))
+
+    def rename_group(
+        self, tenant_id: str, group_id: str, name: str, *, revision: int | None = None
+    ) -> api.GroupInfo:
+        caller = self._caller(operations.CHANGE_GROUP, tenant_id, group_id)
+        name = parse_values(GroupNameSchema, {"name": name})["name"]
+        groups = self._get(GroupService)
+        return _group(groups.rename(caller, tenant_id, group_id, name, revision, self._origin()))
+
+    def delete_group(self, tenant_id: str, group_id: str) -> None:
+        caller = self._caller(operations.CHANGE_GROUP, tenant_id, group_id)
+        self._get(GroupService).delete(caller, tenant_id, group_id, self._origin())
+
+    def group_members(
+        self, tenant_id: str, group_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[api.GroupMemberInfo]:
+        caller = self._caller(operations.LIST_GROUPS, tenant_id, group_id)
+        groups, paging = self._get(GroupService), paging_of(page, size)
+        return result_page(groups.members(caller, tenant_id, group_id, paging)[0], _group_member)
+
+    def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> api.GroupMemberInfo:
+        caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, user_id)
+        groups = self._get(GroupService)
+        return _group_member(groups.add_member(caller, tenant_id, group_id, user_id, self._origin()))
+
+    def remove_group_member(self, tenant_id: str, group_id: str, user_id: str) -> None:
+        caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, user_id)
+        self._get(GroupService).remove_member(caller, tenant_id, group_id, user_id, self._origin())
 
 
 def _tenant(tenant: Tenant) -> api.TenantInfo:
     return api.TenantInfo(
-        tenant.id, tenant.name, tenant.quota_bytes, tenant.used_bytes, tenant.created_at
+        tenant.id,
+        tenant.name,
+        tenant.quota_bytes,
+        tenant.used_bytes,
+        tenant.created_at,
+        tenant.revision,
     )
 
 
@@ -79,8 +144,8 @@ def _member(member: Member) -> api.MemberInfo:
 
 
 def _group(group: Group) -> api.GroupInfo:
-    return api.GroupInfo(group.id, group.tenant_id, group.name, group.created_at)
+    return api.GroupInfo(group.id, group.tenant_id, group.name, group.created_at, group.revision)
 
 
-def _user(user: User) -> api.UserInfo:
-    return api.UserInfo(user.id, user.type, user.status, user.name, user.locale, user.created_at)
+def _group_member(member: GroupMember) -> api.GroupMemberInfo:
+    return api.GroupMemberInfo(member.user_id, member.added_by, member.created_at)

@@ -26,6 +26,7 @@ class Kind:
         base: the class that its extensions derive from; ``None`` if its hook returns instances.
         behaviour: the module of a new plugin that defines its extension.
         suffix: the suffix of the class name of a new extension.
+        requires: the distributions that it needs in addition to the server.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Kind:
     base: type[Extension[Any]] | None = None
     behaviour: str = "plugin"
     suffix: str = ""
+    requires: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -129,6 +131,20 @@ KINDS: Final = (
         "Shows a page with the tenants of the caller",
         "register_wsgi_applications",
         "wsgi.WsgiApplicationContract",
+    ),
+    Kind(
+        "redirect",
+        "Logs browsers in by a redirect to an identity provider",
+        "register_login_links",
+        "pages.LoginLinksContract",
+        behaviour="method",
+        requires=("strongroom-login-oauth",),
+    ),
+    Kind(
+        "pages",
+        "Shows a page with the files of the user who is logged in",
+        "register_menu_items",
+        "pages.SessionPagesContract",
     ),
     Kind(
         "commands",

@@ -157,7 +157,9 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
         "behaviour": kind.behaviour,
         "hook": kind.hook,
         "api_version": API_VERSION,
-        "strongroom_version": __version__,
+        "dependencies": ", ".join(
+            f'"{distribution}>={__version__},<1"' for distribution in ("strongroom", *kind.requires)
+        ),
     }
 
 

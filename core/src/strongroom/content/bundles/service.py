@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, Table, bindparam, delete, insert, select
+from sqlalchemy import (
+    JSON,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Table,
+    bindparam,
+    delete,
+    insert,
+    select,
+)
 
 from strongroom.clock import Clock
 from strongroom.content.bundles.archive import Archive
@@ -18,6 +29,7 @@ from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadat
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Forbidden, NotFound
 from strongroom.foundation.ids import new_id
+from strongroom.plugin_api.deactivation import Deactivation
 from strongroom.plugin_api.storage import ByteStream
 
 
@@ -51,6 +63,9 @@ _ENDING: Final = ".zip"
 
 _ADD: Final = Statement(insert(bundles))
 _FORGET_EXPIRED: Final = Statement(delete(bundles).where(bundles.c.expires_at <= bindparam("now")))
+_END: Final = delete(bundles).where(bundles.c.user_id == bindparam("of_user"))
+_END_ALL: Final = Statement(_END)
+_END_OF_TENANT: Final = Statement(_END.where(bundles.c.tenant_id == bindparam("of_tenant")))
 _FIND: Final = Statement(
     select(bundles).where(
         bundles.c.id == bindparam("id"),
@@ -168,6 +183,11 @@ class BundleService:
             # The error would name a node that the access key may not reach.
             raise NotFound from error
         return self._bundle(request, manifest, selected)
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Delete the bundles that a user has requested, in all tenants or in one."""
+        named = {"of_user": ended.user_id, "of_tenant": ended.tenant_id}
+        (_END_ALL if ended.is_of_account else _END_OF_TENANT).execute(connection, named)
 
     def _collect(
         self, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str]

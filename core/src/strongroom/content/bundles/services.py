@@ -1,12 +1,13 @@
 """The services of zIP archives."""
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.content.bundles.contents import Contents
 from strongroom.content.bundles.service import BundleService
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
-from strongroom.web.services import BaseServices, Groups, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, ServiceGroup, UserEnding
 
 
 class BundleServices(ServiceGroup):
@@ -26,3 +27,6 @@ class BundleServices(ServiceGroup):
             self._storage.blobs,
             lifetime=self._settings.advanced.bundle_lifetime_seconds * 1000,
         )
+
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self.bundles.deactivate]

@@ -75,6 +75,7 @@ _ERRORS = (
     "POST",
     "/multi-files-download",
     access=Access.USER,
+    impersonation=True,
     rule=operations.DOWNLOAD_BUNDLE,
     body=BundleSchema,
     errors=_ERRORS,

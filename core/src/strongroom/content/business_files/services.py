@@ -1,14 +1,17 @@
 """The services of business files."""
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.content.business_files.pictures import PictureProcessor, PictureSlots
 from strongroom.content.business_files.scan_states import BusinessFileContent
 from strongroom.content.business_files.service import BusinessFileService
+from strongroom.content.business_files.user_exports import business_file_exports
 from strongroom.content.business_files.variants import VariantService, profiles_of
 from strongroom.content.scanning.services import ScanningServices
 from strongroom.content.storage.services import StorageServices
+from strongroom.plugin_api.exports import UserExport
 from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
@@ -45,3 +48,6 @@ class BusinessFileServices(ServiceGroup):
 
     def connect(self) -> None:
         self._scanning.content_owners.add(BusinessFileContent(self.business_files))
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return business_file_exports(self._database)

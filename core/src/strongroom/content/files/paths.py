@@ -8,6 +8,7 @@ from sqlalchemy import (
     CTE,
     JSON,
     ColumnElement,
+    Connection,
     FromClause,
     Select,
     String,
@@ -77,9 +78,13 @@ def _first() -> ColumnElement[Any]:
     return cast(select(func.min(tops.c[0])).scalar_subquery(), Id)
 
 
-def _node_of_path(dialect: str) -> Select[Any]:
+def _node_of_path(dialect: str, start: Select[Any]) -> Select[Any]:
+    """Return the query for the last node of a path.
+
+    Args:
+        start: the node where the descent begins, and the number of its name.
+    """
     names = _names(dialect)
-    start = select(_first().label("id"), literal(0).label("depth"))
     descent: CTE = start.cte("found", recursive=True)
     step = (
         select(nodes.c.id, descent.c.depth + 1)
@@ -91,13 +96,24 @@ def _node_of_path(dialect: str) -> Select[Any]:
     return select(descent.c.id).where(descent.c.depth == bindparam("last"))
 
 
-_NODE_OF_PATH: Final = Statement(_node_of_path)
+def _from_top(dialect: str) -> Select[Any]:
+    return _node_of_path(dialect, select(_first().label("id"), literal(0).label("depth")))
+
+
+def _from_folder(dialect: str) -> Select[Any]:
+    folder: ColumnElement[Any] = cast(bindparam("start", type_=Id), Id)
+    return _node_of_path(dialect, select(folder.label("id"), literal(-1).label("depth")))
+
+
+_FROM_TOP: Final = Statement(_from_top)
+_FROM_FOLDER: Final = Statement(_from_folder)
 
 
 class PathLookup:
     """Finds nodes by the names of their paths, as a user sees them.
 
-    A path begins at the user's top level, so that it never contains a folder that the user cannot see.
+    A path begins at the user's top level, or in a folder that the user sees, so that it never contains a
+    folder that the user cannot see.
     """
 
     def __init__(self, database: Database, clock: Clock, access: AccessControl) -> None:
@@ -105,18 +121,26 @@ class PathLookup:
         self._clock = clock
         self._access = access
 
-    def resolve(self, caller: AnyCaller, tenant_id: str, path: Sequence[str]) -> NodeView:
+    def resolve(
+        self, caller: AnyCaller, tenant_id: str, path: Sequence[str], start: str | None = None
+    ) -> NodeView:
         """Return the node of a path with the caller's permission: two queries for any length.
+
+        Args:
+            start: the folder where the path begins, for a third query; ``None`` is the top level.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, whether or not it exists.
-            NotFound: no node that the caller can see has this path.
+            NotFound: no node that the caller can see has this path, or ``start`` is not visible.
             ValidationFailed: a name is invalid.
         """
         names = [normalize_name(name) for name in path]
         key = caller.identity.key if caller.identity else None
         with self._database.read() as connection:
+            if start is not None:
+                self._require_visible(connection, caller, tenant_id, start)
             parameters = {
+                "start": start,
                 "tenant_id": tenant_id,
                 "user_id": caller.user_id,
                 "now": self._clock.now(),
@@ -125,13 +149,19 @@ class PathLookup:
                 "names": json.dumps(names),
                 "last": len(names) - 1,
             }
-            node_id = _NODE_OF_PATH.scalar(connection, parameters)
-            access = self._access.find(connection, caller, tenant_id, node_id)
-            access.require_member()
-            if node_id is None:
-                raise NotFound
-            try:
-                return access.require(operations.GET)
-            except Forbidden as error:
-                # The names of nodes outside of the folder of an access key must not be found out.
-                raise NotFound from error
+            query = _FROM_TOP if start is None else _FROM_FOLDER
+            node_id = query.scalar(connection, parameters)
+            return self._require_visible(connection, caller, tenant_id, node_id)
+
+    def _require_visible(
+        self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str | None
+    ) -> NodeView:
+        access = self._access.find(connection, caller, tenant_id, node_id)
+        access.require_member()
+        if node_id is None:
+            raise NotFound
+        try:
+            return access.require(operations.GET)
+        except Forbidden as error:
+            # The names of nodes outside of the folder of an access key must not be found out.
+            raise NotFound from error

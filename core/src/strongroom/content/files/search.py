@@ -39,17 +39,14 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
 from strongroom.content.nodes.effective_permission import granted_permission
 from strongroom.content.nodes.models import NODE, Permission, nodes
-from strongroom.content.nodes.name_index import (
-    NameMatch,
-    Source,
-    sources,
-)
+from strongroom.content.nodes.name_index import NAME_INDEX, sources
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.service import UserService
 
 MAX_HITS: Final = 1000
@@ -158,9 +155,9 @@ class FileSearch:
             scope = self._scope(connection, caller, tenant_id, wanted.parent_id)
             if scope is None:
                 return FilePage(0, paging)
-            match = NameMatch(tenant_id, wanted.text)
+            match = NAME_INDEX.match(wanted.text, tenant_id)
             parameters = {
-                **match.parameters,
+                **match.parameters(NAME_INDEX),
                 **wanted.filter.parameters,
                 "user_id": caller.user_id,
                 "now": self._clock.now(),
@@ -195,7 +192,7 @@ class FileSearch:
 def _hits(
     connection: Connection,
     scope: SearchScope,
-    match: NameMatch,
+    match: TextMatch,
     used: frozenset[str],
     parameters: dict[str, Any],
 ) -> list[_Candidate]:

@@ -31,9 +31,10 @@ from sqlalchemy import (
 
 from strongroom.content.nodes.effective_permission import granted_nodes, granted_permission
 from strongroom.content.nodes.models import NodeType, Permission, folder_counts, nodes
-from strongroom.content.nodes.name_index import Source, contains_text, search_names
+from strongroom.content.nodes.name_index import NAME_INDEX, search_names
 from strongroom.foundation.database.metadata import Id
 from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.database.text_index import Source
 
 MAX_FOLDERS = 2000
 """Number of folders of a scope that one query reads at most."""
@@ -141,7 +142,7 @@ def names_within(shape: ScopeShape) -> Source:
         listed: Any = content.union(select(topmost.c.id)) if shape.has_topmost else content
         listed = listed.cte("listed")
         name = select(search_names.c.number).where(
-            search_names.c.node_id == listed.c.id, contains_text(dialect)
+            search_names.c.node_id == listed.c.id, NAME_INDEX.contains_part(dialect)
         )
         # A subquery per node keeps the planner from reading the names of all other nodes.
         columns = (name.scalar_subquery().label("number"), listed.c.id.label("node_id"))

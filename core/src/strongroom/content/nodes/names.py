@@ -66,12 +66,6 @@ def chosen_name(folders: Sequence[str], last: str | None, sent: str | None) -> s
     return (last if folders else sent or last) or ""
 
 
-def fold_name(name: str) -> str:
-    """Return the form of a name that searches compare: compatible characters and cases are equal."""
-    # Folding the case of a normalized text may undo the normalization.
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-
-
 def numbered(name: str, number: int) -> str:
     """Return the name with a number before its extension, truncated to the maximum length."""
     stem, dot, extension = name.rpartition(".")

@@ -23,12 +23,12 @@ from sqlalchemy import (
 
 from strongroom.content.nodes.effective_permission import group_permission, own_permission
 from strongroom.content.nodes.models import Node, nodes
-from strongroom.content.nodes.name_index import contains_text, search_names
-from strongroom.content.nodes.names import fold_name
+from strongroom.content.nodes.name_index import NAME_INDEX, search_names
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.text_folding import fold_text
 
 Columns = Sequence[Column[Any]]
 PageQuery = Callable[[Paging, Columns], Any]
@@ -70,7 +70,7 @@ class NodeSelection:
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters of its statements."""
-        text = {} if self.text is None else {"wanted": fold_name(self.text)}
+        text = {} if self.text is None else {"wanted": fold_text(self.text)}
         return {**self.filter.parameters, **text}
 
     @property
@@ -80,7 +80,7 @@ class NodeSelection:
 
     def matches(self, node: Node) -> bool:
         """Return whether a node is wanted, for the only node of a list."""
-        is_named = self.text is None or fold_name(self.text) in fold_name(node.name)
+        is_named = self.text is None or fold_text(self.text) in fold_text(node.name)
         return is_named and self.filter.matches(node)
 
 
@@ -113,7 +113,7 @@ def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:
     query = _listed(listed)
     if shape.has_text:
         query = query.join(search_names, search_names.c.node_id == nodes.c.id)
-        query = query.where(contains_text(dialect))
+        query = query.where(NAME_INDEX.contains_part(dialect))
     return query.where(*conditions(shape.used))
 
 

@@ -15,6 +15,7 @@ from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
 from strongroom.content.nodes.trash import Trash, trash_bytes
 from strongroom.content.nodes.tree import Tree
+from strongroom.content.nodes.user_exports import file_exports
 from strongroom.content.nodes.versions import VersionRepository, version_bytes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.scanning.services import ScanningServices
@@ -22,6 +23,7 @@ from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.access_keys.services import AccessKeyServices
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.web.services import (
     PRUNING,
@@ -154,3 +156,6 @@ class NodeServices(ServiceGroup):
 
     def register_tenant_erasers(self) -> Iterable[TenantEraser]:
         return [self.file_events.remove_all]
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return file_exports(self._database)

@@ -189,7 +189,7 @@ class Tree:
         except IntegrityError as error:
             raise NotFound from error
         child_counts.added(connection, node)
-        name_index.add(connection, node, [_grant_to_creator(node, place)])
+        name_index.put(connection, node, [_grant_to_creator(node, place)])
         return node
 
     def add_numbered(
@@ -251,7 +251,7 @@ class Tree:
         seen_before = self._visibility.untils(connection, node.id) if is_folder_moved else None
         changed = self._change(connection, node, parent_id=parent_id, name=name)
         if name != node.name:
-            name_index.rename(connection, changed)
+            name_index.put(connection, changed)
         # A rename changes the counts, too: they are kept for each range of names.
         child_counts.taken_out(connection, node)
         child_counts.added(connection, changed)

@@ -3,10 +3,13 @@
 from typing import Any
 
 from strongroom.content.tenants import operations
+from strongroom.content.tenants.invitation_messages import InvitationLinks
+from strongroom.content.tenants.invitation_previews import InvitationPreviews
 from strongroom.content.tenants.invitations import InvitationRequest, InvitationService, SentInvitation
-from strongroom.content.tenants.models import Role
+from strongroom.content.tenants.models import Invitation, Role
 from strongroom.content.tenants.schemas import (
     AcceptedInvitationSchema,
+    InvitationPreviewSchema,
     InvitationSchema,
     InvitationSecretSchema,
     NewInvitationSchema,
@@ -59,8 +62,8 @@ def create_invitation(tenant_id: str, body: Json) -> Json:
     holds the contact.
     """
     requested = InvitationRequest(body["email"], body["mobile"], Role(body["role"]), body["groups"])
-    service = get_service(InvitationService)
-    return _serialize(service.create(current_identity(), tenant_id, requested, origin()))
+    service, links = get_service(InvitationService), get_service(InvitationLinks)
+    return _serialize(service.create(current_identity(), tenant_id, requested, origin(), links))
 
 
 @blueprint.operation(
@@ -109,8 +112,8 @@ def get_invitation(tenant_id: str, invitation_id: str) -> Json:
 )
 def resend_invitation(tenant_id: str, invitation_id: str) -> Json:
     """Send an invitation again, with a new secret and a new end; the former secret is void."""
-    service = get_service(InvitationService)
-    return _serialize(service.resend(current_identity(), tenant_id, invitation_id, origin()))
+    service, links = get_service(InvitationService), get_service(InvitationLinks)
+    return _serialize(service.resend(current_identity(), tenant_id, invitation_id, origin(), links))
 
 
 @blueprint.operation(
@@ -125,6 +128,25 @@ def delete_invitation(tenant_id: str, invitation_id: str) -> dict[str, bool]:
     """Withdraw an open invitation, as an administrator of the tenant."""
     get_service(InvitationService).delete(current_identity(), tenant_id, invitation_id, origin())
     return DONE
+
+
+@blueprint.operation(
+    "POST",
+    "/api/v1/invitation-previews",
+    access=Access.PUBLIC,
+    body=InvitationSecretSchema,
+    returns=InvitationPreviewSchema,
+    errors=(errors.NotFound,),
+    limit="public_per_address",
+)
+def preview_invitation(body: Json) -> Json:
+    """Get the open invitation of a secret, which changes nothing.
+
+    The response is the same for a secret that is wrong, used, replaced or expired.
+    """
+    preview = get_service(InvitationPreviews).of_secret(body["secret"])
+    names = {"tenantName": preview.tenant_name, "inviterName": preview.inviter_name}
+    return {**_contact(preview.invitation), **names}
 
 
 @blueprint.operation(
@@ -192,14 +214,21 @@ def decline_invitation(user_id: str, invitation_id: str) -> dict[str, bool]:
 def _serialize(sent: SentInvitation) -> Json:
     invitation = sent.invitation
     return {
+        **_contact(invitation),
+        "groups": list(sent.group_ids),
+        "invitedBy": reference(invitation.invited_by),
+        "createdAt": invitation.created_at,
+    }
+
+
+def _contact(invitation: Invitation) -> Json:
+    """Return who is invited to what, as JSON."""
+    return {
         "id": invitation.id,
         "tenantId": invitation.tenant_id,
         "email": invitation.recipient if invitation.kind == "email" else None,
         "mobile": invitation.recipient if invitation.kind == "mobile" else None,
         "role": invitation.role,
-        "groups": list(sent.group_ids),
-        "invitedBy": reference(invitation.invited_by),
-        "createdAt": invitation.created_at,
         "expiresAt": invitation.expires_at,
     }
 

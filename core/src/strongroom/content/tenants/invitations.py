@@ -6,7 +6,6 @@ the message contains. Administrators learn of a user by the membership alone: cr
 resending an invitation never reveals whether the recipient is registered.
 """
 
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,18 +14,18 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 
 from strongroom.activity.audit.service import AuditService
-from strongroom.activity.notifications.service import CHANNELS, MessageService
-from strongroom.clock import DAY, Clock
+from strongroom.activity.notifications.service import CHANNELS
+from strongroom.clock import Clock
 from strongroom.content.tenants.groups import GroupMemberships
 from strongroom.content.tenants.invitation_acceptance import (
     IS_ONE,
     IS_OPEN,
     SENT_TO,
-    TEMPLATE,
     InvitationAcceptance,
     groups_of,
     record,
 )
+from strongroom.content.tenants.invitation_messages import InvitationLinks, InvitationMessages
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import (
     INVITATION,
@@ -53,8 +52,6 @@ from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
-
-_SHOWN_NAME: Final = 64
 
 _ADD: Final = Statement(insert(invitations))
 _ADD_GROUPS: Final = Statement(insert(invitation_groups))
@@ -133,7 +130,7 @@ class InvitationService:
         acceptance: InvitationAcceptance,
         credentials: CredentialService,
         users: UserService,
-        messages: MessageService,
+        messages: InvitationMessages,
         rates: RateLimits,
         audit: AuditService,
         reauthentication: Reauthentication,
@@ -153,9 +150,17 @@ class InvitationService:
         self._policy = policy
 
     def create(
-        self, identity: Identity, tenant_id: str, requested: InvitationRequest, origin: Origin
+        self,
+        identity: Identity,
+        tenant_id: str,
+        requested: InvitationRequest,
+        origin: Origin,
+        links: InvitationLinks,
     ) -> SentInvitation:
         """Invite a contact; this replaces an open invitation of the same contact to the tenant.
+
+        Args:
+            links: the URLs of links in e-mails.
 
         Raises:
             ValidationFailed: the contact is malformed, or the tenant has no such group.
@@ -180,11 +185,16 @@ class InvitationService:
             self._record(connection, "invitation.create", identity, sent.invitation, origin)
             self._add_known(connection, sent.invitation, recipient, origin)
         # After the commit, because a message cannot be taken back.
-        self._send(sent, identity, origin)
+        self._send(sent, identity, origin, links)
         return sent
 
     def resend(
-        self, identity: Identity, tenant_id: str, invitation_id: str, origin: Origin
+        self,
+        identity: Identity,
+        tenant_id: str,
+        invitation_id: str,
+        origin: Origin,
+        links: InvitationLinks,
     ) -> SentInvitation:
         """Send an invitation again with a new secret and a new end; the former secret is void.
 
@@ -210,7 +220,7 @@ class InvitationService:
             renewed = self._find(connection, tenant_id, invitation_id)
             self._record(connection, "invitation.resend", identity, renewed.invitation, origin)
         sent = replace(renewed, secret=secret)
-        self._send(sent, identity, origin)
+        self._send(sent, identity, origin, links)
         return sent
 
     def page(
@@ -333,7 +343,7 @@ class InvitationService:
         if role.is_privileged:
             # As a change of a role, whose effect it has.
             self._reauthentication.require_factor(identity)
-        if not self._messages.can_send(TEMPLATE, recipient):
+        if not self._messages.can_send(recipient):
             raise NotImplementedHere("No invitation can be sent to this recipient.")
         subject = f"{recipient.kind}:{recipient.value}"
         # Spent even if the invitation is refused afterwards, so that refusals cost the sender as much.
@@ -381,7 +391,7 @@ class InvitationService:
         """Make the user who holds the contact a member at once, if the configuration allows it."""
         if not self._policy.adds_known:
             return
-        user_id = self._credentials.find_users(connection, [recipient]).get(recipient)
+        user_id = self._credentials.find_verified(connection, recipient)
         if user_id is not None:
             self._acceptance.accept(connection, invitation, user_id, origin)
 
@@ -410,7 +420,7 @@ class InvitationService:
         return [
             invitation
             for item in held
-            if item.kind in CHANNELS
+            if item.kind in CHANNELS and item.is_verified
             for invitation in self._acceptance.open_to(connection, Credential(item.kind, item.value))
         ]
 
@@ -420,19 +430,12 @@ class InvitationService:
                 return invitation
         raise NotFound
 
-    def _send(self, sent: SentInvitation, identity: Identity, origin: Origin) -> None:
+    def _send(
+        self, sent: SentInvitation, identity: Identity, origin: Origin, links: InvitationLinks
+    ) -> None:
         recipient = Credential(sent.invitation.kind, sent.invitation.recipient)
-        with self._database.read() as connection:
-            (inviter,) = self._users.find(connection, [identity.user_id])
-            holders = self._credentials.find_users(connection, [recipient])
-            chosen = self._users.locales_of(connection, holders.values())
-        parameters = {
-            "tenant": shown(sent.tenant_name),
-            "inviter": shown(inviter.name),
-            "days": str(self._policy.lifetime // DAY),
-            "code": sent.secret or "",
-        }
-        self._messages.send(recipient, TEMPLATE, parameters, (*chosen, *origin.languages))
+        secret = sent.secret or ""
+        self._messages.send(recipient, sent.tenant_name, secret, identity.user_id, origin, links)
 
     def _record(
         self,
@@ -444,13 +447,6 @@ class InvitationService:
     ) -> None:
         details = {"role": invitation.role, "invitation": invitation.id}
         record(self._audit, connection, action, identity.user_id, invitation, origin, details)
-
-
-def shown(name: str) -> str:
-    """Return a name as a message to strangers contains it: short, on one line, and without a link."""
-    text = re.sub(r"[\s:/\\@]+", " ", name).strip()
-    # Mail programs make links of names with a dot inside, such as "example.com".
-    return re.sub(r"\.(?=\S)", ". ", text)[:_SHOWN_NAME]
 
 
 def _page_of(tenant_id: str, now: int) -> tuple[Select[Any], Select[Any]]:

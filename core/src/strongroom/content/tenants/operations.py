@@ -5,7 +5,7 @@ from typing import Final
 from strongroom.foundation.operations import OperationRule
 from strongroom.plugin_api.authentication import Scope, Sensitive
 
-CREATE: Final = OperationRule("create a tenant")
+CREATE: Final = OperationRule("create a tenant", Scope.TENANTS_WRITE)
 LIST: Final = OperationRule("list tenants", Scope.TENANTS_READ)
 GET: Final = OperationRule("get a tenant", Scope.TENANTS_READ)
 GET_USAGE: Final = OperationRule("get the usage of a tenant", Scope.TENANTS_READ)
@@ -14,12 +14,12 @@ DELETE: Final = OperationRule("delete a tenant", None, Sensitive.TENANTS)
 TRANSFER: Final = OperationRule("transfer a tenant", None, Sensitive.TENANTS)
 
 LIST_MEMBERS: Final = OperationRule("list members", Scope.TENANTS_READ)
-SET_ROLE: Final = OperationRule("add a member or set a role", None, Sensitive.TENANTS)
-REMOVE_MEMBER: Final = OperationRule("remove a member", None, Sensitive.TENANTS)
+SET_ROLE: Final = OperationRule("add a member or set a role", Scope.TENANTS_WRITE, Sensitive.TENANTS)
+REMOVE_MEMBER: Final = OperationRule("remove a member", Scope.TENANTS_WRITE, Sensitive.TENANTS)
 
 LIST_GROUPS: Final = OperationRule("list groups and their members", Scope.TENANTS_READ)
-CHANGE_GROUP: Final = OperationRule("create, rename or delete a group")
-CHANGE_GROUP_MEMBERS: Final = OperationRule("add or remove members of a group")
+CHANGE_GROUP: Final = OperationRule("create, rename or delete a group", Scope.TENANTS_WRITE)
+CHANGE_GROUP_MEMBERS: Final = OperationRule("add or remove members of a group", Scope.TENANTS_WRITE)
 
 LIST_INVITATIONS: Final = OperationRule("list invitations")
 INVITE: Final = OperationRule("invite a member")

@@ -166,19 +166,13 @@ class TransferredSchema(Schema):
     grants = fields.Integer(required=True)
 
 
-class NewServiceAccountSchema(Schema):
-    """A new service account."""
+class TenantsQuery(PagingQuery):
+    """Which tenants to list."""
 
-    name = text(255, required=True)
-
-
-class ServiceAccountSchema(Schema):
-    """A service account: a user of the type SERVICE, which is a member of the tenant."""
-
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    createdBy = fields.Nested(ReferenceSchema, required=True, attribute="created_by")
-    createdAt = Timestamp(required=True, attribute="created_at")
+    all = fields.Boolean(
+        load_default=False,
+        metadata={"description": "All tenants of the server, for its administrators only"},
+    )
 
 
 class NewGroupSchema(Schema):
@@ -265,6 +259,19 @@ class ReceivedInvitationSchema(InvitationSchema):
     """An open invitation to a contact of the caller."""
 
     tenantName = fields.String(required=True)
+
+
+class InvitationPreviewSchema(Schema):
+    """An open invitation, for the holder of its secret."""
+
+    id = fields.String(required=True)
+    tenantId = fields.String(required=True)
+    tenantName = fields.String(required=True)
+    inviterName = fields.String(required=True)
+    email = fields.String(required=True, allow_none=True)
+    mobile = fields.String(required=True, allow_none=True)
+    role = fields.String(required=True)
+    expiresAt = Timestamp(required=True)
 
 
 class InvitationSecretSchema(Schema):

@@ -32,7 +32,9 @@ from strongroom.foundation.errors import (
     ValidationFailed,
 )
 from strongroom.foundation.ids import new_id
+from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.deactivation import DeactivationCause
 
 _DEMANDS: Final = frozenset({"required_acr", "max_proof_age"})
 _DEMANDS_OBEYED_SINCE: Final = "0016"
@@ -67,6 +69,7 @@ class TenantService:
         memberships: Memberships,
         quota: Quota,
         users: UserService,
+        deactivations: Deactivations,
         audit: AuditService,
         *,
         any_user_creates: bool,
@@ -78,6 +81,7 @@ class TenantService:
         self._memberships = memberships
         self.quota = quota
         self._users = users
+        self._deactivations = deactivations
         self._audit = audit
         self._any_user_creates = any_user_creates
         self._adds_uninvited = adds_uninvited
@@ -187,6 +191,20 @@ class TenantService:
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.quota.tenant)
 
+    def of_server(self, identity: Identity, paging: Paging) -> Page[Tenant]:
+        """Return a page of all tenants, sorted by name.
+
+        Raises:
+            Forbidden: the caller does not administer the server.
+        """
+        if not identity.is_admin:
+            raise Forbidden
+        is_live = tenants.c.deleted_at.is_(None)
+        query = select(tenants).where(is_live).order_by(tenants.c.name, tenants.c.id)
+        count = select(func.count()).select_from(tenants).where(is_live)
+        with self._database.read() as connection:
+            return select_page(connection, query, count, paging, self.quota.tenant)
+
     def members(
         self, identity: Identity, tenant_id: str, paging: Paging
     ) -> tuple[Page[Member], list[dict[str, str]]]:
@@ -232,6 +250,8 @@ class TenantService:
     def remove_member(self, identity: Identity, tenant_id: str, user_id: str, origin: Origin) -> None:
         """Remove a member; a missing membership is not an error. Users may remove themselves.
 
+        Grants, keys of this tenant alone, and open uploads and bundles in it end, too.
+
         Raises:
             Forbidden: the caller neither administers the tenant nor is the member to be removed.
             StepUpRequired: the tenant demands a stronger login.
@@ -244,6 +264,8 @@ class TenantService:
             elif self._memberships.role_of(connection, tenant_id, identity) is None:
                 return
             if self._memberships.remove(connection, tenant_id, user_id):
+                cause = DeactivationCause.MEMBERSHIP_END
+                self._deactivations.deactivate(connection, user_id, cause, tenant_id=tenant_id)
                 details = {"user": user_id}
                 self._record(connection, "member.remove", identity, tenant_id, origin, details)
 

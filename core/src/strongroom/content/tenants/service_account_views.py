@@ -3,8 +3,7 @@
 from typing import Any
 
 from strongroom.content.tenants import operations
-from strongroom.content.tenants.schemas import NewServiceAccountSchema, ServiceAccountSchema
-from strongroom.content.tenants.service_accounts import ServiceAccount, ServiceAccountService
+from strongroom.content.tenants.service_accounts import ServiceAccountService
 from strongroom.foundation import errors
 from strongroom.identity.access_keys.schemas import (
     AccessKeySchema,
@@ -19,9 +18,11 @@ from strongroom.identity.access_keys.views import (
     serialize,
     serialize_new,
 )
+from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
+from strongroom.identity.service_accounts.views import serialize as serialize_account
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
@@ -56,7 +57,7 @@ def create_service_account(tenant_id: str, body: Json) -> Json:
     """Create a service account, which becomes a member of the tenant. It can never log in."""
     service = get_service(ServiceAccountService)
     account = service.create(current_identity(), tenant_id, body["name"], origin())
-    return {**_serialize(account), "tenantId": tenant_id}
+    return {**serialize_account(account), "tenantId": tenant_id}
 
 
 @blueprint.operation(
@@ -72,7 +73,7 @@ def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
     """List the service accounts of a tenant, oldest first."""
     service = get_service(ServiceAccountService)
     page, creators = service.page(current_identity(), tenant_id, paging(query))
-    return envelope(page, _serialize, creators)
+    return envelope(page, serialize_account, creators)
 
 
 @blueprint.operation(
@@ -85,7 +86,9 @@ def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
 )
 def get_service_account(tenant_id: str, account_id: str) -> Json:
     """Get a service account."""
-    return _serialize(get_service(ServiceAccountService).get(current_identity(), tenant_id, account_id))
+    return serialize_account(
+        get_service(ServiceAccountService).get(current_identity(), tenant_id, account_id)
+    )
 
 
 @blueprint.operation(
@@ -172,12 +175,3 @@ def rotate_service_account_key(tenant_id: str, account_id: str, key_id: str, bod
         current_identity(), tenant_id, account_id, key_id, overlap, proof, origin()
     )
     return serialize_new(rotated)
-
-
-def _serialize(account: ServiceAccount) -> Json:
-    return {
-        "id": account.id,
-        "name": account.name,
-        "created_by": reference(account.created_by),
-        "created_at": account.created_at,
-    }

@@ -30,9 +30,12 @@ from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import NotFound
 from strongroom.identity.access_keys.models import AccessKey
 from strongroom.identity.access_keys.service import AccessKeyService, KeyRequest, NewKey
+from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.accounts.reauthentication import Proof
+from strongroom.identity.service_accounts.models import ServiceAccount
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.deactivation import DeactivationCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +67,6 @@ _REMOVE: Final = Statement(delete(service_accounts).where(_OF_USER))
 _FIND: Final = Statement(select(service_accounts).where(_OF_USER, _OF_TENANT), _ROW)
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceAccount:
-    """A service account with its name."""
-
-    id: str
-    name: str
-    created_by: str
-    created_at: int
-
-
 class ServiceAccountService:
     """Service accounts, for administrators of their tenant."""
 
@@ -84,6 +77,7 @@ class ServiceAccountService:
         memberships: Memberships,
         users: UserService,
         keys: AccessKeyService,
+        deactivations: Deactivations,
         audit: AuditService,
     ) -> None:
         self._database = database
@@ -91,6 +85,7 @@ class ServiceAccountService:
         self._memberships = memberships
         self._users = users
         self._keys = keys
+        self._deactivations = deactivations
         self._audit = audit
 
     def create(self, identity: Identity, tenant_id: str, name: str, origin: Origin) -> ServiceAccount:
@@ -148,7 +143,7 @@ class ServiceAccountService:
         with self._database.write() as connection:
             self._managed(connection, identity, tenant_id, user_id)
             self._memberships.remove(connection, tenant_id, user_id)
-            self._keys.revoke_all(connection, user_id)
+            self._deactivations.deactivate(connection, user_id, DeactivationCause.DELETION)
             self._users.delete(connection, user_id)
             _REMOVE.execute(connection, {"user_id": user_id})
             self._record(connection, "service-account.delete", identity, tenant_id, user_id, origin)

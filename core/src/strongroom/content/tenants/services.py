@@ -1,6 +1,6 @@
 """The services of tenants, their members and groups."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -8,18 +8,22 @@ from strongroom.activity.notifications.services import NotificationServices
 from strongroom.clock import DAY
 from strongroom.content.tenants.groups import GroupMemberships, GroupService
 from strongroom.content.tenants.invitation_acceptance import InvitationAcceptance
+from strongroom.content.tenants.invitation_messages import InvitationMessages
+from strongroom.content.tenants.invitation_previews import InvitationPreviews
 from strongroom.content.tenants.invitations import InvitationPolicy, InvitationService
 from strongroom.content.tenants.memberships import Memberships, administers_a_tenant
 from strongroom.content.tenants.quota import Quota
 from strongroom.content.tenants.quota_alerts import QuotaAlerts
 from strongroom.content.tenants.service import TenantService
 from strongroom.content.tenants.service_accounts import ServiceAccountService
+from strongroom.content.tenants.user_exports import tenant_exports
 from strongroom.foundation.config.file_settings import AT_ONCE
 from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.factor_policy import TENANT_ADMIN
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
+from strongroom.plugin_api.exports import UserExport
 from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 
@@ -56,6 +60,7 @@ class TenantServices(ServiceGroup):
             self.memberships,
             Quota(self._settings.files.default_quota_bytes or None, alerts.note),
             self._users,
+            self._accounts.deactivations,
             self._audit,
             any_user_creates=self._settings.tenants.allow_user_creation,
             adds_uninvited=self._settings.tenants.add_members == AT_ONCE,
@@ -69,6 +74,7 @@ class TenantServices(ServiceGroup):
             self.memberships,
             self._users,
             self._access_keys.access_keys,
+            self._accounts.deactivations,
             self._audit,
         )
 
@@ -87,6 +93,9 @@ class TenantServices(ServiceGroup):
     def connect(self) -> None:
         self._user_services.factor_policy.define(TENANT_ADMIN, administers_a_tenant)
         self._accounts.deletion.guard(self.memberships.require_dispensable)
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return tenant_exports(self._database)
 
 
 class InvitationServices(ServiceGroup):
@@ -110,6 +119,20 @@ class InvitationServices(ServiceGroup):
         )
 
     @cached_property
+    def invitation_previews(self) -> InvitationPreviews:
+        return InvitationPreviews(self._base.database, self.invitation_acceptance, self._users)
+
+    @cached_property
+    def invitation_messages(self) -> InvitationMessages:
+        return InvitationMessages(
+            self._base.database,
+            self._user_services.credentials,
+            self._users,
+            self._notifications.messages,
+            self._settings.tenants.invitation_days * DAY,
+        )
+
+    @cached_property
     def invitations(self) -> InvitationService:
         base, tenants, limits = self._base, self._settings.tenants, self._settings.limits
         return InvitationService(
@@ -120,7 +143,7 @@ class InvitationServices(ServiceGroup):
             self.invitation_acceptance,
             self._user_services.credentials,
             self._users,
-            self._notifications.messages,
+            self.invitation_messages,
             base.rates,
             self._audit,
             self._accounts.reauthentication,

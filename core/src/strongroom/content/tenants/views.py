@@ -14,6 +14,7 @@ from strongroom.content.tenants.schemas import (
     SuccessorSchema,
     TenantChangesSchema,
     TenantSchema,
+    TenantsQuery,
     UsageSchema,
 )
 from strongroom.content.tenants.service import TenantService
@@ -83,12 +84,15 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     access=Access.USER,
     rule=operations.LIST,
     any_tenant=True,
-    query=PagingQuery,
+    query=TenantsQuery,
     returns=collection_of(TenantSchema),
+    errors=(Forbidden,),
 )
-def list_tenants(query: dict[str, int]) -> dict[str, Any]:
-    """List the caller's tenants."""
-    return envelope(get_service(TenantService).of_caller(current_identity(), paging(query)))
+def list_tenants(query: dict[str, Any]) -> dict[str, Any]:
+    """List the caller's tenants, or, for administrators of the server, all (`all=true`)."""
+    service, identity = get_service(TenantService), current_identity()
+    list_page = service.of_server if query["all"] else service.of_caller
+    return envelope(list_page(identity, paging(query)))
 
 
 @blueprint.operation(

@@ -41,6 +41,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.plugin_api.deactivation import Deactivation
 from strongroom.plugin_api.storage import ObjectNotFound, SignedRequest, SignedUploads, StorageError
 from strongroom.plugin_api.web import ApiError
 
@@ -85,6 +86,7 @@ _BATCH: Final = 200
 
 _OF_KEY: Final = direct_uploads.c.key == bindparam("of_key")
 _SELECT: Final = select(direct_uploads).where(_OF_KEY)
+_IS_OPEN: Final = direct_uploads.c.expires_at > bindparam("now")
 # Processes that prune at the same time take different uploads.
 _SELECT_EXPIRED: Final = (
     select(direct_uploads)
@@ -93,8 +95,9 @@ _SELECT_EXPIRED: Final = (
     .with_for_update(skip_locked=True)
 )
 _ADD: Final = Statement(insert(direct_uploads))
-_FIND: Final = Statement(_SELECT, DirectUpload)
+_FIND: Final = Statement(_SELECT.where(_IS_OPEN), DirectUpload)
 # The lock keeps pruning from removing an upload while its completion creates the file.
+_LOCK_OPEN: Final = Statement(_SELECT.where(_IS_OPEN).with_for_update(), DirectUpload)
 _FIND_LOCKED: Final = Statement(_SELECT.with_for_update(), DirectUpload)
 _COMPLETE: Final = Statement(update(direct_uploads).where(_OF_KEY).values(file_id=bindparam("file")))
 _EXPIRED: Final = Statement(_SELECT_EXPIRED, DirectUpload)
@@ -107,6 +110,13 @@ _OPEN: Final = Statement(
         direct_uploads.c.file_id.is_(None),
         direct_uploads.c.expires_at > bindparam("now"),
     )
+)
+_EXPIRE_ALL: Final = (
+    update(direct_uploads).where(direct_uploads.c.user_id == bindparam("of_user")).values(expires_at=0)
+)
+_EXPIRE: Final = Statement(_EXPIRE_ALL)
+_EXPIRE_IN_TENANT: Final = Statement(
+    _EXPIRE_ALL.where(direct_uploads.c.tenant_id == bindparam("of_tenant"))
 )
 _REMOVE: Final = Statement(delete(direct_uploads).where(_OF_KEY))
 
@@ -135,15 +145,29 @@ class Reservations:
         self._require_few(connection, upload.user_id)
         _ADD.execute(connection, asdict(upload))
 
-    def find(self, connection: Connection, key: str, *, lock: bool = False) -> DirectUpload | None:
-        """Return an upload, or ``None`` if it was removed.
+    def find(self, connection: Connection, key: str, *, lock: bool = False) -> DirectUpload:
+        """Return an upload.
 
         Args:
-            connection: the caller's transaction.
             key: key of the upload's blob.
             lock: whether to prevent its removal until the transaction ends.
+
+        Raises:
+            NotFound: it has expired or was removed.
         """
-        return (_FIND_LOCKED if lock else _FIND).first(connection, {"of_key": key})
+        parameters = {"of_key": key, "now": self._clock.now()}
+        upload = (_LOCK_OPEN if lock else _FIND).first(connection, parameters)
+        if upload is None:
+            raise errors.NotFound
+        return upload
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Let the uploads of a user expire, in all tenants or in one.
+
+        Pruning removes them, because releasing quota here would lock the rows of many tenants.
+        """
+        named = {"of_user": ended.user_id, "of_tenant": ended.tenant_id}
+        (_EXPIRE if ended.is_of_account else _EXPIRE_IN_TENANT).execute(connection, named)
 
     def complete(self, connection: Connection, key: str, file_id: str) -> None:
         """Store the file of a completed upload. The caller has already used up the reservation."""
@@ -151,7 +175,7 @@ class Reservations:
 
     def cancel(self, connection: Connection, key: str) -> None:
         """Delete an upload and release its reservation."""
-        if upload := self.find(connection, key, lock=True):
+        if upload := _FIND_LOCKED.first(connection, {"of_key": key}):
             self._remove(connection, upload)
 
     def end_expired(self, connection: Connection, tenant_id: str | None = None) -> int:
@@ -345,7 +369,7 @@ class DirectUploads:
     def _completed(self, caller: AnyCaller, key: str) -> NodeView | None:
         with self._database.read() as connection:
             upload = self._reservations.find(connection, key)
-        if upload is None or upload.file_id is None:
+        if upload.file_id is None:
             return None
         return self._files.get(caller, upload.tenant_id, upload.file_id)
 
@@ -379,9 +403,7 @@ class DirectUploads:
     ) -> NodeView:
         key = received.blob.key
         upload = self._reservations.find(connection, key, lock=True)
-        view = self._file_writer.commit(
-            connection, caller, target, received, reserved=upload.size if upload else 0
-        )
+        view = self._file_writer.commit(connection, caller, target, received, reserved=upload.size)
         self._reservations.complete(connection, key, view.node.id)
         return view
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
     delete,
     insert,
     select,
+    update,
 )
 
 from strongroom.clock import Clock
@@ -33,6 +34,7 @@ from strongroom.foundation.database.rows import RowMapper, columns_of
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import NotFound, UploadLocked
 from strongroom.foundation.ids import new_id
+from strongroom.plugin_api.deactivation import Deactivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,11 @@ _FINISH: Final = Statement(
         expires_at=bindparam("expiry"),
     )
 )
+_EXPIRE_ALL: Final = (
+    update(uploads).where(uploads.c.user_id == bindparam("of_user")).values(**_ROW.freed, expires_at=0)
+)
+_EXPIRE: Final = Statement(_EXPIRE_ALL)
+_EXPIRE_IN_TENANT: Final = Statement(_EXPIRE_ALL.where(_OF_TENANT))
 _REMOVE: Final = Statement(delete(uploads).where(_OF_ID))
 # An active lease means that a request is still writing, so its upload is not removed.
 _NEXT_EXPIRED: Final = Statement(
@@ -257,6 +264,14 @@ class UploadRepository:
         # The parts first, because they refer to the upload.
         _FORGET_PARTS.execute(connection, {"of_id": upload_id})
         _REMOVE.execute(connection, {"of_id": upload_id})
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Let the uploads of a user expire, in all tenants or in one, and take the leases of writers.
+
+        Pruning removes them, because releasing quota here would lock the rows of many tenants.
+        """
+        named = {"of_user": ended.user_id, "of_tenant": ended.tenant_id}
+        (_EXPIRE if ended.is_of_account else _EXPIRE_IN_TENANT).execute(connection, named)
 
     def next_expired(self, connection: Connection) -> Upload | None:
         """Return and lock an expired upload without an active lease, or return ``None``.

@@ -11,7 +11,7 @@ from strongroom.content.uploads.chunk_writer import ChunkWriter
 from strongroom.content.uploads.direct import DirectUploads, Reservations
 from strongroom.content.uploads.repository import UploadRepository
 from strongroom.content.uploads.service import UploadService
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser
+from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser, UserEnding
 
 
 class UploadServices(ServiceGroup):
@@ -24,6 +24,11 @@ class UploadServices(ServiceGroup):
         self._tenants = group(TenantServices)
 
     @cached_property
+    def _repository(self) -> UploadRepository:
+        lifetime = self._settings.advanced.upload_lifetime_seconds * 1000
+        return UploadRepository(self._clock, lifetime)
+
+    @cached_property
     def uploads(self) -> UploadService:
         database, clock, writer, blobs = (
             self._database,
@@ -31,7 +36,7 @@ class UploadServices(ServiceGroup):
             self._nodes.file_writer,
             self._storage.blobs,
         )
-        repository = UploadRepository(clock, self._settings.advanced.upload_lifetime_seconds * 1000)
+        repository = self._repository
         chunks = ChunkWriter(database, clock, repository, writer, blobs)
         return UploadService(
             database, clock, repository, writer, blobs, self._tenants.tenants.quota, chunks
@@ -39,6 +44,9 @@ class UploadServices(ServiceGroup):
 
     def register_tenant_erasers(self) -> Iterable[TenantEraser]:
         return [self.uploads.drop_all]
+
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self._repository.deactivate]
 
 
 class DirectUploadServices(ServiceGroup):
@@ -52,12 +60,15 @@ class DirectUploadServices(ServiceGroup):
         self._storage = group(StorageServices)
 
     @cached_property
-    def direct_uploads(self) -> DirectUploads:
-        reservations = Reservations(
+    def _reservations(self) -> Reservations:
+        return Reservations(
             self._clock,
             self._tenants.tenants.quota,
             self._settings.advanced.open_direct_uploads_per_user,
         )
+
+    @cached_property
+    def direct_uploads(self) -> DirectUploads:
         return DirectUploads(
             self._database,
             self._clock,
@@ -65,10 +76,13 @@ class DirectUploadServices(ServiceGroup):
             self._file_services.files,
             self._nodes.file_writer,
             self._storage.blobs,
-            reservations,
+            self._reservations,
             lifetimes={
                 name: storage.signed_url_seconds
                 for name, storage in self._settings.storages.items()
                 if storage.direct_uploads
             },
         )
+
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self._reservations.deactivate]

@@ -1,5 +1,6 @@
 """The keys of users, login, messages, tokens and the audit log."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,12 +18,39 @@ class UsersSettings:
         help="Who may register, by POST /users or by the first login: anyone, only people with an "
         "invitation, or no one. Administrators can always create users.",
     )
+    require_terms: bool = option(
+        False,
+        help="Whether users who register must accept the terms, `pages.terms_version`.",
+    )
+    link_url: str = option(
+        "",
+        help="The page on which users set a password by a link of an administrator; the token is "
+        'appended, as in "https://app.example.com/password#". Absent: the page of a plugin.',
+    )
+    deletion_grace_days: int = option(
+        14,
+        minimum=0,
+        maximum=365,
+        help="Days for which users can cancel the deletion of their own account; 0: it is deleted at "
+        "once. 7 to 30 are usual.",
+    )
     erase_after_days: int = option(
         30,
         minimum=0,
         maximum=36_500,
         help="Days after which `prune` erases the name and the logins of a deleted user.",
     )
+    max_import_lines: int = option(
+        1_000_000,
+        minimum=1,
+        maximum=100_000_000,
+        help="The maximum number of lines of an import of users.",
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        if self.link_url and not re.fullmatch(r"https?://[^/?#@\s]+(/\S*)?", self.link_url):
+            raise ValueError('link_url: must be like "https://app.example.com/password#"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +58,7 @@ class LoginSettings:
     """The login methods; the options of a method are in ``[login.METHOD]``."""
 
     methods: tuple[str, ...] = option(
-        ("password", "sms"),
+        ("password", "sms", "email_code"),
         help="The enabled login methods, in the order in which they are tried. The default contains "
         "only those that an enabled plugin provides.",
     )
@@ -93,6 +121,18 @@ class MessagesSettings:
     templates_dir: Path | None = option(
         None,
         help="A folder of files LANGUAGE/OCCASION.txt that replace the built-in texts. Absent: none.",
+    )
+    code_in_subject: bool = option(
+        True,
+        help="Whether e-mails for a login or a new address have the code in the subject, so that a "
+        "notification shows it.",
+        advanced=True,
+    )
+    site_in_sms: bool = option(
+        False,
+        help="Whether SMS with a code end with a line such as `@example.com #123456`, so that browsers "
+        "fill it in on that site only. Gateways with templates of their own ignore it.",
+        advanced=True,
     )
 
 

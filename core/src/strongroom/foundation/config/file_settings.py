@@ -78,6 +78,7 @@ class TenantsSettings:
         False,
         help="Whether inviting a contact of an existing user makes the user a member at once. Otherwise "
         "the user accepts the invitation, so that inviting does not reveal who is registered.",
+        advanced=True,
     )
 
 

@@ -35,6 +35,8 @@ _STRICT: Final[Mapping[str, Any]] = {
     "wrong_keys_per_address": ["60/hour"],
     "leaked_keys_per_address": ["20/hour"],
     "username_changes_per_user": ["3/day"],
+    "own_exports_per_user": ["1/day"],
+    "managed_users_per_caller": ["240/hour"],
 }
 
 # Not here: what protects passwords, codes, keys and captchas from guessing, users from floods of
@@ -48,6 +50,8 @@ _VOLUME: Final = (
     "register_per_address",
     "leaked_keys_per_address",
     "username_changes_per_user",
+    "own_exports_per_user",
+    "managed_users_per_caller",
 )
 
 PROFILES: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -168,4 +172,11 @@ class LimitsSettings:
     )
     username_changes_per_user: tuple[Rate, ...] = _override(
         rates("10/day"), help="Username changes attempted per user."
+    )
+    own_exports_per_user: tuple[Rate, ...] = _override(
+        rates("2/day"), help="Exports of the own data per user."
+    )
+    managed_users_per_caller: tuple[Rate, ...] = _override(
+        rates("1200/hour"),
+        help="Users created, and credentials of others changed, per administrator.",
     )

@@ -174,6 +174,7 @@ class TracingSettings:
         maximum=1,
         help="The part of the requests that are traced. A trusted proxy decides for the requests that "
         "have a traceparent header.",
+        advanced=True,
     )
     service_name: str = option("strongroom", help="The name of the server in traces.", advanced=True)
 
@@ -203,6 +204,7 @@ class DatabaseSettings:
         maximum=600,
         help="Seconds that a request waits for PostgreSQL: for a connection, and for each statement. "
         "Then the response is 503. Commands have no timeout.",
+        advanced=True,
     )
 
     slow_query_ms: int = option(

@@ -30,6 +30,7 @@ from strongroom.foundation.config.file_settings import (
     TenantsSettings,
 )
 from strongroom.foundation.config.limits import LimitsSettings
+from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.config.server_settings import (
     DatabaseSettings,
     LoggingSettings,
@@ -75,6 +76,7 @@ class Settings:
     )
     captcha: CaptchaSettings = option(default_factory=CaptchaSettings, help="Captchas.")
     messages: MessagesSettings = option(default_factory=MessagesSettings, help="Messages.")
+    pages: PagesSettings = option(default_factory=PagesSettings, help="The brand in pages and mails.")
     passwords: PasswordsSettings = option(default_factory=PasswordsSettings, help="Passwords.")
     tokens: TokensSettings = option(default_factory=TokensSettings, help="Tokens.")
     access_keys: AccessKeysSettings = option(default_factory=AccessKeysSettings, help="Access keys.")

@@ -33,10 +33,10 @@ Name: Final = String(255).with_variant(String(255, collation="C"), "postgresql")
 
 
 def is_derived(name: str) -> bool:
-    """Return whether a table is derived from others: the index of names, see ``files/name_index.py``.
+    """Return whether a table is derived from others; see ``foundation/database/text_index.py``.
 
     Such tables differ between the databases, so they are no part of :data:`metadata`, and backups leave
     them out.
     """
     # SQLite has several tables for one index.
-    return name == "search_names" or name.startswith("name_index")
+    return name.startswith(("search_names", "name_index", "user_search"))

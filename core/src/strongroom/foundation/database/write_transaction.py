@@ -8,6 +8,7 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine
 
 from strongroom.foundation.database.commit_signal import CommitSignal
+from strongroom.foundation.database.deferred import Deferred, run_deferred, take_deferred
 from strongroom.foundation.database.engines import LAZY
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 
@@ -97,13 +98,27 @@ class Write:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            self._writer.end(self._connection, error)
-        except DATABASE_ERRORS as failure:
-            raise_translated(failure)
-            raise
+        deferred = take_deferred(self._connection)
+        if deferred and error is None:
+            self._run(deferred)
+        self._end(error)
         if error is None:
             # After the release of the lock.
             self._commits.notify(self._topics)
         else:
             raise_translated(error)
+
+    def _run(self, deferred: Deferred) -> None:
+        try:
+            run_deferred(self._connection, deferred)
+        except BaseException as error:
+            self._end(error)
+            raise_translated(error)
+            raise
+
+    def _end(self, error: BaseException | None) -> None:
+        try:
+            self._writer.end(self._connection, error)
+        except DATABASE_ERRORS as failure:
+            raise_translated(failure)
+            raise

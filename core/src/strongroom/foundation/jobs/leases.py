@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, case, select
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, select
 
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.leases import RowLease
+from strongroom.foundation.database.metadata import Timestamp
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.jobs.models import JobState, job_state, jobs
@@ -23,6 +24,13 @@ LEASE: Final = 60_000
 """Milliseconds after which the job of a process that was killed may run again."""
 
 _ALL: Final = Statement(select(jobs).order_by(jobs.c.name), job_state)
+
+
+def _is_earlier(due_at: ColumnElement[int]) -> ColumnElement[bool]:
+    begins_interval = func.coalesce(jobs.c.started_at, 0) + bindparam("every", type_=Timestamp)
+    return and_(due_at < jobs.c.due_at, due_at >= begins_interval)
+
+
 _REGISTER: Final = Statement(
     for_each_dialect(
         jobs,
@@ -30,11 +38,11 @@ _REGISTER: Final = Statement(
             name=bindparam("name"), due_at=bindparam("due_at")
         ).on_conflict_do_update(
             index_elements=["name"],
-            # A job whose interval was shortened is not due after the former interval.
+            # A job whose interval was shortened is not due after the former interval. A server that
+            # was slow to register its jobs brings no run forward that another one has scheduled.
             set_={
                 "due_at": case(
-                    (insert.excluded.due_at < jobs.c.due_at, insert.excluded.due_at),
-                    else_=jobs.c.due_at,
+                    (_is_earlier(insert.excluded.due_at), insert.excluded.due_at), else_=jobs.c.due_at
                 )
             },
         ),
@@ -58,7 +66,7 @@ _ANY_TIME: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class JobLease:
     """The right to run a job, which began at ``started_at``."""
 
     job: str
@@ -86,26 +94,26 @@ class JobLeases:
         now = self._clock.now()
         with self._database.write() as connection:
             for name, every in intervals:
-                _REGISTER.execute(connection, {"name": name, "due_at": now + every})
+                _REGISTER.execute(connection, {"name": name, "due_at": now + every, "every": every})
 
-    def claim(self, job: str, *, even_if_not_due: bool = False) -> Lease | None:
+    def claim(self, job: str, *, even_if_not_due: bool = False) -> JobLease | None:
         """Begin a run, or return ``None`` if the job is not due or another run has not ended."""
         now = self._clock.now()
         # Host and process are for operators; the id makes each run of a process a holder of its own.
-        lease = Lease(job, f"{socket.gethostname()[:180]}:{os.getpid()}:{new_id()}", now)
+        lease = JobLease(job, f"{socket.gethostname()[:180]}:{os.getpid()}:{new_id()}", now)
         due_before = _ANY_TIME if even_if_not_due else now
         parameters = {**_key(lease), **_ROW.term(now), "due_before": due_before}
         with self._database.write() as connection:
             claimed = _CLAIM.execute(connection, parameters)
         return lease if claimed else None
 
-    def renew(self, lease: Lease) -> bool:
+    def renew(self, lease: JobLease) -> bool:
         """Extend a lease, and return whether the run still holds it."""
         # A lost renewal only ends the lease earlier.
         with self._database.write(durable=False) as connection:
             return bool(_RENEW.execute(connection, {**_key(lease), **_ROW.term(self._clock.now())}))
 
-    def end(self, lease: Lease, every: int, failure: str | None) -> bool:
+    def end(self, lease: JobLease, every: int, failure: str | None) -> bool:
         """End a run, and return whether it held its lease to the end.
 
         Args:
@@ -124,5 +132,5 @@ class JobLeases:
             return bool(_FAIL.execute(connection, {**parameters, "reason": failure}))
 
 
-def _key(lease: Lease) -> dict[str, object]:
+def _key(lease: JobLease) -> dict[str, object]:
     return {"of_name": lease.job, "owner": lease.holder}

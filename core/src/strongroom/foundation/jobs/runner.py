@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
 from strongroom.foundation.errors import StrongroomError
-from strongroom.foundation.jobs.leases import LEASE, JobLeases, Lease
+from strongroom.foundation.jobs.leases import LEASE, JobLease, JobLeases
 from strongroom.foundation.jobs.models import MAX_FAILURE, JobState
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.tracing import root_span
@@ -144,7 +144,7 @@ class JobRunner:
         # At most a minute, because another process may have registered a shorter interval.
         return min(max(min(times, default=0) / 1000, 0.0), _LONGEST_WAIT)
 
-    def _run(self, lease: Lease) -> bool:
+    def _run(self, lease: JobLease) -> bool:
         job, begun = self._jobs[lease.job], time.monotonic()
         failure: str | None = None
         with self._renewing(lease) as current:
@@ -161,7 +161,7 @@ class JobRunner:
         return failure is None
 
     @contextmanager
-    def _renewing(self, lease: Lease) -> Iterator[CurrentRun]:
+    def _renewing(self, lease: JobLease) -> Iterator[CurrentRun]:
         """Renew a lease in another thread until the block ends."""
         current = CurrentRun(self._stopping)
         thread = threading.Thread(
@@ -174,7 +174,7 @@ class JobRunner:
             current.ended.set()
             thread.join()
 
-    def _renew(self, lease: Lease, current: CurrentRun) -> None:
+    def _renew(self, lease: JobLease, current: CurrentRun) -> None:
         # Measured by the monotonic clock: the time of the machine may be set while the job runs.
         held_until = time.monotonic() + LEASE / 1000
         while not current.ended.wait(LEASE / 1000 / _RENEWALS):

@@ -13,7 +13,9 @@ import pluggy
 
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.events import AuditedEvent, EventSink, EventSubscriber
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.factors import SecondFactor
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
@@ -21,11 +23,19 @@ from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.metrics import Metric
+from strongroom.plugin_api.pages import LoginLink, MenuItem, StaticFiles
 from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
-from strongroom.plugin_api.web import Blueprint, ErrorKind, StartPage
+from strongroom.plugin_api.web import (
+    Blueprint,
+    CodePage,
+    ErrorKind,
+    InvitationPage,
+    PasswordPage,
+    StartPage,
+)
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -112,6 +122,20 @@ def register_event_subscribers(  # type: ignore[empty-body]
 
 
 @hookspec
+def register_deactivations(host: HostAPI) -> Iterable[Deactivate]:  # type: ignore[empty-body]
+    """Return functions that end secrets of users, such as codes, in the plugin's own tables.
+
+    They are called in the transaction that suspends or deletes a user, changes the type, or ends a
+    membership of a tenant.
+    """
+
+
+@hookspec
+def register_user_exports(host: HostAPI) -> Iterable[UserExport]:  # type: ignore[empty-body]
+    """Return files with the plugin's data about a user, in the archive that users can have of theirs."""
+
+
+@hookspec
 def register_event_types() -> Iterable[AuditedEvent]:  # type: ignore[empty-body]
     """Return the types of events for what the plugin records by ``host.audit``, and for alarms.
 
@@ -130,6 +154,40 @@ def register_wsgi_applications(host: HostAPI) -> Iterable[tuple[str, "WSGIApplic
 @hookspec
 def register_start_pages() -> Iterable[StartPage]:  # type: ignore[empty-body]
     """Return pages for people, such as one to log in. The start page of the server links to them."""
+
+
+@hookspec
+def register_login_links(host: HostAPI) -> Iterable[LoginLink]:  # type: ignore[empty-body]
+    """Return buttons of the login page, each of which begins a login in another way (API 1.2)."""
+
+
+@hookspec
+def register_menu_items(host: HostAPI) -> Iterable[MenuItem]:  # type: ignore[empty-body]
+    """Return items of the menu that pages show to users who are logged in (API 1.2)."""
+
+
+@hookspec
+def register_static_files() -> Iterable[StaticFiles]:  # type: ignore[empty-body]
+    """Return the folder with scripts, styles and pictures of the plugin's pages (API 1.2).
+
+    ``host.static_path`` and ``{{ static("NAME") }}`` in templates give the path of a file, which
+    browsers may cache for a year. The suffix decides the type; there is no list of the files.
+    """
+
+
+@hookspec
+def register_password_pages() -> Iterable[PasswordPage]:  # type: ignore[empty-body]
+    """Return the page on which users set a password by a link. ``[users] link_url`` replaces it."""
+
+
+@hookspec
+def register_code_pages() -> Iterable[CodePage]:  # type: ignore[empty-body]
+    """Return the page of links in e-mails with login codes (API 1.2). Without it, they have no links."""
+
+
+@hookspec
+def register_invitation_pages() -> Iterable[InvitationPage]:  # type: ignore[empty-body]
+    """Return the page of links in e-mails with invitations (API 1.2). Without it, they have a code."""
 
 
 @hookspec

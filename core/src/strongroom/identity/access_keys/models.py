@@ -75,9 +75,16 @@ def max_permission(scopes: frozenset[Scope]) -> int:
     return max((_PERMISSIONS.get(scope, 0) for scope in scopes), default=0)
 
 
+_READ_BY_WRITE: Final = {
+    Scope.USERS_WRITE: Scope.USERS_READ,
+    Scope.TENANTS_WRITE: Scope.TENANTS_READ,
+}
+
+
 def with_included(scopes: frozenset[Scope]) -> frozenset[Scope]:
-    """Return the scopes, and the scopes of files that they include."""
-    return scopes | file_scopes(max_permission(scopes))
+    """Return the scopes, and those that they include."""
+    read = {_READ_BY_WRITE[scope] for scope in scopes & _READ_BY_WRITE.keys()}
+    return scopes | read | file_scopes(max_permission(scopes))
 
 
 def file_scopes(permission: int) -> frozenset[Scope]:

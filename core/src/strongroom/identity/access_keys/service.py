@@ -8,10 +8,10 @@ from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import DAY, Clock
-from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.caller import SERVER_SCOPES, Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
-from strongroom.foundation.errors import NotFound, TooManyKeys, ValidationFailed
+from strongroom.foundation.errors import Forbidden, NotFound, TooManyKeys, ValidationFailed
 from strongroom.identity.access_keys.models import (
     FILE_SCOPES,
     TENANT_SCOPES,
@@ -21,7 +21,10 @@ from strongroom.identity.access_keys.models import (
 from strongroom.identity.access_keys.secrets import KeyText, new_id, new_key, parse_key
 from strongroom.identity.access_keys.store import AccessKeyStore
 from strongroom.identity.accounts.reauthentication import FRESH_LOGIN, Proof, Reauthentication
+from strongroom.identity.service_accounts.store import ServerAccountStore
+from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.service import UserService
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.authentication import Scope
@@ -79,6 +82,8 @@ class AccessKeyService:
         reauthentication: Reauthentication,
         notices: Notices,
         audit: AuditService,
+        server_accounts: ServerAccountStore,
+        authorizations: AuthorizationService,
         lifetimes: KeyLifetimes,
     ) -> None:
         self._database = database
@@ -88,6 +93,8 @@ class AccessKeyService:
         self._reauthentication = reauthentication
         self._notices = notices
         self._audit = audit
+        self._server_accounts = server_accounts
+        self._authorizations = authorizations
         self._lifetimes = lifetimes
         self._checks: list[TargetCheck] = []
 
@@ -103,16 +110,15 @@ class AccessKeyService:
         proof: Proof,
         origin: Origin,
     ) -> NewKey:
-        """Create a key of the caller.
+        """Create a key of the caller, or, as an administrator, of a service account of the server.
 
         Raises:
-            Forbidden: the user is not the caller.
+            Forbidden: the user is neither.
             CodeInvalid, WrongPassword, FreshProofRequired: the caller has not proved who it is.
             ValidationFailed: the scopes, the target, the end or the addresses are not valid.
             TooManyKeys: the user has as many keys as allowed.
         """
-        # Administrators, too, create keys only for themselves: a key acts as its user.
-        identity.require_self(user_id)
+        self._require_owner(identity, user_id)
         self.require_proof(identity, proof)
         return self.create_for(user_id, requested, identity.user_id, origin)
 
@@ -131,7 +137,7 @@ class AccessKeyService:
         ends_at = self._end(requested.expires_at, now)
         _require_matching(requested)
         with self._database.write() as connection:
-            self._users.get(connection, user_id)
+            self._require_scopes(connection, self._users.get(connection, user_id), requested)
             self._require_target(connection, user_id, requested)
             if self._keys.count(connection, user_id) >= self._lifetimes.max_per_user:
                 raise TooManyKeys
@@ -170,13 +176,8 @@ class AccessKeyService:
     def rename(
         self, identity: Identity, user_id: str, key_id: str, name: str, origin: Origin
     ) -> AccessKey:
-        """Change the name of a key of the caller.
-
-        Raises:
-            Forbidden: the user is not the caller.
-            NotFound: the user has no such key.
-        """
-        identity.require_self(user_id)
+        """Change the name of a key; raises as :meth:`revoke`, and for the users of :meth:`create`."""
+        self._require_owner(identity, user_id)
         with self._database.write() as connection:
             key = self._find(connection, user_id, key_id)
             self._keys.rename(connection, key_id, name)
@@ -192,18 +193,18 @@ class AccessKeyService:
         proof: Proof,
         origin: Origin,
     ) -> NewKey:
-        """Give a key of the caller a new secret, and as much time as it had from the beginning.
+        """Give a key a new secret, and as much time as it had from the beginning.
 
         Args:
             overlap: milliseconds for which the previous secret remains valid.
             proof: the caller's proof.
 
         Raises:
-            Forbidden: the user is not the caller.
+            Forbidden: the caller may not create keys of the user.
             CodeInvalid, WrongPassword, FreshProofRequired: the caller has not proved who it is.
             NotFound: the user has no such key.
         """
-        identity.require_self(user_id)
+        self._require_owner(identity, user_id)
         self.require_proof(identity, proof)
         return self.rotate_for(user_id, key_id, overlap, identity.user_id, origin)
 
@@ -237,7 +238,7 @@ class AccessKeyService:
         """Do as :meth:`revoke`, for callers who have checked that the actor may."""
         with self._database.write() as connection:
             key = self._find(connection, user_id, key_id)
-            if not self._keys.remove(connection, key_id):
+            if not self._remove(connection, key):
                 # A concurrent request has just deleted it.
                 raise NotFound
             self._record(connection, "access-key.revoke", key, actor_id, origin)
@@ -254,17 +255,13 @@ class AccessKeyService:
             raise NotFound
         return user_id
 
-    def revoke_all(self, connection: Connection, user_id: str) -> None:
-        """Delete all keys of a user, in the transaction that deletes the user."""
-        self._keys.remove_all(connection, user_id)
-
     def revoke_leaked(self, texts: Iterable[str], origin: Origin) -> int:
         """Revoke leaked keys, and notify their users; return the number of keys."""
         presented = {key.id: key for key in map(parse_key, texts) if key is not None}
         with self._database.write() as connection:
             keys = [key for text in presented.values() if (key := self._leaked(connection, text))]
             # Not those that a concurrent request has just deleted.
-            leaked = [key for key in keys if self._keys.remove(connection, key.id)]
+            leaked = [key for key in keys if self._remove(connection, key)]
             for key in leaked:
                 self._record(connection, "access-key.leaked", key, None, origin)
         # After the commit: the key is refused before anyone reads the message.
@@ -299,6 +296,42 @@ class AccessKeyService:
             TooManyRequests: too many wrong passwords.
         """
         self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=FRESH_LOGIN)
+
+    def _require_owner(self, identity: Identity, user_id: str) -> None:
+        """Require that the caller may create keys of a user.
+
+        Administrators, too, create keys only for themselves and for service accounts of the server: a
+        key acts as its user.
+        """
+        if user_id == identity.user_id:
+            return
+        if not identity.is_admin:
+            raise Forbidden
+        with self._database.read() as connection:
+            if self._server_accounts.find(connection, user_id) is None:
+                raise Forbidden
+
+    def _require_scopes(self, connection: Connection, user: User, requested: KeyRequest) -> None:
+        """Require the scopes of the server for its service accounts, and a tenant for all others.
+
+        A key of a service account that is not limited to a tenant administers the server.
+        """
+        if user.type != UserType.SERVICE:
+            return
+        if self._server_accounts.find(connection, user.id) is None:
+            if requested.tenant_id is None:
+                raise ValidationFailed.of_field("tenantId", "required", "Required for this account.")
+        elif requested.tenant_id is not None:
+            message = "Must be absent for a service account of the server."
+            raise ValidationFailed.of_field("tenantId", "not-allowed", message)
+        elif beyond := sorted(requested.scopes - SERVER_SCOPES):
+            raise ValidationFailed.of_field("scopes", "beyond-limit", _beyond(SERVER_SCOPES, beyond[0]))
+
+    def _remove(self, connection: Connection, key: AccessKey) -> bool:
+        """Delete a key with the impersonations that it may have begun; return whether it existed."""
+        if Scope.USERS_IMPERSONATE in key.scopes.split():
+            self._authorizations.end_impersonations(connection, key.user_id)
+        return self._keys.remove(connection, key.id)
 
     def _find(self, connection: Connection, user_id: str, key_id: str) -> AccessKey:
         key = self._keys.find(connection, key_id)
@@ -368,8 +401,11 @@ def _require_matching(requested: KeyRequest) -> None:
     allowed = frozenset(Scope) if requested.tenant_id is None else TENANT_SCOPES
     allowed = allowed if requested.folder_id is None else FILE_SCOPES
     if beyond := sorted(requested.scopes - allowed):
-        message = f"A key with this limit can only have: {', '.join(sorted(allowed))}."
-        raise ValidationFailed.of_field("scopes", "beyond-limit", f"{message} Not {beyond[0]}.")
+        raise ValidationFailed.of_field("scopes", "beyond-limit", _beyond(allowed, beyond[0]))
+
+
+def _beyond(allowed: frozenset[Scope], scope: Scope) -> str:
+    return f"A key with this limit can only have: {', '.join(sorted(allowed))}. Not {scope}."
 
 
 def _key(

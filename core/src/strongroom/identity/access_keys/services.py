@@ -8,11 +8,15 @@ from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
 from strongroom.identity.access_keys.service import AccessKeyService, KeyLifetimes
 from strongroom.identity.access_keys.store import AccessKeyStore
+from strongroom.identity.access_keys.user_exports import key_exports
 from strongroom.identity.access_keys.verification import AccessKeyAuthenticator, WrongKeys
 from strongroom.identity.accounts.services import AccountServices
+from strongroom.identity.service_accounts.services import ServerAccountServices
+from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEraser
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
 
 
 class AccessKeyServices(ServiceGroup):
@@ -42,6 +46,8 @@ class AccessKeyServices(ServiceGroup):
             self._accounts.reauthentication,
             self._user_services.notices,
             self._audit,
+            self._group(ServerAccountServices).store,
+            self._group(SessionServices).authorizations,
             KeyLifetimes(default, maximum, settings.max_per_user),
         )
 
@@ -57,5 +63,8 @@ class AccessKeyServices(ServiceGroup):
     def register_prune_steps(self) -> Mapping[str, PruneStep]:
         return {"access keys": self.access_keys.prune}
 
-    def register_user_erasers(self) -> Iterable[UserEraser]:
-        return [self.access_keys.revoke_all]
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self._key_store.deactivate]
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return key_exports(self._database)

@@ -11,6 +11,7 @@ from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.access_keys.models import ACCESS_KEY, AccessKey, access_keys
 from strongroom.identity.users.service import type_of_active
+from strongroom.plugin_api.deactivation import Deactivation
 
 KEPT_AFTER_END: Final = 30 * 24 * 3_600_000
 """Milliseconds for which an expired key is listed, so that its owner can see why it is refused."""
@@ -36,6 +37,9 @@ _ROTATE: Final = Statement(
 )
 _REMOVE: Final = Statement(delete(access_keys).where(_OF_ID))
 _REMOVE_ALL: Final = Statement(delete(access_keys).where(_OF_USER))
+_REMOVE_OF_TENANT: Final = Statement(
+    delete(access_keys).where(_OF_USER, access_keys.c.tenant_id == bindparam("of_tenant"))
+)
 # The condition is checked again: of several parallel requests, only the first one writes.
 _NOTE_USED: Final = Statement(
     update(access_keys)
@@ -161,9 +165,10 @@ class AccessKeyStore:
         """Delete a key; return ``False`` if it did not exist."""
         return _REMOVE.execute(connection, {"of_id": key_id}) == 1
 
-    def remove_all(self, connection: Connection, user_id: str) -> None:
-        """Delete all keys of a user."""
-        _REMOVE_ALL.execute(connection, {"of_user": user_id})
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Delete all keys of a user, or those that are limited to one tenant."""
+        named = {"of_user": ended.user_id, "of_tenant": ended.tenant_id}
+        (_REMOVE_ALL if ended.is_of_account else _REMOVE_OF_TENANT).execute(connection, named)
 
     def note_used(self, connection: Connection, key_id: str, hour: int, address: str | None) -> None:
         """Record the use of a key in an hour, given as the time of its beginning."""

@@ -121,6 +121,7 @@ class PresentedKey:
             key.key_folder_id,
             key.max_permission,
             key.expires_at,
+            self._use.scope,
         )
         self._require_use(limits)
         return key.last_used_at, key.user_type, limits

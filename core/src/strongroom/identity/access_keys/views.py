@@ -51,6 +51,8 @@ PROOF_ERRORS = (
 def create_access_key(user_id: str, body: Json) -> Json:
     """Create an access key of the caller (`me`). Only this response contains the key.
 
+    Administrators create keys of service accounts of the server, too.
+
     Requires a code for `bind`, the current password, or a login within the last 10 minutes.
     """
     proof = proof_of_body(body)

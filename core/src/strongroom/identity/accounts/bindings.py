@@ -9,7 +9,7 @@ from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, Audi
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, page_of
-from strongroom.foundation.errors import CredentialTaken, LastContact, NotFound
+from strongroom.foundation.errors import CredentialTaken, LastContact, NotFound, StrongroomError
 from strongroom.identity.accounts.reauthentication import (
     RECENT_LOGIN,
     Proof,
@@ -17,6 +17,7 @@ from strongroom.identity.accounts.reauthentication import (
     require_contact_code,
 )
 from strongroom.identity.accounts.registration import identified
+from strongroom.identity.users.account_links import AccountLinks
 from strongroom.identity.users.contacts import Contacts, Notices
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import USERNAME, BoundCredential
@@ -27,6 +28,25 @@ from strongroom.plugin_api.login import Credential, VerificationCode, VerifiedCr
 
 CODE_HEADER: Final = "X-Verification-Code"
 """Header for a verification code in requests without a body, as ``{id}.{code}``."""
+
+
+class ContactRelease:
+    """Takes contacts and usernames from their users, within the caller's transaction."""
+
+    def __init__(self, credentials: CredentialService, codes: CodeService, links: AccountLinks) -> None:
+        self._credentials = credentials
+        self._codes = codes
+        self._links = links
+
+    def release(self, connection: Connection, user_id: str, kind: str) -> None:
+        """Delete a user's credentials of a kind, and void the codes and links that were sent to them."""
+        for item in self._credentials.of_user(connection, user_id):
+            if item.kind == kind:
+                contact = Credential(item.kind, item.value)
+                # What was sent to the old address must not remain valid after it is released.
+                self._codes.void(connection, contact)
+                self._links.void_sent(connection, user_id, contact)
+        self._credentials.release(connection, user_id, kind)
 
 
 class BindingService:
@@ -42,6 +62,7 @@ class BindingService:
         users: UserService,
         credentials: CredentialService,
         codes: CodeService,
+        contacts: ContactRelease,
         reauthentication: Reauthentication,
         notices: Notices,
         audit: AuditService,
@@ -50,6 +71,7 @@ class BindingService:
         self._users = users
         self._credentials = credentials
         self._codes = codes
+        self._contacts = contacts
         self._reauthentication = reauthentication
         self._notices = notices
         self._audit = audit
@@ -100,12 +122,17 @@ class BindingService:
         # Read before the change, so that the previous contact is notified as well.
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
-        self._reauthentication.require(identity, proof)
         self._codes.require(code, credential, Purpose.BIND)
+        try:
+            self._reauthentication.require(identity, proof)
+        except StrongroomError:
+            # The user corrects the proof without another code for the new contact.
+            self._codes.restore([code])
+            raise
         with self._database.write() as connection:
             self._lock(connection, user_id)
             # Release first, because a unique index allows one credential of this kind per user.
-            self._release(connection, user_id, kind)
+            self._contacts.release(connection, user_id, kind)
             self._credentials.bind(connection, user_id, credential)
             self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
             bound = self._credentials.of_user(connection, user_id)
@@ -127,12 +154,12 @@ class BindingService:
         with self._database.read() as connection:
             held = self._notices.contacts(connection, user_id)
         _require_another(held, kind)
-        require_contact_code(self._codes, held, code, Purpose.UNBIND, CODE_HEADER)
+        require_contact_code(self._codes, held.proven, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Checked again under the lock: two concurrent requests could otherwise remove both contacts.
             self._credentials.lock_user(connection, user_id)
             _require_another(self._notices.contacts(connection, user_id), kind)
-            self._release(connection, user_id, kind)
+            self._contacts.release(connection, user_id, kind)
             self._audit.record(connection, _event("credential.unbind", user_id, kind, origin))
         self._notices.notify(held, "credential-changed", origin.languages)
 
@@ -167,13 +194,6 @@ class BindingService:
         """Lock a user's credentials, because those of two concurrent requests would conflict."""
         self._credentials.lock_user(connection, user_id)
         self._users.get(connection, user_id)
-
-    def _release(self, connection: Connection, user_id: str, kind: str) -> None:
-        for item in self._credentials.of_user(connection, user_id):
-            if item.kind == kind:
-                # Codes sent to the old address must not remain valid after it is released.
-                self._codes.void(connection, Credential(item.kind, item.value))
-        self._credentials.release(connection, user_id, kind)
 
 
 def _event(action: str, user_id: str, kind: str, origin: Origin, outcome: str = SUCCESS) -> AuditEvent:
@@ -257,8 +277,13 @@ class ExternalCredentials:
         kinds: Collection[str],
         code: VerificationCode | None,
         origin: Origin,
+        *,
+        prefix: str = "",
     ) -> None:
         """Unbind all credentials of some kinds. Requires a code sent to a current contact.
+
+        Args:
+            prefix: the beginning of the values of those to unbind.
 
         Raises:
             Forbidden: the caller is another user.
@@ -268,17 +293,18 @@ class ExternalCredentials:
         """
         identity.require_self(user_id)
         with self._database.read() as connection:
-            self._released(connection, user_id, kinds)
+            self._released(connection, user_id, kinds, prefix)
             contacts = self._contacts(connection, user_id)
-        require_contact_code(self._codes, contacts, code, Purpose.UNBIND, CODE_HEADER)
+        require_contact_code(self._codes, contacts.proven, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Checked again under the lock: a concurrent request may unbind the last contact.
             self._credentials.lock_user(connection, user_id)
             self._contacts(connection, user_id)
-            released = self._released(connection, user_id, kinds)
-            for kind in released:
-                self._credentials.release(connection, user_id, kind)
-            self._audit.record(connection, _event("credential.unbind", user_id, released[0], origin))
+            released = self._released(connection, user_id, kinds, prefix)
+            for item in released:
+                self._credentials.release_one(connection, user_id, Credential(item.kind, item.value))
+            kind = min(item.kind for item in released)
+            self._audit.record(connection, _event("credential.unbind", user_id, kind, origin))
         self._notices.notify(contacts, "credential-changed", origin.languages)
 
     def _contacts(self, connection: Connection, user_id: str) -> Contacts:
@@ -287,8 +313,11 @@ class ExternalCredentials:
             raise LastContact
         return contacts
 
-    def _released(self, connection: Connection, user_id: str, kinds: Collection[str]) -> list[str]:
-        held = {item.kind for item in self._credentials.of_user(connection, user_id)}
-        if held.isdisjoint(kinds):
+    def _released(
+        self, connection: Connection, user_id: str, kinds: Collection[str], prefix: str
+    ) -> list[BoundCredential]:
+        held = self._credentials.of_user(connection, user_id)
+        released = [item for item in held if item.kind in kinds and item.value.startswith(prefix)]
+        if not released:
             raise NotFound
-        return sorted(held.intersection(kinds))
+        return released

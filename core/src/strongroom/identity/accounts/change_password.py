@@ -12,6 +12,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.limits.service import Counters
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.throttle import LoginThrottle
+from strongroom.identity.users.account_links import AccountLinks
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_policy import Strength, strength
@@ -81,9 +82,11 @@ class PasswordService:
         codes: CodeService,
         authorizations: AuthorizationService,
         throttle: LoginThrottle,
+        links: AccountLinks,
         notices: Notices,
         audit: AuditService,
     ) -> None:
+        self._links = links
         self._database = database
         self._credentials = credentials
         self._current = current
@@ -117,6 +120,40 @@ class PasswordService:
                 raise errors.WrongPassword
 
         self._set(user_id, replace, "password.change", identity.authorization_id, origin)
+        return strength(new)
+
+    def require_none(self, user_id: str, new: str) -> None:
+        """Require that a user has no password, and that a first one is acceptable.
+
+        Raises:
+            ValidationFailed: it does not meet the policy.
+            WrongPassword: there is a password already.
+        """
+        self._credentials.require_acceptable(new, "newPassword")
+        with self._database.read() as connection:
+            self._require_none(connection, user_id)
+
+    def _require_none(self, connection: Connection, user_id: str) -> None:
+        if self._credentials.has_password(connection, user_id):
+            message = "The current password is required."
+            raise errors.WrongPassword.of_field("oldPassword", "required", message)
+
+    def set_first(self, identity: Identity, new: str, origin: Origin) -> Strength:
+        """Set the password of a caller who has none, and has proven more than a token.
+
+        Raises:
+            WrongPassword: another request has set a password meanwhile.
+            Unavailable: too many hashes are waiting.
+        """
+        user_id = identity.user_id
+        new_password = self._credentials.hash_password(new, "newPassword")
+
+        def insert(connection: Connection) -> None:
+            self._credentials.lock_user(connection, user_id)
+            self._require_none(connection, user_id)
+            self._credentials.set_password(connection, user_id, new_password)
+
+        self._set(user_id, insert, "password.change", identity.authorization_id, origin)
         return strength(new)
 
     def reset(self, credential_text: str, code: VerificationCode, new: str, origin: Origin) -> None:
@@ -175,6 +212,7 @@ class PasswordService:
     ) -> None:
         with self._database.write() as connection:
             replace(connection)
+            self._links.void(connection, user_id)
             self._authorizations.revoke_all(connection, user_id, but=kept_authorization)
             contacts = self._notices.contacts(connection, user_id)
             event = AuditEvent(

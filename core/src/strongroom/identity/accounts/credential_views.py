@@ -8,6 +8,7 @@ from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity import operations
 from strongroom.identity.accounts.bindings import CODE_HEADER, BindingService
 from strongroom.identity.accounts.change_password import PasswordService
+from strongroom.identity.accounts.first_password import FirstPassword
 from strongroom.identity.accounts.reauthentication import Proof
 from strongroom.identity.accounts.schemas import (
     AvailabilitySchema,
@@ -191,14 +192,20 @@ def set_username(user_id: str, body: Json) -> BoundCredential:
     rule=operations.CHANGE_PASSWORD,
     body=PasswordChangeSchema,
     returns=StrengthSchema,
-    errors=(errors.Forbidden, errors.WrongPassword, errors.TooManyRequests),
+    errors=(errors.Forbidden, *PROOF_ERRORS),
 )
 def change_password(user_id: str, body: Json) -> Json:
-    """Change the password; requires the old one. Revokes all other tokens of the user immediately."""
-    new_strength = get_service(PasswordService).change(
-        current_identity(), own_id(user_id), body["oldPassword"], body["newPassword"], origin()
-    )
-    return {"strength": new_strength}
+    """Change the password; requires the old one. Revokes all other tokens of the user immediately.
+
+    A user without a password sets the first one, with a code sent to a current contact; without
+    contacts, with a login within the last 5 minutes.
+    """
+    identity, user_id, new = current_identity(), own_id(user_id), body["newPassword"]
+    if body["oldPassword"] is None:
+        proof = Proof(_held_code(body))
+        return {"strength": get_service(FirstPassword).set(identity, user_id, new, proof, origin())}
+    old = body["oldPassword"]
+    return {"strength": get_service(PasswordService).change(identity, user_id, old, new, origin())}
 
 
 @blueprint.operation(
@@ -243,8 +250,12 @@ def _bind(user_id: str, kind: str, body: Json) -> BoundCredential:
 
 
 def _proof(body: Json) -> Proof:
+    return Proof(_held_code(body), body["currentPassword"])
+
+
+def _held_code(body: Json) -> VerificationCode | None:
     held = body["heldCode"]
-    return Proof(VerificationCode(**held) if held else None, body["currentPassword"])
+    return VerificationCode(**held) if held else None
 
 
 def _unbind(user_id: str, kind: str) -> dict[str, bool]:

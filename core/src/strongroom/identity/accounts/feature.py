@@ -7,6 +7,7 @@ from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import (
     USER,
     actor_data,
+    details,
     on,
     server_event,
     text,
@@ -18,6 +19,13 @@ from strongroom.web.feature import CoreEvent, Data, Feature, Record
 _KIND: Final = text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = text("factor", "The factor, such as `totp`, or `all`")
 
+# Records of versions before have no cause.
+_SUSPENDED_BY: Final = text("cause", "`administrator`, `import` or `platform`", required=False)
+_UNTIL: Final = text("until", "The end of the suspension, if it has one", required=False)
+_REINSTATED_BY: Final = text(
+    "cause", "`administrator`, or `until`: the suspension was over", required=False
+)
+
 
 def registration_data(record: Record) -> Data:
     """Return the data of an event about a new user: the target."""
@@ -26,6 +34,10 @@ def registration_data(record: Record) -> Data:
 
 def _credential(record: Record) -> Data:
     return {"userId": record.target_id, "kind": record.details["kind"], **actor_data(record)}
+
+
+def _suspension(record: Record) -> Data:
+    return {**user_data(record), **details(record, "cause", "until")}
 
 
 def _factor(record: Record) -> Data:
@@ -51,7 +63,7 @@ class AccountsFeature(Feature):
 
     blueprints = (
         "start_views:blueprint",
-        "views:setup_blueprint",
+        "setup_views:blueprint",
         "views:blueprint",
         "credential_views:blueprint",
         "factor_views:blueprint",
@@ -59,6 +71,7 @@ class AccountsFeature(Feature):
     services = "services:AccountServices"
 
     silent_actions: ClassVar = {
+        ("consent.accept", SUCCESS): "the registration or login that has it is an event",
         ("credential.bind", FAILURE): "nothing changed",
         ("factor.rename", SUCCESS): "the name is for its user only",
         ("plugin.act-as", SUCCESS): "what the plugin then does has events of its own",
@@ -78,13 +91,16 @@ class AccountsFeature(Feature):
                 on("user.change", user_data),
             ),
             server_event(
-                "user.suspended", "A user was suspended.", of_user, on("user.suspend", user_data)
+                "user.suspended",
+                "A user was suspended.",
+                (USER, _SUSPENDED_BY, _UNTIL, ACTOR),
+                on("user.suspend", _suspension),
             ),
             server_event(
                 "user.reinstated",
                 "A suspended user was reinstated.",
-                of_user,
-                on("user.reinstate", user_data),
+                (USER, _REINSTATED_BY, ACTOR),
+                on("user.reinstate", _suspension),
             ),
             DELETED,
             server_event(

@@ -90,7 +90,7 @@ class Reauthentication:
     def require(self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS) -> None:
         """Require the strongest proof available to the user, before a credential is bound.
 
-        That is a code sent to a current contact; without contacts, the current password; without a
+        That is a code sent to a verified contact; without one, the current password; without a
         password, a login within the last 5 minutes.
 
         Raises:
@@ -102,7 +102,7 @@ class Reauthentication:
         """
         self.require_factor(identity)
         with self._database.read() as connection:
-            held = self._notices.contacts(connection, identity.user_id)
+            held = self._notices.contacts(connection, identity.user_id).proven
             has_password = self._credentials.has_password(connection, identity.user_id)
         if held:
             require_contact_code(self._codes, held, proof.code, Purpose.BIND, fields.code)
@@ -137,7 +137,7 @@ class Reauthentication:
         self.require_factor(identity)
         if proof.code is not None:
             with self._database.read() as connection:
-                held = self._notices.contacts(connection, identity.user_id)
+                held = self._notices.contacts(connection, identity.user_id).proven
             require_contact_code(self._codes, held, proof.code, purpose, fields.code)
         elif proof.password is not None:
             self._require_password(identity, proof.password, fields)
@@ -166,6 +166,9 @@ class Reauthentication:
             StepUpRequired: the user has a second factor, and has not proven it lately.
             KeyNotAdmitted: the same for an access key, which proves none.
         """
+        # The operator has configured the plugin to act; there is no login that could prove anything.
+        if identity.plugin is not None:
+            return
         if _PROVEN_LATELY.is_met(identity, self._clock.now()):
             return
         with self._database.read() as connection:
@@ -181,7 +184,7 @@ def require_contact_code(
     purpose: Purpose,
     field: str,
 ) -> None:
-    """Use up a code that was sent to one of the user's contacts.
+    """Use up a code that was sent to one of the user's verified contacts.
 
     Raises:
         CodeInvalid: the code is missing or wrong.

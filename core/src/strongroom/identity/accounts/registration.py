@@ -11,6 +11,7 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation import errors
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
+from strongroom.identity.users.consents import Consents
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME, User, UserType
 from strongroom.identity.users.password_hashing import StoredPassword
@@ -41,7 +42,12 @@ class Prepared:
     name: str
     kind: UserType
     credentials: Sequence[Credential]
-    password: StoredPassword = field(repr=False)
+    password: StoredPassword | None = field(repr=False)
+    unverified: frozenset[str] = frozenset()
+    """The kinds of the credentials that no proof has verified."""
+    change_required: bool = False
+    """Whether the user must change the password before a login."""
+    external_id: str | None = None
 
 
 InvitationCheck = Callable[[str, Credential], bool]
@@ -66,6 +72,7 @@ class RegistrationService:
         credentials: CredentialService,
         codes: CodeService,
         captchas: CaptchaService,
+        consents: Consents,
         audit: AuditService,
         mode: str,
     ) -> None:
@@ -74,6 +81,7 @@ class RegistrationService:
         self._credentials = credentials
         self._codes = codes
         self._captchas = captchas
+        self._consents = consents
         self._audit = audit
         self._mode = mode
         self._is_invited: InvitationCheck = _is_never_invited
@@ -89,13 +97,18 @@ class RegistrationService:
         captcha: CaptchaAnswer | None,
         origin: Origin,
         invitation: str | None = None,
+        accepted_terms: str | None = None,
     ) -> User:
         """Create a user. The e-mail address and the mobile number each need a code that proves them.
 
         A registration without either needs a captcha. All cheap checks run before the password is
         hashed. Codes stay valid if the registration fails after they were accepted.
 
+        Args:
+            accepted_terms: the version of the terms that the user has accepted.
+
         Raises:
+            TermsNotAccepted: the current terms must be accepted, and are not.
             RegistrationClosed: users cannot register themselves.
             InvitationRequired: only invited users can register.
             ValidationFailed: a name is malformed or missing, or the password is weak.
@@ -108,6 +121,7 @@ class RegistrationService:
         """
         if invitation is None:
             require_open(self._mode)
+        self._consents.require(accepted_terms)
         credentials = self._credentials_of(registration)
         self._credentials.require_acceptable(registration.password)
         proven = [credential for credential in credentials if credential.kind != USERNAME]
@@ -117,10 +131,12 @@ class RegistrationService:
             self._require_captcha(captcha, origin)
         with self._spent(proven, codes, origin):
             # Checked before the expensive hash; add() checks again.
-            self._require_free(credentials)
+            self.require_free(credentials)
             prepared = self.prepare(registration)
             with self._database.write() as connection:
-                return self.add(connection, prepared, origin)
+                user = self.add(connection, prepared, origin)
+                self._consents.record(connection, user.id, accepted_terms, origin)
+                return user
 
     def require_available(self, registration: Registration) -> None:
         """Require that the names of a registration are valid and free. Ignores the password.
@@ -129,7 +145,7 @@ class RegistrationService:
             ValidationFailed: a name is malformed or missing.
             CredentialTaken: another user has one of the names.
         """
-        self._require_free(self._credentials_of(registration))
+        self.require_free(self._credentials_of(registration))
 
     def create(self, registration: Registration, origin: Origin) -> User:
         """Create a user without proof of the credentials, as the operator of the server.
@@ -160,22 +176,36 @@ class RegistrationService:
         )
 
     def add(
-        self, connection: Connection, prepared: Prepared, origin: Origin, *, is_own: bool = True
+        self,
+        connection: Connection,
+        prepared: Prepared,
+        origin: Origin,
+        *,
+        is_own: bool = True,
+        actor_id: str | None = None,
     ) -> User:
         """Create a user without proof of the credentials.
 
-        The new user is the actor of the audit record, unless ``is_own`` is false.
+        Args:
+            is_own: whether the new user is the actor of the audit record.
+            actor_id: the actor otherwise; ``None``: the operator of the server.
 
         Raises:
-            CredentialTaken: another user has one of the names.
+            CredentialTaken: another user has one of the names, or the external id.
         """
-        user = self._users.create(connection, prepared.name, prepared.kind)
+        user = self._users.create(
+            connection, prepared.name, prepared.kind, external_id=prepared.external_id
+        )
         for credential in prepared.credentials:
-            self._credentials.bind(connection, user.id, credential)
-        self._credentials.set_password(connection, user.id, prepared.password)
+            is_verified = credential.kind not in prepared.unverified
+            self._credentials.bind(connection, user.id, credential, is_verified=is_verified)
+        if prepared.password is not None:
+            self._credentials.set_password(
+                connection, user.id, prepared.password, change_required=prepared.change_required
+            )
         event = AuditEvent(
             "user.create",
-            actor_id=user.id if is_own else None,
+            actor_id=user.id if is_own else actor_id,
             target_type="user",
             target_id=user.id,
             origin=origin,
@@ -216,8 +246,12 @@ class RegistrationService:
             self._codes.restore(spent)
             raise
 
-    def _require_free(self, credentials: Sequence[Credential]) -> None:
-        """Require that no user has any of the credentials. The unique constraint decides races."""
+    def require_free(self, credentials: Sequence[Credential]) -> None:
+        """Require that no user has any of the credentials. The unique constraint decides races.
+
+        Raises:
+            CredentialTaken: another user has one of them.
+        """
         with self._database.read() as connection:
             taken = self._credentials.find_users(connection, credentials)
         for credential in credentials:

@@ -1,6 +1,7 @@
 """The JSON of user accounts and credentials."""
 
 import re
+from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
@@ -9,9 +10,16 @@ from strongroom.identity.sessions.schemas import (
     IssuedTokensSchema,
     require_short_json,
 )
-from strongroom.identity.users.models import LIVE_STATUSES, MAX_LOCALE, UserType
+from strongroom.identity.users.models import (
+    LIVE_STATUSES,
+    MAX_EXTERNAL_ID,
+    MAX_LOCALE,
+    MAX_REASON,
+    UserType,
+)
 from strongroom.identity.users.password_policy import MAX_LENGTH, MIN_LENGTH
-from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
+from strongroom.identity.users.user_lists import USER_SORTS, UserSort
+from strongroom.identity.verification.schemas import VerificationCodeSchema
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema, collection_of
 from strongroom.web.http.parsing import Timestamp, text
 
@@ -28,32 +36,15 @@ def _require_locale(value: str) -> None:
         raise ValidationError("Must be a BCP 47 tag, such as zh-CN.")
 
 
-def new_password() -> fields.String:
-    """Return the field of a new password; see :mod:`~strongroom.identity.users.password_policy`."""
+def new_password(**options: Any) -> fields.String:
+    """Return the field of a new password; see :mod:`~strongroom.identity.users.password_policy`.
+
+    It is required, unless the options have a ``load_default``.
+    """
     length = {"minLength": MIN_LENGTH, "maxLength": MAX_LENGTH}
     # Only described: an error of the policy names each rule that the password breaks.
-    return text(MAX_TEXT * 4, required=True, metadata={**length, "description": _POLICY})
-
-
-class NewUserSchema(Schema):
-    """A registration. An e-mail address or mobile number needs a code; without either, a captcha."""
-
-    requires_any = ("email", "mobile", "username")
-
-    name = text(MAX_NAME, required=True)
-    email = text(MAX_TEXT, load_default=None)
-    mobile = text(MAX_TEXT, load_default=None)
-    username = text(MAX_TEXT, load_default=None)
-    password = new_password()
-    verificationCodes = fields.List(
-        fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
-    )
-    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
-    invitation = text(
-        128,
-        load_default=None,
-        metadata={"description": "If only invited users can register: the invitation's secret"},
-    )
+    metadata = {**length, "description": _POLICY}
+    return text(MAX_TEXT * 4, required="load_default" not in options, metadata=metadata, **options)
 
 
 class UserSchema(Schema):
@@ -67,13 +58,49 @@ class UserSchema(Schema):
     mobile = fields.String(required=True, allow_none=True)
     username = fields.String(required=True, allow_none=True)
     locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
+    emailVerified = fields.Boolean(
+        required=True,
+        attribute="email_verified",
+        metadata={"description": "Whether a code, or an administrator, has verified it"},
+    )
+    mobileVerified = fields.Boolean(required=True, attribute="mobile_verified")
+    hasPassword = fields.Boolean(required=True, attribute="has_password")
+    passwordChangeRequired = fields.Boolean(
+        required=True,
+        attribute="password_change_required",
+        metadata={"description": "Whether the next login by the password must change it"},
+    )
+    externalId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="external_id",
+        metadata={"description": "The id in another system"},
+    )
+    lastLoginAt = Timestamp(required=True, allow_none=True, attribute="last_login_at")
+    suspendedUntil = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="suspended_until",
+        metadata={"description": "When a suspension ends, if it has an end"},
+    )
+    suspensionReason = fields.String(
+        allow_none=True,
+        attribute="suspension_reason",
+        metadata={"description": "Only for administrators"},
+    )
+    deletionDueAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="deletion_due_at",
+        metadata={"description": "When the user will be deleted, unless the user cancels it"},
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
     updatedAt = Timestamp(required=True, attribute="updated_at")
 
 
 class UserQuery(PagingQuery):
-    """Filters of a list of users, combined with AND."""
+    """Filters of a list of users, combined with AND, and its sort order."""
 
     q = text(MAX_NAME, metadata={"description": "Part of the name, address, number or username"})
     email = text(MAX_TEXT, metadata={"description": "The whole address, in any spelling"})
@@ -81,6 +108,16 @@ class UserQuery(PagingQuery):
     username = text(MAX_TEXT, metadata={"description": "The whole username"})
     status = fields.String(validate=validate.OneOf(LIVE_STATUSES))
     type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
+    externalId = text(
+        MAX_EXTERNAL_ID,
+        attribute="external_id",
+        metadata={"description": "The whole id in another system"},
+    )
+    sort = fields.String(
+        load_default=UserSort.CREATED_AT.value,
+        validate=validate.OneOf(USER_SORTS),
+        metadata={"description": "`-` is descending; users who never logged in are before all others"},
+    )
 
 
 class UserChangeSchema(Schema):
@@ -93,7 +130,26 @@ class UserChangeSchema(Schema):
         metadata={"description": "Language of messages that are not caused by a request of the user"},
     )
     type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
+    status = fields.String(validate=validate.OneOf(LIVE_STATUSES))
+    externalId = text(
+        MAX_EXTERNAL_ID,
+        attribute="external_id",
+        allow_none=True,
+        metadata={"description": "The id in another system; only for administrators"},
+    )
     revision = fields.Integer(strict=True)
+
+
+class SuspensionSchema(Schema):
+    """A suspension. Without an end, it lasts until the user is reinstated."""
+
+    reason = text(
+        MAX_REASON,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Only administrators see it"},
+    )
+    until = Timestamp(load_default=None, allow_none=True)
 
 
 class BoundCredentialSchema(Schema):
@@ -101,6 +157,11 @@ class BoundCredentialSchema(Schema):
 
     kind = fields.String(required=True)
     value = fields.String(required=True)
+    verified = fields.Boolean(
+        required=True,
+        attribute="is_verified",
+        metadata={"description": "Whether a proof, or an administrator, has verified it"},
+    )
     createdAt = Timestamp(required=True, attribute="created_at")
 
 
@@ -147,10 +208,20 @@ class UsernameSchema(ProofSchema):
 
 
 class PasswordChangeSchema(Schema):
-    """The old password and the new one."""
+    """The old password and the new one. Without an old one, the proof that binding a contact needs."""
 
-    oldPassword = text(MAX_TEXT * 4, required=True)
+    oldPassword = text(
+        MAX_TEXT * 4,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Required if the user has a password"},
+    )
     newPassword = new_password()
+    heldCode = fields.Nested(
+        VerificationCodeSchema,
+        load_default=None,
+        metadata={"description": "A code sent to a contact; required with a contact and no password"},
+    )
 
 
 class PasswordResetSchema(Schema):

@@ -5,16 +5,21 @@ from functools import cached_property, partial
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
-from strongroom.identity.accounts.bindings import BindingService, ExternalCredentials
+from strongroom.identity.accounts.bindings import BindingService, ContactRelease, ExternalCredentials
 from strongroom.identity.accounts.change_password import CurrentPassword, PasswordService
+from strongroom.identity.accounts.deactivation import Deactivations
+from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
 from strongroom.identity.accounts.factor_management import FactorService
 from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.first_password import FirstPassword
 from strongroom.identity.accounts.reauthentication import Reauthentication, StepUp
 from strongroom.identity.accounts.registration import RegistrationService
-from strongroom.identity.accounts.service import AccountDeletion, AccountService
+from strongroom.identity.accounts.service import AccountService
+from strongroom.identity.accounts.suspension import Suspensions
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
+from strongroom.identity.users.user_lists import UserLists
 from strongroom.identity.verification.services import VerificationServices
 from strongroom.web.services import PRUNING, BaseServices, Groups, PruneStep, ServiceGroup
 
@@ -56,9 +61,14 @@ class AccountServices(ServiceGroup):
             self._verification.codes,
             self._sessions.authorizations,
             self._sessions.throttle,
+            self._user_services.account_links,
             self._user_services.notices,
             self._audit,
         )
+
+    @cached_property
+    def first_password(self) -> FirstPassword:
+        return FirstPassword(self.passwords, self.reauthentication)
 
     @cached_property
     def registration(self) -> RegistrationService:
@@ -68,6 +78,7 @@ class AccountServices(ServiceGroup):
             self._user_services.credentials,
             self._verification.codes,
             self._verification.captchas,
+            self._user_services.consents,
             self._audit,
             self._settings.users.registration,
         )
@@ -89,7 +100,25 @@ class AccountServices(ServiceGroup):
             self._database,
             self._users,
             self._user_services.credentials,
-            self._sessions.authorizations,
+            self.suspensions,
+            self.deactivations,
+            self.reauthentication,
+            self._audit,
+            UserLists(self._clock),
+        )
+
+    @cached_property
+    def deactivations(self) -> Deactivations:
+        return Deactivations(self._users)
+
+    @cached_property
+    def suspensions(self) -> Suspensions:
+        return Suspensions(
+            self._database,
+            self._clock,
+            self._users,
+            self.deactivations,
+            self._user_services.suspension_ends,
             self._user_services.notices,
             self._audit,
         )
@@ -101,12 +130,21 @@ class AccountServices(ServiceGroup):
             self._clock,
             self._users,
             self._user_services.credentials,
-            self._verification.codes,
+            self.deactivations,
             self._sessions.authorizations,
             self.reauthentication,
+            self._user_services.consents,
             self._user_services.notices,
             self._audit,
             erase_after=self._settings.users.erase_after_days * DAY,
+        )
+
+    @cached_property
+    def contact_release(self) -> ContactRelease:
+        return ContactRelease(
+            self._user_services.credentials,
+            self._verification.codes,
+            self._user_services.account_links,
         )
 
     @cached_property
@@ -116,6 +154,7 @@ class AccountServices(ServiceGroup):
             self._users,
             self._user_services.credentials,
             self._verification.codes,
+            self.contact_release,
             self.reauthentication,
             self._user_services.notices,
             self._audit,

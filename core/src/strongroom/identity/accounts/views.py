@@ -1,84 +1,39 @@
-"""Routes for user accounts and the setup of the first administrator."""
+"""Routes for user accounts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import unquote
 
-from flask import Response, request
+from flask import request
 
 from strongroom.foundation import errors
 from strongroom.identity import operations
 from strongroom.identity.accounts.bindings import CODE_HEADER
-from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.identity.accounts.reauthentication import (
     FRESH_LOGIN,
     Proof,
     ProofFields,
     Reauthentication,
 )
-from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.accounts.schemas import (
-    NewUserSchema,
-    SetupSchema,
+    SuspensionSchema,
     UserChangeSchema,
     UserQuery,
     UserSchema,
 )
-from strongroom.identity.accounts.service import AccountDeletion, AccountService
-from strongroom.identity.accounts.start_views import StartPages
-from strongroom.identity.users.models import SINGLE_KINDS, User, UserType
-from strongroom.identity.verification.captchas import CaptchaAnswer
+from strongroom.identity.accounts.service import AccountService
+from strongroom.identity.accounts.suspension import Suspension, Suspensions
+from strongroom.identity.users.models import SINGLE_KINDS, User
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.access import Access, current_identity, optional_identity, own_id
 from strongroom.web.http.conditions import expected_revision
-from strongroom.web.http.html import Pages
-from strongroom.web.http.locations import Location
 from strongroom.web.http.pages import collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint
-
-setup_blueprint = Blueprint(
-    "setup", __name__, url_prefix="/setup", description="The first administrator."
-)
-
-_PAGES: Final = Pages("strongroom.identity.accounts")
-_PAGE = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
-
-
-@setup_blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
-def show_setup_page() -> Response:
-    """Get the setup page. The token is in the URL fragment, which browsers do not send."""
-    pages = get_service(StartPages)
-    return _PAGES.render(
-        "setup.html",
-        is_open=get_service(Setup).is_open(),
-        next_pages=pages.links(),
-        start_path=f"{pages.base_path}/",
-    )
-
-
-@setup_blueprint.operation(
-    "POST",
-    "",
-    access=Access.PUBLIC,
-    body=SetupSchema,
-    returns=UserSchema,
-    status=201,
-    location=Location("users.get_user", {"user_id": "id"}),
-    errors=(errors.SetupLinkInvalid, errors.CredentialTaken),
-    limit="setup_per_address",
-)
-def create_first_administrator(body: dict[str, Any]) -> User:
-    """Create the first administrator, with the token of the link that the operator has issued.
-
-    The link is valid for one use within an hour, and only while there is no administrator.
-    """
-    token = body.pop("token")
-    return get_service(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())
-
 
 PASSWORD_HEADER: Final = "X-Current-Password"  # noqa: S105  the name of a header
 
@@ -146,40 +101,13 @@ blueprint = Blueprint("users", __name__, url_prefix="/users", description="User 
 Json = dict[str, Any]
 Tagged = tuple[Json, int, dict[str, str]]
 
-
-@blueprint.operation(
-    "POST",
-    "",
-    access=Access.PUBLIC,
-    body=NewUserSchema,
-    returns=UserSchema,
-    status=201,
-    location=Location("users.get_user", {"user_id": "id"}),
-    errors=(
-        errors.CodeInvalid,
-        errors.CaptchaRequired,
-        errors.CaptchaInvalid,
-        errors.RegistrationClosed,
-        errors.InvitationRequired,
-        errors.CredentialTaken,
-    ),
-    limit="register_per_address",
-)
-def create_user(body: Json) -> Tagged:
-    """Register, with a verification code for each e-mail address and mobile number.
-
-    A registration with only a username needs a captcha.
-    """
-    codes = [VerificationCode(**code) for code in body.pop("verificationCodes")]
-    captcha, invitation = body.pop("captcha"), body.pop("invitation")
-    user = get_service(RegistrationService).register(
-        Registration(**body),
-        codes,
-        CaptchaAnswer(**captcha) if captcha else None,
-        origin(),
-        invitation,
-    )
-    return _tagged(user, 201)
+_NO_NAMES: Final = {
+    **dict.fromkeys(SINGLE_KINDS),
+    "email_verified": False,
+    "mobile_verified": False,
+    "has_password": False,
+    "password_change_required": False,
+}
 
 
 @blueprint.operation(
@@ -191,11 +119,16 @@ def create_user(body: Json) -> Tagged:
     returns=collection_of(UserSchema),
 )
 def list_users(query: Json) -> Json:
-    """List users, oldest first. Filters are combined with AND."""
+    """List users, by default the oldest first. Filters are combined with AND.
+
+    `q` finds at most 1,000 users: those who were created most recently, or whose name or contacts have
+    changed most recently. From 10,000 users on, `totalCount` may be a minute old.
+    """
+    accounts = get_service(AccountService)
     filters = {name: value for name, value in query.items() if not name.startswith("page")}
-    page = get_service(AccountService).page(paging(query), filters)
-    contacts = get_service(AccountService).contacts_of([user.id for user in page.items])
-    return envelope(page, lambda user: _shown(user, contacts))
+    page = accounts.page(paging(query), filters)
+    names = accounts.login_names_of([user.id for user in page.items])
+    return envelope(page, lambda user: _shown(user, names))
 
 
 @blueprint.operation(
@@ -209,21 +142,34 @@ def list_users(query: Json) -> Json:
 )
 def get_user(user_id: str) -> Tagged:
     """Get a user. `me` is the caller; administrators may get any user."""
-    return _tagged(get_service(AccountService).get(current_identity(), own_id(user_id)))
+    return tagged_user(get_service(AccountService).get(current_identity(), own_id(user_id)))
 
 
 @blueprint.operation(
     "PATCH",
     "/<user_id>",
     access=Access.USER,
+    rule=operations.CHANGE_USER,
+    also={operations.CHANGE_ACCOUNT: "`type`, `status` or `externalId`"},
     body=UserChangeSchema,
     returns=UserSchema,
-    errors=(errors.Forbidden, errors.NotFound, errors.RevisionConflict, errors.PreconditionFailed),
+    errors=(
+        errors.Forbidden,
+        errors.NotFound,
+        errors.LastAdministrator,
+        errors.OwnAccount,
+        errors.RevisionConflict,
+        errors.PreconditionFailed,
+        errors.CredentialTaken,
+    ),
     request_headers=("If-Match",),
     response_headers=("ETag",),
 )
 def change_user(user_id: str, body: Json) -> Tagged:
-    """Change the caller's name and locale. Administrators may change any user, and the type."""
+    """Change the caller's name and locale. Administrators may change any user, and the other members.
+
+    A change of the type or to `suspended` ends all that the user could do until then.
+    """
     accounts, identity = get_service(AccountService), current_identity()
     user_id = own_id(user_id)
 
@@ -231,7 +177,7 @@ def change_user(user_id: str, body: Json) -> Tagged:
         return accounts.get(identity, user_id).revision, ()
 
     revision = expected_revision(body.pop("revision", None), current)
-    return _tagged(accounts.change(identity, user_id, body, revision, origin()))
+    return tagged_user(accounts.change(identity, user_id, body, revision, origin()))
 
 
 @blueprint.operation(
@@ -269,12 +215,18 @@ def delete_user(user_id: str) -> dict[str, bool]:
     "/<user_id>/suspension",
     access=Access.ADMIN,
     rule=operations.SUSPEND_USER,
+    body=SuspensionSchema,
     returns=UserSchema,
-    errors=(errors.NotFound,),
+    errors=(errors.NotFound, errors.LastAdministrator, errors.OwnAccount),
 )
-def suspend_user(user_id: str) -> Tagged:
-    """Suspend a user. Revokes all tokens of the user immediately."""
-    return _tagged(get_service(AccountService).suspend(current_identity(), user_id, origin()))
+def suspend_user(user_id: str, body: Json) -> Tagged:
+    """Suspend a user, until a reinstatement or until a time.
+
+    Tokens, access keys, codes, links and open uploads of the user end immediately and permanently.
+    """
+    suspension = Suspension(**body)
+    user = get_service(Suspensions).suspend(current_identity(), user_id, suspension, origin())
+    return tagged_user(user)
 
 
 @blueprint.operation(
@@ -287,13 +239,18 @@ def suspend_user(user_id: str) -> Tagged:
 )
 def reinstate_user(user_id: str) -> Tagged:
     """Let a suspended user log in again."""
-    return _tagged(get_service(AccountService).reinstate(current_identity(), user_id, origin()))
+    return tagged_user(get_service(Suspensions).reinstate(current_identity(), user_id, origin()))
 
 
-def _tagged(user: User, status: int = 200) -> Tagged:
-    shown = _shown(user, get_service(AccountService).contacts_of([user.id]))
+def tagged_user(user: User, status: int = 200) -> Tagged:
+    """Return a user as the caller sees it, with its ETag."""
+    shown = _shown(user, get_service(AccountService).login_names_of([user.id]))
     return shown, status, {"ETag": f'"{user.revision}"'}
 
 
-def _shown(user: User, contacts: Mapping[str, Mapping[str, str]]) -> Json:
-    return {**dict.fromkeys(SINGLE_KINDS), **asdict(user), **contacts.get(user.id, {})}
+def _shown(user: User, names: Mapping[str, Mapping[str, Any]]) -> Json:
+    shown = {**_NO_NAMES, **asdict(user), **names.get(user.id, {})}
+    identity = optional_identity()
+    if identity is None or not identity.is_admin:
+        del shown["suspension_reason"]
+    return shown

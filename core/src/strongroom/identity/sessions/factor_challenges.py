@@ -20,9 +20,13 @@ from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import ChallengeInvalid
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.sessions.models import factor_challenges
+from strongroom.plugin_api.deactivation import Deactivation
 
 LIFETIME: Final = 5 * 60 * 1000
 """Milliseconds within which a challenge must be met."""
+
+DUE_LIFETIME: Final = 15 * 60 * 1000
+"""Milliseconds for which a login waits for a factor to be enrolled, or for a consent. Both take time."""
 
 TRIES: Final = 5
 """Wrong answers that end a challenge."""
@@ -156,6 +160,11 @@ class FactorChallenges:
     def remove_all(self, connection: Connection, user_id: str) -> None:
         """Remove the open challenges of a user."""
         _REMOVE_ALL.execute(connection, {"of_user": user_id})
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Remove the open challenges, enrolments and grants to enrol of a user."""
+        if ended.is_of_account:
+            self.remove_all(connection, ended.user_id)
 
     def prune(self) -> int:
         """Delete expired challenges; return the count."""

@@ -8,13 +8,15 @@ from sqlalchemy import Connection
 
 from strongroom.clock import iso_format
 from strongroom.foundation.errors import ChallengeInvalid, FactorInvalid
-from strongroom.identity.sessions.factor_challenges import DUE, FactorChallenges, OpenChallenge
+from strongroom.identity.sessions.factor_challenges import (
+    DUE,
+    DUE_LIFETIME,
+    FactorChallenges,
+    OpenChallenge,
+)
 from strongroom.identity.users.enrolled_factors import EnrolledFactors, HandleTaken
 from strongroom.identity.users.models import FactorRow
 from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, kind_of
-
-DUE_LIFETIME: Final = 15 * 60 * 1000
-"""Milliseconds for which a login may enrol a missing factor. Installing an app takes time."""
 
 _ENROLMENT: Final = "enrolment"
 

@@ -140,6 +140,18 @@ class SecondFactors:
         }
         return self._issue(connection, user_id, purpose, context, begun)
 
+    @property
+    def is_passwordless(self) -> bool:
+        """Whether a factor can be a first proof."""
+        return bool(self._first_ceremonies())
+
+    def _first_ceremonies(self) -> dict[str, Ceremony]:
+        return {
+            name: ceremony
+            for name, method in self.methods.items()
+            if isinstance(method, PasswordlessFactor) and (ceremony := method.begin_login())
+        }
+
     def issue_first(
         self, connection: Connection, purpose: str, context: Mapping[str, Any]
     ) -> IssuedChallenge:
@@ -150,11 +162,7 @@ class SecondFactors:
         Raises:
             NotImplementedHere: there is no such factor.
         """
-        begun = {
-            name: ceremony
-            for name, method in self.methods.items()
-            if isinstance(method, PasswordlessFactor) and (ceremony := method.begin_login())
-        }
+        begun = self._first_ceremonies()
         if not begun:
             raise NotImplementedHere
         return self._issue(connection, None, purpose, context, begun)

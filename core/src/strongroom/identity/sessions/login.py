@@ -1,7 +1,7 @@
 """Logs users in by the login methods of the configuration."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ from strongroom.foundation.errors import (
     UserSuspended,
 )
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.sessions.due_consents import ConsentMissing, DueConsents
+from strongroom.identity.sessions.due_password_changes import DuePasswordChanges, PasswordProof
 from strongroom.identity.sessions.factor_enrolments import EnrolmentGrant, FactorEnrolments
 from strongroom.identity.sessions.factor_verification import (
     ChallengeAnswer,
@@ -33,12 +35,15 @@ from strongroom.identity.sessions.factor_verification import (
     strengthened,
 )
 from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.throttle import AttemptedNames, LoginThrottle, Ticket
 from strongroom.identity.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
 from strongroom.identity.users.contacts import Contacts, Notices
-from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy
+from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.resolver import IdentityResolver, ResolvedUser
+from strongroom.identity.users.service import record_login
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.login import (
     MULTI_FACTOR,
@@ -46,6 +51,7 @@ from strongroom.plugin_api.login import (
     Client,
     Credential,
     LoginAttempt,
+    NewLogin,
     VerifiedCredential,
 )
 from strongroom.plugin_api.web import ApiError
@@ -61,12 +67,16 @@ class FirstProof:
             ``None`` if a factor is the first proof.
         device_id: the client's device, which must answer the challenge, too.
         began_at: milliseconds since the Unix epoch; a password that is changed later voids the proof.
+        new_password: what replaces a password that its user must change.
+        accepted_terms: the version of the terms that the user has accepted with the login.
     """
 
     method: str
     verified: VerifiedCredential | None
     device_id: str | None
     began_at: int
+    new_password: StoredPassword | None = field(default=None, repr=False)
+    accepted_terms: str | None = None
 
     @classmethod
     def of_met(cls, met: MetChallenge, clock: Clock) -> "FirstProof":
@@ -75,15 +85,37 @@ class FirstProof:
             return cls(met.row.factor, None, met.context["device_id"], clock.now())
         return cls.of_json(met.context)
 
+    def json(self) -> dict[str, Any]:
+        """Return the proof as JSON, which :meth:`of_json` reads."""
+        context = asdict(self)
+        for name in ("session", "context"):
+            # Left out where possible: servers of the version before do not know these members.
+            if self.verified is not None and not context["verified"][name]:
+                del context["verified"][name]
+        return context
+
     @classmethod
     def of_json(cls, context: Mapping[str, Any]) -> "FirstProof":
-        """Return the proof that :func:`dataclasses.asdict` has made JSON of."""
+        """Return the proof that :meth:`json` has made JSON of."""
         verified = dict(context["verified"])
         verified["credential"] = Credential(**verified["credential"])
         verified["also"] = tuple(Credential(**each) for each in verified["also"])
         amr, acr = verified["assurance"]["amr"], verified["assurance"]["acr"]
         verified["assurance"] = Assurance(tuple(amr), acr)
-        return cls(**{**context, "verified": VerifiedCredential(**verified)})
+        new = context.get("new_password")
+        return cls(
+            **{
+                **context,
+                "verified": VerifiedCredential(**verified),
+                "new_password": StoredPassword(**new) if new else None,
+            }
+        )
+
+    @property
+    def password(self) -> PasswordProof:
+        """The proof as far as passwords matter."""
+        proves = self.verified is not None and "pwd" in self.verified.assurance.amr
+        return PasswordProof(proves, self.new_password)
 
     def assurance(self, met: MetChallenge | None) -> Assurance:
         """Return the assurance of the login, with the challenge that was met."""
@@ -110,6 +142,15 @@ class _FactorMissing(Exception):
     def __init__(self, user_id: str) -> None:
         super().__init__()
         self.user_id = user_id
+
+
+class _PasswordRefused(Exception):
+    """The password is right, and must change, or must not."""
+
+    def __init__(self, user_id: str, refusal: StrongroomError) -> None:
+        super().__init__()
+        self.user_id = user_id
+        self.refusal = refusal
 
 
 class _EnrolmentMissing(Exception):
@@ -143,6 +184,8 @@ class LoginService:
         factors: SecondFactors,
         enrolments: FactorEnrolments,
         policy: FactorPolicy,
+        password_changes: DuePasswordChanges,
+        consents: DueConsents,
         notices: Notices,
         audit: AuditService,
         keys: SecretKeys,
@@ -158,16 +201,31 @@ class LoginService:
         self._factors = factors
         self._enrolments = enrolments
         self._policy = policy
+        self._password_changes = password_changes
+        self._consents = consents
         self._notices = notices
         self._audit = audit
         self._names = AttemptedNames(credentials, keys)
+        self._sources = LoginSources(keys)
 
     def log_in(
-        self, attempt: LoginAttempt, captcha: CaptchaAnswer | None = None, origin: Origin | None = None
+        self,
+        attempt: LoginAttempt,
+        captcha: CaptchaAnswer | None = None,
+        origin: Origin | None = None,
+        *,
+        new_password: str | None = None,
+        accepted_terms: str | None = None,
     ) -> IssuedTokens:
         """Check the proof of an attempt, and issue tokens.
 
+        Args:
+            new_password: replaces a password that its user must change.
+            accepted_terms: the version of the terms that the user has accepted.
+
         Raises:
+            ValidationFailed: the new password does not meet the policy, or is not due.
+            PasswordChangeRequired: the password is right, and its user must change it.
             InvalidCredentials: the proof is wrong or missing.
             ApiError: a login method rejected the proof with its own error.
             CredentialConflict: the verified credentials belong to two users.
@@ -175,28 +233,73 @@ class LoginService:
             CaptchaInvalid: a captcha is required, and its solution is wrong.
             SecondFactorRequired: the proof is right, and the user has a second factor.
             FactorEnrolmentRequired: the proof is right, and the user must enrol a second factor first.
+            TermsNotAccepted: the login would register a user, who must accept the terms first.
             UserSuspended: the user is suspended.
             Unavailable: the proof cannot be checked now.
         """
+        self._password_changes.require_acceptable(new_password, attempt.password)
         origin, began_at = origin or Origin(), self._clock.now()
         ticket = None
         try:
             # The throttle counts password attempts only, because codes have their own limits.
             if attempt.password:
                 ticket = self._check_captcha(attempt, captcha)
-            first = FirstProof(*self._methods.prove(attempt), attempt.client.device_id, began_at)
-            try:
-                return self._authorize(attempt.client, first, ticket, origin)
-            except _FactorMissing as missing:
-                challenge = self._challenge(missing.user_id, first, ticket, origin)
-                refusal: StrongroomError = SecondFactorRequired(challenge.json())
-            except _EnrolmentMissing as missing:
-                grant = self._grant_enrolment(missing.resolved, first, ticket, origin)
-                refusal = FactorEnrolmentRequired(grant.json())
+            proven = self._methods.prove(attempt)
+            replacement = self._password_changes.hash(new_password)
+            device_id = attempt.client.device_id
+            first = FirstProof(*proven, device_id, began_at, replacement, accepted_terms)
+            outcome = self._continue(attempt.client, first, ticket, origin)
         except (ApiError, StrongroomError) as error:
             self._record_failure(attempt, error, origin, ticket)
             raise
-        raise refusal
+        if isinstance(outcome, StrongroomError):
+            raise outcome
+        return outcome
+
+    def accept_terms(
+        self, identifier: str, accepted: str, client: Client, origin: Origin
+    ) -> IssuedTokens:
+        """Continue a login that :class:`TermsNotAccepted` has refused.
+
+        Args:
+            identifier: the id of the error.
+            accepted: the version of the terms that the user has accepted.
+
+        Raises:
+            TermsNotAccepted: another version must be accepted.
+            ChallengeInvalid: the id is unknown, expired, of another device, or used up.
+            StrongroomError: as :meth:`log_in`.
+        """
+        try:
+            first = FirstProof.of_json(self._consents.redeem(identifier, accepted))
+            if first.device_id != client.device_id:
+                raise ChallengeInvalid
+            outcome = self._continue(client, replace(first, accepted_terms=accepted), None, origin)
+        except StrongroomError as error:
+            self._record_failure(LoginAttempt(client), error, origin)
+            raise
+        if isinstance(outcome, StrongroomError):
+            raise outcome
+        return outcome
+
+    def _continue(
+        self, client: Client, first: FirstProof, ticket: Ticket | None, origin: Origin
+    ) -> IssuedTokens | StrongroomError:
+        """Return the tokens, or the refusal that says what the login needs in addition."""
+        try:
+            return self._authorize(client, first, ticket, origin)
+        except ConsentMissing:
+            return self._consents.grant(first.json())
+        except _FactorMissing as missing:
+            challenge = self._challenge(missing.user_id, first, ticket, origin)
+            return SecondFactorRequired(challenge.json())
+        except _EnrolmentMissing as missing:
+            grant = self._grant_enrolment(missing.resolved, first, ticket, origin)
+            return FactorEnrolmentRequired(grant.json())
+        except _PasswordRefused as refused:
+            with self._database.write() as connection:
+                self._record_first(connection, refused.user_id, first, ticket, origin)
+            return refused.refusal
 
     def prove(self, attempt: LoginAttempt) -> VerifiedCredential:
         """Check the proof of an attempt without a password, without logging in.
@@ -282,7 +385,7 @@ class LoginService:
         self, user_id: str, first: FirstProof, ticket: Ticket | None, origin: Origin
     ) -> IssuedChallenge:
         with self._database.write() as connection:
-            challenge = self._factors.issue(connection, user_id, _CHALLENGE, asdict(first))
+            challenge = self._factors.issue(connection, user_id, _CHALLENGE, first.json())
             self._record_first(connection, user_id, first, ticket, origin)
         return challenge
 
@@ -293,8 +396,8 @@ class LoginService:
         with self._database.write() as connection:
             if resolved.is_new:
                 # Registered again, because the transaction of the login was rolled back.
-                user_id = self._resolve(connection, first, None).user.id
-            grant = self._enrolments.grant(connection, user_id, asdict(first))
+                user_id = self._resolve(connection, first, None, origin).user.id
+            grant = self._enrolments.grant(connection, user_id, first.json())
             self._record_first(connection, user_id, first, ticket, origin)
         return grant
 
@@ -334,24 +437,43 @@ class LoginService:
             assurance = strengthened(assurance, Assurance())
         # One transaction: a failure after the credentials are bound also undoes the binding.
         with self._database.write() as connection:
-            resolved = self._resolve(connection, first, met)
-            issued, changes = self._issuer.begin(connection, resolved.user, method, assurance, client)
-            # The password may have been changed between its check and this transaction.
-            if (resolved.account.password_changed_at or 0) > first.began_at:
-                raise InvalidCredentials
+            resolved = self._resolve(connection, first, met, origin)
+            issued, changes = self._issuer.begin(
+                connection, resolved.user, method, assurance, client, self._sources.of(first.verified)
+            )
+            self._require_password(resolved.account, first, is_first=met is None and new is None)
             due_at = self._require_factor(connection, resolved, assurance, met, new)
+            self._password_changes.apply(connection, resolved.account, first.password, origin)
             changes += self._clear_failures(connection, resolved.user.id, ticket)
             if resolved.added_credentials:
                 contacts = self._record_bindings(connection, resolved, method, origin)
             # Last, because all writers of audit events wait for this transaction from here on.
-            lock_chain(connection)
+            lock_chain(connection, record_login(issued.user.id, self._clock.now()))
             changes.append(self._audit.append_change(_login_event(issued, method, origin)))
             execute_together(connection, changes)
         if contacts:
             self._notices.notify(contacts, "credential-changed", origin.languages)
         if met is not None:
             self._factors.notify_of_backup(met)
+        self._notify_of_change(resolved.user.id, first, origin)
+        if first.verified is not None:
+            login = NewLogin(issued.user.id, issued.authorization_id, first.verified)
+            self._methods.logged_in(method, login)
         return GraceTokens.of(issued, due_at)
+
+    def _require_password(self, account: Account, first: FirstProof, *, is_first: bool) -> None:
+        # The password may have been changed between its check and this transaction.
+        if (account.password_changed_at or 0) > first.began_at:
+            raise InvalidCredentials
+        if refusal := self._password_changes.refusal(account, first.password):
+            raise _PasswordRefused(account.user.id, refusal) if is_first else refusal
+
+    def _notify_of_change(self, user_id: str, first: FirstProof, origin: Origin) -> None:
+        if first.new_password is None:
+            return
+        with self._database.read() as connection:
+            contacts = self._notices.contacts(connection, user_id)
+        self._notices.notify(contacts, "password-changed", origin.languages)
 
     def _clear_failures(
         self, connection: Connection, user_id: str, ticket: Ticket | None
@@ -363,10 +485,14 @@ class LoginService:
         return self._throttle.clear(self._credentials.canonical_name(item.value) for item in bound)
 
     def _resolve(
-        self, connection: Connection, first: FirstProof, met: MetChallenge | None
+        self, connection: Connection, first: FirstProof, met: MetChallenge | None, origin: Origin
     ) -> ResolvedUser:
         if first.verified is not None:
-            return self._resolver.resolve(connection, first.verified)
+            if first.new_password is not None:
+                self._password_changes.lock(connection, first.verified.credential)
+            resolved = self._resolver.resolve(connection, first.verified)
+            self._consents.settle(connection, resolved, first.accepted_terms, origin)
+            return resolved
         account = self._credentials.lock_account(connection, met.user_id) if met else None
         if account is None:
             raise InvalidCredentials

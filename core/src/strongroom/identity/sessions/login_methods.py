@@ -7,12 +7,16 @@ from strongroom.foundation.errors import InvalidCredentials, Unavailable
 from strongroom.foundation.plugins.hook_calls import require_result
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.verification.codes import CodeService, Purpose
+from strongroom.identity.verification.service import device_of
 from strongroom.plugin_api.login import (
+    Client,
     Credential,
     LoginAttempt,
     LoginMethod,
     LoginRejected,
     LoginUnavailable,
+    LogoutRequest,
+    NewLogin,
     VerificationCode,
     VerifiedCredential,
 )
@@ -34,9 +38,19 @@ class CoreProofs:
     def check_password(self, username: str, password: str) -> Credential | None:
         return self._credentials.check_password(username, password)
 
-    def spend_code(self, code: VerificationCode, recipient: str, purpose: str) -> Credential | None:
+    def spend_code(
+        self,
+        code: VerificationCode,
+        recipient: str,
+        purpose: str,
+        *,
+        client: Client | None = None,
+    ) -> Credential | None:
         credential = self._credentials.identify(recipient)
-        if credential is None or not self._codes.spend(code, credential, Purpose(purpose)):
+        device = device_of(client) if client else None
+        if credential is None or not self._codes.spend(
+            code, credential, Purpose(purpose), device=device
+        ):
             return None
         return credential
 
@@ -69,6 +83,28 @@ class LoginMethods:
                 if verified is not None:
                     return method.name, verified
         raise InvalidCredentials
+
+    def logged_in(self, name: str, login: NewLogin) -> None:
+        """Report a login to its method. A failure there does not fail the login."""
+        method = self._named(name)
+        if method is None:
+            return
+        try:
+            method.logged_in(login)
+        except Exception:
+            logger.exception("Login method %s failed after a login", name)
+
+    def logout_url(self, name: str, logout: LogoutRequest) -> str | None:
+        """Return the page of the platform for a logout, if the method of the login has one."""
+        method = self._named(name)
+        try:
+            return None if method is None else method.logout_url(logout)
+        except Exception:
+            logger.exception("Login method %s has no page for a logout", name)
+            return None
+
+    def _named(self, name: str) -> LoginMethod[object] | None:
+        return next((method for method in self.methods if method.name == name), None)
 
     def _authenticate(
         self, method: LoginMethod[object], attempt: LoginAttempt

@@ -5,8 +5,9 @@ from typing import Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table, Text
 
-from strongroom.foundation.database.metadata import Id, Timestamp, metadata
+from strongroom.foundation.database.metadata import WHERE, Id, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
+from strongroom.plugin_api.login import MAX_SESSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,9 @@ class Authorization:
     amr: str
     acr: str
     auth_time: int
+    actor_id: str | None = None
+    credential_hash: str | None = None
+    upstream_session: str | None = None
 
 
 authorizations: Final = Table(
@@ -48,14 +52,22 @@ authorizations: Final = Table(
     Column("amr", String(64), nullable=False),
     Column("acr", String(64), nullable=False),
     Column("auth_time", Timestamp, nullable=False),
+    Column("actor_id", Id),
+    Column("credential_hash", String(64)),
+    Column("upstream_session", String(MAX_SESSION)),
     Index(None, "user_id", "created_at"),
     Index(None, "expires_at"),
+    Index(None, "actor_id", info={WHERE: "actor_id IS NOT NULL"}),
+    Index(None, "credential_hash", info={WHERE: "credential_hash IS NOT NULL"}),
+    Index(None, "upstream_session", info={WHERE: "upstream_session IS NOT NULL"}),
 )
 """``serial`` counts the issued access tokens. ``last_seen_at`` may lag by a minute. ``expires_at`` is
 extended by each refresh. ``user_type`` is the user's type at login: code that changes the type or
 suspends the user must revoke the authorizations, because the token guard does not read ``users``.
 ``amr`` has the proofs of the login, separated by spaces; ``auth_time`` is the time of the last one: a
-refresh proves nothing."""
+refresh proves nothing. ``actor_id`` is the administrator who impersonates the user (RFC 8693, 4.1).
+``credential_hash`` is that of the credential which the login was made with, and ``upstream_session`` the
+platform's session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`."""
 
 AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
 

@@ -18,7 +18,8 @@ from strongroom.foundation.errors import StateInvalid
 from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.sessions.models import oauth_states
-from strongroom.plugin_api.web import State
+from strongroom.plugin_api.deactivation import Deactivation
+from strongroom.plugin_api.web import State, prefix_of_state
 
 LIFETIME: Final = 600_000
 """Milliseconds for which a state is valid."""
@@ -39,6 +40,8 @@ _SPEND: Final = Statement(
     )
     .returning(_STATES.data)
 )
+# States last ten minutes and are limited per address, so the table is small enough to be read.
+_END: Final = Statement(delete(oauth_states).where(_STATES.user_id == bindparam("of_user")))
 
 
 class OAuthStateStore:
@@ -77,7 +80,7 @@ class OAuthStateStore:
         """
         self._count(origin)
         now = self._clock.now()
-        state = State(f"{purpose}.{secrets.token_urlsafe(32)}", now + LIFETIME)
+        state = State(f"{prefix_of_state(purpose)}{secrets.token_hex(32)}", now + LIFETIME)
         row = {
             "hash": self._hash(state.value),
             "purpose": purpose,
@@ -91,6 +94,11 @@ class OAuthStateStore:
             prune_some(connection, oauth_states.c.hash, self._expired(), _FORGOTTEN_AT_ONCE)
             _ADD.execute(connection, row)
         return state
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Delete the states that only this user may use."""
+        if ended.is_of_account:
+            _END.execute(connection, {"of_user": ended.user_id})
 
     def prune(self) -> int:
         """Delete expired states; return the count."""

@@ -6,11 +6,17 @@ from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, pre_l
 
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
+from strongroom.web.http.pages import ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, text
 
 MAX_TEXT = 1024
 MAX_TOKEN = 65_536
 MAX_ANSWER = 16_384
+_ALONE = {
+    "challenge": "Must be absent with challenge.",
+    "consent": "Must be absent with consent.",
+}
+_FIRST_STEP = ("username", "password", "verificationCode", "captcha", "newPassword", "acceptedTerms")
 
 
 def require_short_json(value: Any) -> None:
@@ -40,6 +46,13 @@ class ChallengeAnswerSchema(Schema):
                 raise ValidationError(error.messages, name) from error
 
 
+class ConsentSchema(Schema):
+    """The consent to the terms, with the id of the login that needs it."""
+
+    id = text(64, required=True)
+    acceptedTerms = text(64, required=True)
+
+
 class LoginSchema(Schema):
     """A login. Without a password it needs another proof.
 
@@ -53,6 +66,25 @@ class LoginSchema(Schema):
     password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
     verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
     captcha = fields.Nested(CaptchaAnswerSchema, load_default=None, allow_none=True)
+    newPassword = text(
+        4 * MAX_TEXT,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "With `password`: replaces it, if `error.password-change-required`"},
+    )
+
+    acceptedTerms = text(
+        64,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "The version of the terms that a user accepts who is registered by it"},
+    )
+    consent = fields.Nested(
+        ConsentSchema,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Alone: continues a login after `error.terms-not-accepted`"},
+    )
 
     @pre_load
     def _rename_answers(self, data: Any, **_: Any) -> Any:
@@ -71,15 +103,16 @@ class LoginSchema(Schema):
 
     @validates_schema
     def _require_one_step(self, data: dict[str, Any], **_: Any) -> None:
-        if data["challenge"] is None and "username" not in data:
+        step = next((name for name in ("challenge", "consent") if data[name] is not None), None)
+        if step is None and "username" not in data:
             raise ValidationError("Missing data for required field.", "username")
-        given = [
-            name
-            for name in ("username", "password", "verificationCode", "captcha")
-            if data.get(name) is not None
-        ]
-        if data["challenge"] is not None and given:
-            raise ValidationError("Must be absent with challenge.", given[0])
+        given = [name for name in _FIRST_STEP if data.get(name) is not None]
+        if step is not None and given:
+            raise ValidationError(_ALONE[step], given[0])
+        if data["challenge"] is not None and data["consent"] is not None:
+            raise ValidationError("Must be absent with challenge.", "consent")
+        if data["newPassword"] is not None and not data["password"]:
+            raise ValidationError("Must be absent without a password.", "newPassword")
 
 
 class NewChallengeSchema(Schema):
@@ -171,6 +204,12 @@ class AuthorizationSchema(Schema):
     expiresAt = Timestamp(
         required=True, attribute="expires_at", metadata={"description": "If not renewed"}
     )
+    actor = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The administrator who impersonates the user"},
+    )
     current = fields.Boolean(required=True, metadata={"description": "Whether this request uses it"})
 
 
@@ -178,3 +217,50 @@ class JwkSetSchema(Schema):
     """A JWK Set (RFC 7517)."""
 
     keys = fields.List(fields.Dict(keys=fields.String()), required=True)
+
+
+class LoginRequestSchema(Schema):
+    """The request that begins a login for a client with pages of its own."""
+
+    path = fields.String(required=True, metadata={"description": "The path of the operation, by POST"})
+    body = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(),
+        required=True,
+        metadata={"description": "The members of its body that choose the app or provider"},
+    )
+
+
+class LoginProviderSchema(Schema):
+    """A way to log in that is a redirect to another platform."""
+
+    name = fields.String(required=True, metadata={"description": "Unique among all providers"})
+    kind = fields.String(
+        required=True, allow_none=True, metadata={"description": "The name of its login method"}
+    )
+    displayName = fields.String(required=True, metadata={"description": "The name of the platform"})
+    label = fields.String(required=True, metadata={"description": "The text of a button"})
+    iconUrl = fields.Url(required=True, allow_none=True, metadata={"description": "A picture"})
+    loginUrl = fields.Url(
+        required=True,
+        metadata={"description": "Begins a login that ends on the login page of this server"},
+    )
+    showsQrCode = fields.Boolean(
+        required=True, metadata={"description": "Whether the page of the platform shows a QR code"}
+    )
+    worksIn = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Words in the User-Agent of browsers that it needs; empty: any"},
+    )
+    failsIn = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Words in the User-Agent of browsers that it does not work in"},
+    )
+    request = fields.Nested(
+        LoginRequestSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The request that begins a login on pages of the client's own"},
+    )

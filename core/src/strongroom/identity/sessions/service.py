@@ -1,7 +1,10 @@
 """Verifies, refreshes and revokes tokens."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -9,14 +12,26 @@ from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, Audi
 from strongroom.foundation.caller import Caller, Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
-from strongroom.foundation.errors import InvalidCredentials, NotFound, TokenInvalid, UserSuspended
+from strongroom.foundation.errors import (
+    ImpersonationRefused,
+    InvalidCredentials,
+    NotFound,
+    TokenInvalid,
+    UserSuspended,
+)
 from strongroom.foundation.ids import is_id
 from strongroom.identity.sessions.factor_verification import strengthened
+from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
-from strongroom.identity.users.service import UserService
-from strongroom.plugin_api.login import Assurance
+from strongroom.identity.users.models import User
+from strongroom.identity.users.service import UserService, lock_logins
+from strongroom.plugin_api.deactivation import Deactivation
+from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
+
+IMPERSONATION: Final = "impersonation"
+"""The login method and the ``amr`` of impersonations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +134,32 @@ class AuthorizationService:
         # Raised outside of the transaction, which must commit the revocation.
         raise TokenInvalid
 
+    def renew(self, authorization_id: str, origin: Origin) -> RenewedToken:
+        """Return a new access token of a login, as :meth:`refresh` does, without a refresh token.
+
+        For the session of a browser, whose sealed cookie names the login.
+
+        Raises:
+            TokenInvalid: the login has expired or was revoked.
+            StepUpRequired: the login has proven one factor, and the user has or must have a second one.
+        """
+        with self._database.write() as connection, _refused_as_token():
+            user, renewed = self._issuer.renew_access(connection, authorization_id)
+            self._record(connection, "authorization.refresh", authorization_id, user.id, origin)
+        return RenewedToken(*renewed)
+
+    def read(self, authorization_id: str) -> Authorization:
+        """Return an authorization.
+
+        Raises:
+            TokenInvalid: there is none.
+        """
+        with self._database.read_one() as connection:
+            authorization = self._sessions.find(connection, authorization_id)
+        if authorization is None:
+            raise TokenInvalid
+        return authorization
+
     def find(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization, even if it has expired or was revoked."""
         return self._sessions.find(connection, authorization_id)
@@ -154,6 +195,27 @@ class AuthorizationService:
         self._record(connection, "authorization.step-up", renewed.id, user_id, origin)
         return RenewedToken(access_token, expires_at)
 
+    def impersonate(
+        self, connection: Connection, user: User, actor_id: str, ends_at: int, client: Client
+    ) -> tuple[Authorization, RenewedToken]:
+        """Begin an impersonation of a user, without a refresh token.
+
+        Args:
+            connection: the transaction, which has locked the logins of both users.
+            actor_id: the administrator, or the service account of the server.
+            ends_at: in milliseconds since the Unix epoch.
+        """
+        proven = Assurance((IMPERSONATION,), SINGLE_FACTOR)
+        login, _ = self._sessions.begin(connection, user, IMPERSONATION, proven, client)
+        login = replace(login, actor_id=actor_id, expires_at=min(ends_at, login.expires_at))
+        self._sessions.add(connection, login)
+        access_token, expires_at = self._signer.issue(login)
+        return login, RenewedToken(access_token, expires_at)
+
+    def end_impersonations(self, connection: Connection, actor_id: str) -> None:
+        """End the impersonations that a user has begun."""
+        self._sessions.end_impersonations(connection, actor_id)
+
     def revoke(self, reference: str, identity: Identity | None, origin: Origin) -> None:
         """Revoke the authorization of an access token, a ``jti``, an authorization id, or ``current``.
 
@@ -170,6 +232,8 @@ class AuthorizationService:
             authorization = self._sessions.find(connection, authorization_id)
             if authorization is None or not (holds_token or _may_end(identity, authorization)):
                 raise NotFound
+            if identity is not None and not _may_end_as(identity, authorization):
+                raise ImpersonationRefused
             actor_id = identity.user_id if identity else authorization.user_id
             if not self._end(connection, authorization, actor_id, origin):
                 raise NotFound
@@ -182,9 +246,47 @@ class AuthorizationService:
             if authorization:
                 self._end(connection, authorization, authorization.user_id, origin)
 
+    def log_out(self, authorization_id: str, origin: Origin) -> None:
+        """Revoke a login on behalf of its user. Ignores one that has ended."""
+        with self._database.write() as connection:
+            authorization = self._sessions.find(connection, authorization_id)
+            if authorization:
+                self._end(connection, authorization, authorization.user_id, origin)
+
+    def end_made_with(
+        self,
+        connection: Connection,
+        source: LoginSource,
+        holders: Iterable[str],
+        origin: Origin,
+        *,
+        method: str | None = None,
+    ) -> int:
+        """Revoke the authorizations of a source, each as a logout; return the count.
+
+        Args:
+            holders: users whose logins in progress may be of the source, too.
+            method: only those of a login method.
+        """
+        users = {login.user_id for login in self._sessions.made_with(connection, source)}
+        # Waits for logins in progress, whose uncommitted rows no query sees.
+        for user_id in sorted(users.union(holders)):
+            lock_logins(connection, user_id)
+        logins = self._sessions.made_with(connection, source)
+        return sum(
+            self._end(connection, login, None, origin)
+            for login in logins
+            if method in (None, login.method)
+        )
+
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """Revoke all authorizations of a user, except ``but``."""
         self._sessions.end_all(connection, user_id, but=but)
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Revoke all authorizations of a user, and those by which the user acts as others."""
+        if ended.is_of_account:
+            self._sessions.end_all(connection, ended.user_id)
 
     def weaken(self, connection: Connection, user_id: str) -> None:
         """Record that the logins of a user prove one factor only: the second one was removed."""
@@ -230,8 +332,10 @@ class AuthorizationService:
             self._audit.record(connection, event)
         return count
 
-    def of_user(self, identity: Identity, user_id: str, paging: Paging) -> Page[Authorization]:
-        """Return a page of a user's valid authorizations, newest first.
+    def of_user(
+        self, identity: Identity, user_id: str, paging: Paging
+    ) -> tuple[Page[Authorization], list[dict[str, str]]]:
+        """Return a page of a user's valid authorizations, newest first, and summaries of their actors.
 
         Raises:
             Forbidden: the caller is neither the user nor an administrator.
@@ -240,17 +344,17 @@ class AuthorizationService:
         identity.require_self_or_admin(user_id)
         with self._database.read() as connection:
             self._users.get(connection, user_id)
-            return self._sessions.page(connection, user_id, paging)
+            page = self._sessions.page(connection, user_id, paging)
+            actors = {login.actor_id for login in page.items if login.actor_id is not None}
+            return page, self._users.summaries(connection, actors)
 
     def public_keys(self) -> dict[str, Any]:
         """Return the JWK Set (RFC 7517) that other services verify access tokens with."""
         return self._signer.public_keys()
 
     def _renew(self, connection: Connection, authorization_id: str, origin: Origin) -> IssuedTokens:
-        try:
+        with _refused_as_token():
             issued = self._issuer.renew(connection, authorization_id)
-        except (UserSuspended, InvalidCredentials) as error:
-            raise TokenInvalid from error
         self._record(connection, "authorization.refresh", authorization_id, issued.user.id, origin)
         return issued
 
@@ -260,13 +364,26 @@ class AuthorizationService:
             self._record(connection, "refresh-token.reuse", authorization_id, None, origin, FAILURE)
 
     def _end(
-        self, connection: Connection, authorization: Authorization, actor_id: str, origin: Origin
+        self,
+        connection: Connection,
+        authorization: Authorization,
+        actor_id: str | None,
+        origin: Origin,
     ) -> bool:
         """Revoke an authorization and record it; return ``False`` if it had been revoked before."""
         ended = self._sessions.end(connection, authorization.id)
-        if ended:
+        if not ended:
+            return False
+        if authorization.actor_id is None:
+            # A logout is also one from what the user has begun.
+            self._sessions.end_impersonations(connection, authorization.user_id)
             self._record(connection, "authorization.revoke", authorization.id, actor_id, origin)
-        return ended
+        else:
+            about = {"userId": authorization.user_id, "administratorId": authorization.actor_id}
+            self._record(
+                connection, "impersonation.end", authorization.id, actor_id, origin, details=about
+            )
+        return True
 
     def _resolve(self, reference: str, identity: Identity | None) -> str:
         if reference == "current" and identity is not None:
@@ -293,6 +410,7 @@ class AuthorizationService:
         actor_id: str | None,
         origin: Origin,
         outcome: str = SUCCESS,
+        details: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         event = AuditEvent(
             action,
@@ -301,8 +419,23 @@ class AuthorizationService:
             target_type="authorization",
             target_id=authorization_id,
             origin=origin,
+            details=details,
         )
         self._audit.record(connection, event)
+
+
+@contextmanager
+def _refused_as_token() -> Iterator[None]:
+    """Report as an invalid token that the user of a login may not use it any more."""
+    try:
+        yield
+    except (UserSuspended, InvalidCredentials) as error:
+        raise TokenInvalid from error
+
+
+def _may_end_as(identity: Identity, authorization: Authorization) -> bool:
+    """Return whether the caller is not impersonated, or ends the impersonation itself."""
+    return identity.actor_id is None or identity.authorization_id == authorization.id
 
 
 def _may_end(identity: Identity | None, authorization: Authorization) -> bool:

@@ -1,12 +1,15 @@
 """The services of logins and their tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
 from strongroom.foundation.limits.attempts import Attempts
 from strongroom.foundation.limits.turns import Turns
+from strongroom.identity.sessions.browser_sessions import BrowserSessions
+from strongroom.identity.sessions.due_consents import DueConsents
+from strongroom.identity.sessions.due_password_changes import DuePasswordChanges
 from strongroom.identity.sessions.factor_challenges import FactorChallenges
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.factor_verification import SecondFactors
@@ -18,11 +21,13 @@ from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, cre
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
 from strongroom.identity.sessions.tokens import TokenIssuer, TokenSigner
+from strongroom.identity.sessions.user_exports import login_exports
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
 
 
 class SessionServices(ServiceGroup):
@@ -60,7 +65,7 @@ class SessionServices(ServiceGroup):
         return AuthorizationStore(self._clock, lifetime=lifetime, max_age=max_age)
 
     @cached_property
-    def _token_issuer(self) -> TokenIssuer:
+    def token_issuer(self) -> TokenIssuer:
         return TokenIssuer(
             self._authorization_store,
             self._signer,
@@ -68,6 +73,7 @@ class SessionServices(ServiceGroup):
             self._clock,
             self._user_services.credentials,
             self._user_services.factor_policy,
+            self._user_services.suspension_ends,
         )
 
     @cached_property
@@ -77,7 +83,7 @@ class SessionServices(ServiceGroup):
             self._authorization_store,
             self._signer,
             self._refresh_tokens,
-            self._token_issuer,
+            self.token_issuer,
             self._users,
             self._audit,
         )
@@ -132,11 +138,20 @@ class SessionServices(ServiceGroup):
         return LoginMethods(methods, base.selection.plugins.errors)
 
     @cached_property
+    def _due_password_changes(self) -> DuePasswordChanges:
+        return DuePasswordChanges(
+            self._user_services.credentials,
+            self._authorization_store,
+            self._user_services.account_links,
+            self._audit,
+        )
+
+    @cached_property
     def logins(self) -> LoginService:
         return LoginService(
             self._database,
             self._clock,
-            self._token_issuer,
+            self.token_issuer,
             self.login_methods,
             self._user_services.credentials,
             self._user_services.resolver,
@@ -145,15 +160,28 @@ class SessionServices(ServiceGroup):
             self.factors,
             self.enrolments,
             self._user_services.factor_policy,
+            self._due_password_changes,
+            DueConsents(self._database, self.factor_challenges, self._user_services.consents),
             self._user_services.notices,
             self._audit,
             self._base.keys,
         )
 
     @cached_property
+    def browser_sessions(self) -> BrowserSessions:
+        return BrowserSessions(self.authorizations)
+
+    @cached_property
     def states(self) -> OAuthStateStore:
         base, limit = self._base, self._settings.limits.login_per_address
         return OAuthStateStore(base.database, base.clock, base.keys, base.rates, limit, self._audit)
+
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        stores = (self.authorizations, self.factor_challenges, self.states)
+        return [store.deactivate for store in stores]
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return login_exports(self._database)
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:
         return {

@@ -32,6 +32,7 @@ from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import StrongroomError, TokenInvalid
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.sessions.login_sources import NO_SOURCE, LoginSource
 from strongroom.identity.sessions.models import (
     AUTHORIZATION,
     Authorization,
@@ -96,7 +97,15 @@ _WEAKEN: Final = Statement(
 _END: Final = _revocation(_OF_ID)
 _END_ALL: Final = _revocation(_OF_USER)
 _END_OTHERS: Final = _revocation(_OF_USER, authorizations.c.id != bindparam("but"))
+_END_OF_ACTOR: Final = _revocation(authorizations.c.actor_id == bindparam("of_actor"))
 _END_EVERY: Final = _revocation()
+_UNREVOKED: Final = select(authorizations).where(authorizations.c.revoked_at.is_(None))
+_BY_CREDENTIAL: Final = Statement(
+    _UNREVOKED.where(authorizations.c.credential_hash == bindparam("of")), AUTHORIZATION
+)
+_BY_SESSION: Final = Statement(
+    _UNREVOKED.where(authorizations.c.upstream_session == bindparam("of")), AUTHORIZATION
+)
 _LOCK_EVERY: Final = Statement(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
 _FORGET: Final = Statement(delete(authorizations).where(_OF_USER))
 # The condition is checked again: of several parallel requests, only the first one writes.
@@ -122,6 +131,7 @@ def good_authorization() -> FromClause:
             authorizations.c.user_type,
             authorizations.c.acr,
             authorizations.c.auth_time,
+            authorizations.c.actor_id,
         )
         .where(
             authorizations.c.id == bindparam("authorization_id"),
@@ -163,6 +173,7 @@ class AuthorizationStore:
         method: str,
         assurance: Assurance,
         client: Client,
+        source: LoginSource = NO_SOURCE,
     ) -> tuple[Authorization, Change]:
         """Return a new authorization and the change that stores it; the caller has locked the logins."""
         now = self._clock.now()
@@ -183,8 +194,14 @@ class AuthorizationStore:
             amr=" ".join(assurance.amr),
             acr=assurance.acr,
             auth_time=now,
+            credential_hash=source.credential_hash,
+            upstream_session=source.upstream_session,
         )
         return begun, Change(_BEGIN, AUTHORIZATION.values(begun))
+
+    def add(self, connection: Connection, authorization: Authorization) -> None:
+        """Store a new authorization."""
+        _BEGIN.execute(connection, AUTHORIZATION.values(authorization))
 
     def renew(self, connection: Connection, authorization_id: str) -> Authorization:
         """Extend a valid authorization up to its maximum age, and increment its serial.
@@ -237,11 +254,27 @@ class AuthorizationStore:
         return _END.execute(connection, {"of_id": authorization_id, "now": self._clock.now()}) == 1
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
-        """Revoke all authorizations of a user, except ``but``; return the count."""
+        """Revoke all authorizations of a user, except ``but``; return the count.
+
+        The impersonations that the user has begun are revoked, too.
+        """
         # Waits for logins in progress: the UPDATE does not see their uncommitted rows.
         lock_logins(connection, user_id)
+        self.end_impersonations(connection, user_id)
         ended = {"of_user": user_id, "but": but, "now": self._clock.now()}
         return (_END_ALL if but is None else _END_OTHERS).execute(connection, ended)
+
+    def made_with(self, connection: Connection, source: LoginSource) -> list[Authorization]:
+        """Return the unrevoked authorizations of a source; a member that is ``None`` is any."""
+        session, of_credential = source.upstream_session, {"of": source.credential_hash}
+        if source.credential_hash is None:
+            return _BY_SESSION.all(connection, {"of": session})
+        logins: list[Authorization] = _BY_CREDENTIAL.all(connection, of_credential)
+        return [login for login in logins if session in (None, login.upstream_session)]
+
+    def end_impersonations(self, connection: Connection, actor_id: str) -> None:
+        """Revoke the authorizations by which an administrator acts as other users."""
+        _END_OF_ACTOR.execute(connection, {"of_actor": actor_id, "now": self._clock.now()})
 
     def end_every(self, connection: Connection) -> int:
         """Revoke all authorizations of all users; return the count."""

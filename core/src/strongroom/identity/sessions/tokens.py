@@ -13,12 +13,14 @@ from strongroom.foundation.cache import Cache
 from strongroom.foundation.database.changes import Change, execute_together
 from strongroom.foundation.errors import InvalidCredentials, StepUpRequired, TokenInvalid
 from strongroom.foundation.ids import is_id
+from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
 from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.models import User, UserType
+from strongroom.identity.users.suspension_ends import SuspensionEnds
 from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Client
 
 T = TypeVar("T")
@@ -60,7 +62,10 @@ class TokenSigner:
         The expiry is in milliseconds since the Unix epoch, and at the latest that of the login.
         """
         issued_at = self._clock.now() // 1000
-        expires_at = min(issued_at + self.lifetime // 1000, authorization.expires_at // 1000)
+        expires_at = authorization.expires_at // 1000
+        # An impersonation cannot be renewed, so its only token lasts as long as it does.
+        if authorization.actor_id is None:
+            expires_at = min(issued_at + self.lifetime // 1000, expires_at)
         ring = self._keys.ring()
         header = {"alg": ring.algorithm, "kid": ring.signing_key.kid, "typ": _TYPE}
         claims = {
@@ -75,6 +80,8 @@ class TokenSigner:
             "acr": authorization.acr,
             "amr": authorization.amr.split(),
         }
+        if authorization.actor_id is not None:
+            claims["act"] = {"sub": authorization.actor_id}
         token = jwt.encode(header, claims, ring.signing_key, algorithms=[ring.algorithm])
         return token, expires_at * 1000
 
@@ -230,6 +237,7 @@ class TokenIssuer:
         clock: Clock,
         credentials: CredentialService,
         policy: FactorPolicy,
+        suspension_ends: SuspensionEnds,
     ) -> None:
         self._sessions = sessions
         self._signer = signer
@@ -237,6 +245,7 @@ class TokenIssuer:
         self._clock = clock
         self._credentials = credentials
         self._policy = policy
+        self._suspension_ends = suspension_ends
 
     def begin(
         self,
@@ -245,6 +254,7 @@ class TokenIssuer:
         method: str,
         assurance: Assurance,
         client: Client,
+        source: LoginSource,
     ) -> tuple[IssuedTokens, list[Change]]:
         """Begin an authorization; return its first tokens, and the changes that store them.
 
@@ -253,12 +263,14 @@ class TokenIssuer:
             user: the user, as read under that lock.
             assurance: how strongly the login is proven.
             client: the client that logs in.
+            source: what the login is made with.
 
         Raises:
             UserSuspended: the user is suspended.
         """
+        user = self._suspension_ends.apply(connection, user)
         _require_login_allowed(user)
-        begun, begin = self._sessions.begin(connection, user, method, assurance, client)
+        begun, begin = self._sessions.begin(connection, user, method, assurance, client, source)
         issued, issue = self._issue(begun, user)
         return issued, [begin, issue]
 
@@ -271,16 +283,31 @@ class TokenIssuer:
             UserSuspended: the user is suspended.
             StepUpRequired: the login has proven one factor, and the user has or must have a second one.
         """
+        renewed, user, due_at = self._renewed(connection, authorization_id)
+        self._refresh_tokens.forget_expired(connection, authorization_id)
+        issued, issue = self._issue(renewed, user)
+        execute_together(connection, [issue])
+        return GraceTokens.of(issued, due_at)
+
+    def renew_access(
+        self, connection: Connection, authorization_id: str
+    ) -> tuple[User, tuple[str, int]]:
+        """Issue the next access token of an authorization, with its expiry, and no refresh token.
+
+        Raises: the same as :meth:`renew`.
+        """
+        renewed, user, _ = self._renewed(connection, authorization_id)
+        return user, self._signer.issue(renewed)
+
+    def _renewed(
+        self, connection: Connection, authorization_id: str
+    ) -> tuple[Authorization, User, int | None]:
         renewed = self._sessions.renew(connection, authorization_id)
         account = self._credentials.find_account(connection, renewed.user_id)
         if account is None:
             raise InvalidCredentials
         _require_login_allowed(account.user)
-        due_at = self._require_factor(connection, renewed, account)
-        self._refresh_tokens.forget_expired(connection, authorization_id)
-        issued, issue = self._issue(renewed, account.user)
-        execute_together(connection, [issue])
-        return GraceTokens.of(issued, due_at)
+        return renewed, account.user, self._require_factor(connection, renewed, account)
 
     def _require_factor(
         self, connection: Connection, login: Authorization, account: Account

@@ -1,19 +1,24 @@
 """Routes for login, refresh, logout, the list of logins, and the public key set."""
 
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Any, Final
 
 from flask import request
 
 from strongroom.foundation import errors
+from strongroom.foundation.database.paging import page_of
+from strongroom.foundation.json_text import encode_json
 from strongroom.identity.sessions.factor_verification import ChallengeAnswer
 from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.schemas import (
     AuthorizationSchema,
     IssuedChallengeSchema,
     IssuedTokensSchema,
     JwkSetSchema,
+    LoginProviderSchema,
     LoginSchema,
     NewChallengeSchema,
     RefreshSchema,
@@ -24,15 +29,19 @@ from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
+from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.headers import TOKEN_RESPONSE
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
-from strongroom.web.http.request import client, get_service, origin
+from strongroom.web.http.request import client, get_service, languages, origin
+from strongroom.web.http.response import Response, json_response, not_modified
 from strongroom.web.http.routing import Blueprint
 
 REFRESH_HEADER: Final = "X-Refresh-Token"
 KEYS_MAX_AGE: Final = 300
 """Seconds for which clients may cache the key set."""
+
+_PROVIDER_HEADERS: Final = (("Cache-Control", "public, max-age=300"), ("Vary", "Accept-Language"))
 
 blueprint = Blueprint("authorizations", __name__, description="Log in and out.")
 
@@ -49,9 +58,11 @@ Headers = dict[str, str]
         errors.InvalidCredentials,
         errors.SecondFactorRequired,
         errors.FactorEnrolmentRequired,
+        errors.PasswordChangeRequired,
         errors.ChallengeInvalid,
         errors.CaptchaRequired,
         errors.CaptchaInvalid,
+        errors.TermsNotAccepted,
         errors.UserSuspended,
         errors.RegistrationClosed,
         errors.InvitationRequired,
@@ -69,7 +80,19 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
     A user with a second factor gets `error.second-factor-required` with a `challenge`, which a second
     request answers within 5 minutes: `{"challenge": {"id": "...", "totp": "123456"}}`. A challenge of
     `create_challenge` is answered in the same way.
+
+    `error.password-change-required` means that the password is right, but temporary or another person's
+    choice: repeat the request with `newPassword` as well. A second factor is still required.
+
+    `error.terms-not-accepted` means that the login would register a user. Show the terms, and continue:
+    `{"consent": {"id": "...", "acceptedTerms": "VERSION"}}`.
     """
+    if body["consent"] is not None:
+        consent = body["consent"]
+        issued = get_service(LoginService).accept_terms(
+            consent["id"], consent["acceptedTerms"], client(), origin()
+        )
+        return issued, 200, token_headers(issued)
     if body["challenge"] is not None:
         issued = get_service(LoginService).meet_challenge(
             challenge_answer(body["challenge"]), client(), origin()
@@ -83,7 +106,11 @@ def create_authorization(body: dict[str, Any]) -> tuple[IssuedTokens, int, Heade
         verification_code=VerificationCode(**code) if code else None,
     )
     issued = get_service(LoginService).log_in(
-        attempt, CaptchaAnswer(**captcha) if captcha else None, origin()
+        attempt,
+        CaptchaAnswer(**captcha) if captcha else None,
+        origin(),
+        new_password=body["newPassword"],
+        accepted_terms=body["acceptedTerms"],
     )
     return issued, 200, token_headers(issued)
 
@@ -155,8 +182,9 @@ def revoke_token(form: dict[str, str]) -> dict[str, bool]:
     "DELETE",
     "/authorizations/<reference>",
     access=Access.OPTIONAL,
+    impersonation=True,
     returns=DoneSchema,
-    errors=(errors.NotFound,),
+    errors=(errors.NotFound, errors.ImpersonationRefused),
 )
 def delete_authorization(reference: str) -> dict[str, bool]:
     """Log out: revoke an access token, and its whole login.
@@ -178,8 +206,9 @@ def delete_authorization(reference: str) -> dict[str, bool]:
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     """List the logins of a user (`me`: the caller), newest first."""
-    page = get_service(AuthorizationService).of_user(current_identity(), own_id(user_id), paging(query))
-    return envelope(page, _serialize)
+    service = get_service(AuthorizationService)
+    page, actors = service.of_user(current_identity(), own_id(user_id), paging(query))
+    return envelope(page, _serialize, actors)
 
 
 @blueprint.operation(
@@ -205,6 +234,28 @@ def get_key_set() -> tuple[dict[str, Any], int, Headers]:
     """
     headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
     return get_service(AuthorizationService).public_keys(), 200, headers
+
+
+@blueprint.operation(
+    "GET",
+    "/api/v1/login-providers",
+    access=Access.PUBLIC,
+    query=PagingQuery,
+    returns=collection_of(LoginProviderSchema),
+    document={"responses": {"304": {"description": "The client's copy is current"}}},
+    request_headers=("Accept-Language", "If-None-Match"),
+    response_headers=("ETag",),
+)
+def list_login_providers(query: dict[str, Any]) -> Response:
+    """List the ways to log in that redirect to another platform, for login pages of clients' own.
+
+    The texts are in the language of `Accept-Language`.
+    """
+    providers = get_service(LoginProviders).of(languages())
+    content = encode_json(envelope(page_of(providers, paging(query))))
+    current = Validators(sha256(content.encode()).hexdigest()[:32], None)
+    headers = (("ETag", current.etag), *_PROVIDER_HEADERS)
+    return not_modified(headers) if is_unchanged(current) else json_response(content, headers=headers)
 
 
 def challenge_answer(member: dict[str, Any]) -> ChallengeAnswer:
@@ -233,4 +284,9 @@ def _presented_refresh_token(body: dict[str, Any]) -> str:
 
 def _serialize(authorization: Authorization) -> dict[str, Any]:
     current = authorization.id == current_identity().authorization_id
-    return {**asdict(authorization), "amr": authorization.amr.split(), "current": current}
+    return {
+        **asdict(authorization),
+        "amr": authorization.amr.split(),
+        "actor": authorization.actor_id and reference(authorization.actor_id),
+        "current": current,
+    }

@@ -16,11 +16,19 @@ class Contacts(list[Credential]):
 
     Args:
         locale: the language that the user has chosen, as a BCP 47 tag.
+        proven: those that are verified. Only a code sent to one of them proves that the caller is the
+            user.
     """
 
-    def __init__(self, contacts: Iterable[Credential] = (), locale: str | None = None) -> None:
+    def __init__(
+        self,
+        contacts: Iterable[Credential] = (),
+        locale: str | None = None,
+        proven: Iterable[Credential] = (),
+    ) -> None:
         super().__init__(contacts)
         self.locale = locale
+        self.proven = tuple(proven)
 
     def languages(self, others: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the languages of a message to the user: the chosen one, then some others."""
@@ -43,8 +51,11 @@ class Notices:
         Call it before a change and :meth:`notify` afterwards, so that the previous contact is notified.
         """
         held = self._credentials.of_user(connection, user_id)
-        contacts = (Credential(item.kind, item.value) for item in held if item.kind in CHANNELS)
-        return Contacts(contacts, self._users.locale_of(connection, user_id))
+        contacts = {
+            Credential(item.kind, item.value): item.is_verified for item in held if item.kind in CHANNELS
+        }
+        proven = (contact for contact, is_verified in contacts.items() if is_verified)
+        return Contacts(contacts, self._users.locale_of(connection, user_id), proven)
 
     def notify(
         self,
@@ -60,6 +71,6 @@ class Notices:
         for contact in contacts:
             self._messages.send(contact, occasion, parameters or {}, contacts.languages(languages))
 
-    def locale_of(self, contacts: Contacts) -> str:
-        """Return the language of messages to a user, if the user did not cause them."""
-        return locale_of(contacts.languages(), self._messages.default_locale)
+    def locale_of(self, contacts: Contacts, languages: Sequence[str] = ()) -> str:
+        """Return the language of messages to a user, by ``languages`` only if the user caused them."""
+        return locale_of(contacts.languages(languages), self._messages.default_locale)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
-    Select,
+    and_,
     bindparam,
     delete,
     exists,
@@ -48,6 +48,7 @@ from strongroom.identity.users.password_hashing import PasswordHasher, StoredPas
 from strongroom.identity.users.password_policy import MAX_LENGTH
 from strongroom.identity.users.password_samples import STORED, PasswordSamples, stored_password
 from strongroom.identity.users.service import LOGINS_LOCK, lock_logins
+from strongroom.identity.users.user_index import note_changed
 from strongroom.plugin_api.login import Credential
 
 MAX_IDENTIFIER_LENGTH: Final = 254
@@ -112,6 +113,7 @@ MAX_NAME_LENGTH: Final = 1024
 _NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value == bindparam("value"))
 _HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
 _HOLDER_OF: Final = Statement(_HOLDER)
+_VERIFIED_HOLDER: Final = Statement(_HOLDER.where(credentials.c.is_verified))
 _LOCKED_HOLDER: Final = Statement(_HOLDER.with_for_update())
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _SELECT_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
@@ -122,6 +124,9 @@ _HOLDERS: Final = Statement(_SELECT_HOLDERS)
 _LOCKED_HOLDERS: Final = Statement(_SELECT_HOLDERS.order_by(credentials.c.id).with_for_update())
 _OF_USER: Final = credentials.c.user_id == bindparam("of_user")
 _BIND: Final = Statement(insert(credentials))
+_VERIFY: Final = Statement(
+    update(credentials).where(_NAMED, credentials.c.is_verified.is_(False)).values(is_verified=True)
+)
 _CREDENTIALS: Final = Statement(
     select(credentials).where(_OF_USER).order_by(credentials.c.id), BoundCredential
 )
@@ -132,36 +137,52 @@ _LOCK_USER: Final = Statement(
 _RELEASE_ONE: Final = Statement(delete(credentials).where(_OF_USER, _NAMED))
 _RELEASE: Final = Statement(delete(credentials).where(_OF_USER, credentials.c.kind == bindparam("kind")))
 _RELEASE_ALL: Final = Statement(delete(credentials).where(_OF_USER))
-_CONTACTS: Final = Statement(
-    select(credentials.c.user_id, credentials.c.kind, credentials.c.value).where(
-        credentials.c.user_id.in_(bindparam("user_ids", expanding=True)),
-        credentials.c.kind.in_(SINGLE_KINDS),
+_IS_SINGLE: Final = and_(credentials.c.user_id == users.c.id, credentials.c.kind.in_(SINGLE_KINDS))
+_LOGIN_NAMES: Final = Statement(
+    select(
+        users.c.id,
+        passwords.c.hash.is_not(None).label("has_password"),
+        passwords.c.change_required,
+        credentials.c.kind,
+        credentials.c.value,
+        credentials.c.is_verified,
     )
+    .select_from(users)
+    .outerjoin(passwords, passwords.c.user_id == users.c.id)
+    .outerjoin(credentials, _IS_SINGLE)
+    .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
 )
 _PASSWORD_OF_USER: Final = passwords.c.user_id == bindparam("of_user")
+_PASSWORD_COLUMNS: Final = ("hash", "scheme", "cost", "changed_at", "expires_at", "change_required")
 _SET_PASSWORD: Final = Statement(
     for_each_dialect(
         passwords,
         lambda insert: insert.on_conflict_do_update(
             index_elements=[passwords.c.user_id],
-            set_={name: insert.excluded[name] for name in ("hash", "scheme", "cost", "changed_at")},
+            set_={name: insert.excluded[name] for name in _PASSWORD_COLUMNS},
         ),
     )
 )
 _IS_OLD: Final = _PASSWORD_OF_USER & (passwords.c.hash == bindparam("old_hash"))
-_NEW_HASH: Final = (
-    update(passwords).where(_IS_OLD).values(hash=bindparam("new_hash"), scheme=OWN_SCHEME, cost="")
+_OVERWRITE: Final = update(passwords).values(hash=bindparam("new_hash"), scheme=OWN_SCHEME, cost="")
+_NEW_HASH: Final = _OVERWRITE.where(_IS_OLD)
+_REPLACE_PASSWORD: Final = Statement(
+    _NEW_HASH.values(changed_at=bindparam("now"), expires_at=None, change_required=False)
 )
-_REPLACE_PASSWORD: Final = Statement(_NEW_HASH.values(changed_at=bindparam("now")))
 _REHASH: Final = Statement(_NEW_HASH)
 _REMOVE_PASSWORD: Final = Statement(delete(passwords).where(_PASSWORD_OF_USER))
-_PASSWORD: Final = Statement(select(*STORED).where(_PASSWORD_OF_USER), stored_password)
-_IMPORTED_SINCE: Final = "0029"
+_PASSWORD: Final = Statement(select(*STORED, passwords.c.expires_at).where(_PASSWORD_OF_USER))
+_CHANGE_DUE: Final = Statement(
+    _OVERWRITE.where(_PASSWORD_OF_USER, passwords.c.change_required).values(
+        changed_at=bindparam("now"), expires_at=None, change_required=False
+    )
+)
+IMPORTED_SINCE: Final = "0029"
 _CHANGED_AT: Final = Statement(
     select(passwords.c.changed_at).where(passwords.c.user_id == bindparam("user_id"))
 )
 _PASSWORD_OF: Final = Statement(
-    select(passwords.c.user_id, *STORED)
+    select(passwords.c.user_id, *STORED, passwords.c.expires_at)
     .join(credentials, credentials.c.user_id == passwords.c.user_id)
     .where(_NAMED)
 )
@@ -173,6 +194,8 @@ _ACCOUNT: Final = (
     select(
         users,
         passwords.c.changed_at,
+        passwords.c.change_required,
+        passwords.c.expires_at,
         exists().where(second_factors.c.user_id == users.c.id).label("has_second_factor"),
     )
     .outerjoin(passwords, passwords.c.user_id == users.c.id)
@@ -187,17 +210,21 @@ class Account:
     Args:
         user: the user, whose logins cannot be revoked together until the transaction ends.
         password_changed_at: milliseconds since the Unix epoch; ``None`` without a password.
+        change_required: whether the user must change the password before a login by it.
+        password_expires_at: the end of a temporary password, in milliseconds since the Unix epoch.
         has_second_factor: whether one proof is not enough.
     """
 
     user: User
     password_changed_at: int | None
+    change_required: bool
+    password_expires_at: int | None
     has_second_factor: bool
 
 
 def _account(row: Row) -> Account:
-    user, (changed_at, has_second_factor) = USER.split(row)
-    return Account(user, changed_at, bool(has_second_factor))
+    user, (changed_at, change_required, expires_at, has_second_factor) = USER.split(row)
+    return Account(user, changed_at, bool(change_required), expires_at, bool(has_second_factor))
 
 
 _ACCOUNT_OF: Final = Statement(_ACCOUNT.where(users.c.id == bindparam("user_id")), _account)
@@ -234,7 +261,7 @@ class CredentialService:
         self._samples = PasswordSamples(clock)
 
     def on_bound(self, listener: BoundListener) -> None:
-        """Call a listener in the transaction of each new credential, with its user."""
+        """Call a listener in the transaction of each new verified credential, with its user."""
         self._bound.append(listener)
 
     def identify(self, text: str) -> Credential | None:
@@ -264,6 +291,12 @@ class CredentialService:
         rows = (_LOCKED_HOLDERS if for_update else _HOLDERS).all(connection, {"pairs": pairs})
         return {Credential(kind, value): user_id for kind, value, user_id in rows}
 
+    def find_verified(self, connection: Connection, credential: Credential) -> str | None:
+        """Return the id of the user who holds a credential, unless it is not verified."""
+        named = {"kind": credential.kind, "value": credential.value}
+        user_id: str | None = _VERIFIED_HOLDER.scalar(connection, named)
+        return user_id
+
     def find_account(self, connection: Connection, user_id: str) -> Account | None:
         """Return a user, or ``None`` if deleted."""
         return _ACCOUNT_OF.first(connection, {"user_id": user_id})
@@ -290,8 +323,10 @@ class CredentialService:
         """Return the credentials of a user, oldest first."""
         return _CREDENTIALS.all(connection, {"of_user": user_id})
 
-    def bind(self, connection: Connection, user_id: str, credential: Credential) -> None:
-        """Bind a credential to a user.
+    def bind(
+        self, connection: Connection, user_id: str, credential: Credential, *, is_verified: bool = True
+    ) -> None:
+        """Bind a credential to a user, whose proof has verified it unless ``is_verified`` is false.
 
         Raises:
             CredentialTaken: it is bound already, or the user may have only one of this kind.
@@ -302,6 +337,7 @@ class CredentialService:
             "kind": credential.kind,
             "value": credential.value,
             "created_at": self._clock.now(),
+            "is_verified": is_verified,
         }
         try:
             # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
@@ -309,8 +345,20 @@ class CredentialService:
                 _BIND.execute(connection, row)
         except IntegrityError as error:
             raise CredentialTaken.of_field(credential.kind, "taken", CredentialTaken.message) from error
+        _note_changed(connection, user_id, credential.kind)
+        if is_verified:
+            self.report_bound(connection, user_id, credential)
+
+    def report_bound(self, connection: Connection, user_id: str, credential: Credential) -> None:
+        """Call the listeners of a new verified credential that :class:`BulkUsers` has bound."""
         for listener in self._bound:
             listener(connection, user_id, credential)
+
+    def verify(self, connection: Connection, credential: Credential) -> None:
+        """Record that the holder of a credential has proven it; nothing else changes."""
+        named = {"kind": credential.kind, "value": credential.value}
+        if _VERIFY.execute(connection, named) == 1:
+            self.report_bound(connection, _HOLDER_OF.scalar(connection, named), credential)
 
     def lock_user(self, connection: Connection, user_id: str) -> None:
         """Block other changes to this user's credentials until the transaction ends."""
@@ -320,41 +368,64 @@ class CredentialService:
         """Delete one credential of a user."""
         named = {"kind": credential.kind, "value": credential.value}
         _RELEASE_ONE.execute(connection, {"of_user": user_id, **named})
+        _note_changed(connection, user_id, credential.kind)
 
     def release(self, connection: Connection, user_id: str, kind: str) -> None:
         """Delete a user's credentials of a kind."""
         _RELEASE.execute(connection, {"of_user": user_id, "kind": kind})
+        _note_changed(connection, user_id, kind)
 
     def release_all(self, connection: Connection, user_id: str) -> None:
         """Delete all credentials of a user, and the password."""
         _RELEASE_ALL.execute(connection, {"of_user": user_id})
         _REMOVE_PASSWORD.execute(connection, {"of_user": user_id})
+        note_changed(connection, user_id)
 
-    def contacts_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Return the e-mail address, mobile number and username of users, by user and kind."""
-        contacts: dict[str, dict[str, str]] = {}
-        for user_id, kind, value in _CONTACTS.all(connection, {"user_ids": user_ids}):
-            contacts.setdefault(user_id, {})[kind] = value
-        return contacts
+    def login_names_of(
+        self, connection: Connection, user_ids: Sequence[str]
+    ) -> dict[str, dict[str, Any]]:
+        """Return what users log in by: per user, the e-mail address, mobile number and username by kind.
 
-    def holders_of(self, credential: Credential) -> Select[tuple[str]]:
-        """Return the query for the id of the user who holds a credential."""
-        return select(credentials.c.user_id).where(
-            credentials.c.kind == credential.kind, credentials.c.value == credential.value
-        )
+        ``email_verified`` and ``mobile_verified`` are false without a contact of this kind, too;
+        ``has_password`` and ``password_change_required`` are those of the password.
+        """
+        names: dict[str, dict[str, Any]] = {}
+        for user_id, has_password, change_required, kind, value, is_verified in _LOGIN_NAMES.all(
+            connection, {"user_ids": user_ids}
+        ):
+            password = {
+                "has_password": bool(has_password),
+                "password_change_required": bool(change_required),
+            }
+            own = names.setdefault(user_id, password)
+            own |= {kind: value, f"{kind}_verified": bool(is_verified)} if kind else {}
+        return names
 
-    def holders_like(self, part: str) -> Select[tuple[str]]:
-        """Return the query for the ids of users whose address, number or username contains ``part``."""
-        return select(credentials.c.user_id).where(
-            credentials.c.kind.in_(SINGLE_KINDS), credentials.c.value.icontains(part, autoescape=True)
-        )
+    def set_password(
+        self,
+        connection: Connection,
+        user_id: str,
+        password: StoredPassword,
+        *,
+        expires_at: int | None = None,
+        change_required: bool = False,
+    ) -> None:
+        """Set the user's password to one of :meth:`hash_password` or :meth:`imported_password`.
 
-    def set_password(self, connection: Connection, user_id: str, password: StoredPassword) -> None:
-        """Set the user's password to one of :meth:`hash_password` or :meth:`imported_password`."""
+        Args:
+            expires_at: the end of a temporary password, in milliseconds since the Unix epoch.
+            change_required: whether the user must change it before a login.
+        """
         if password.scheme != OWN_SCHEME:
             # Older code would take the hash for its own.
-            require_code(connection, _IMPORTED_SINCE)
-        row = {"user_id": user_id, **asdict(password), "changed_at": self._clock.now()}
+            require_code(connection, IMPORTED_SINCE)
+        row = {
+            "user_id": user_id,
+            **asdict(password),
+            "changed_at": self._clock.now(),
+            "expires_at": expires_at,
+            "change_required": change_required,
+        }
         # Concurrent calls are serialised by the row lock; the last one wins.
         _SET_PASSWORD.execute(connection, row)
 
@@ -384,6 +455,7 @@ class CredentialService:
 
         Raises:
             HashRejected: no scheme has this name, or the hash is malformed or too expensive.
+            KeyMismatch: it was exported from an installation with another secret key.
             Unavailable: too many hashes are waiting.
         """
         return self._hasher.imported(described)
@@ -409,10 +481,13 @@ class CredentialService:
             Unavailable: too many logins are waiting.
         """
         credential = self.identify(username)
-        user_id, stored = self._password_of(credential) if credential else (None, None)
+        user_id, stored, ends_at = self._password_of(credential) if credential else (None, None, None)
         # Verified even without a user, so that the time is the same.
         samples = self._samples.current
         if len(password) > MAX_LENGTH or not self._hasher.verify_login(password, stored, samples):
+            return None
+        # Last, so that an expired password takes the time of a wrong one.
+        if self._has_ended(ends_at):
             return None
         if user_id and stored and self._hasher.is_outdated(stored):
             # A full hash queue must not fail the login; the next login tries again.
@@ -431,19 +506,35 @@ class CredentialService:
             Unavailable: too many hashes are waiting.
         """
         with self._database.read() as connection:
-            stored = _PASSWORD.first(connection, {"of_user": user_id})
+            row = _PASSWORD.first(connection, {"of_user": user_id})
+        stored, ends_at = (stored_password(row[:-1]), row[-1]) if row else (None, None)
         matches = len(password) <= MAX_LENGTH and self._hasher.verify(password, stored, login=False)
-        return stored.hash if matches and stored else None
+        return stored.hash if matches and stored and not self._has_ended(ends_at) else None
 
-    def _password_of(self, credential: Credential) -> tuple[str | None, StoredPassword | None]:
+    def change_due(self, connection: Connection, user_id: str, new: StoredPassword) -> bool:
+        """Replace a password that its user must change; return whether there was one."""
+        change = {"of_user": user_id, "new_hash": new.hash, "now": self._clock.now()}
+        return _CHANGE_DUE.execute(connection, change) == 1
+
+    def _has_ended(self, ends_at: int | None) -> bool:
+        return ends_at is not None and ends_at <= self._clock.now()
+
+    def _password_of(
+        self, credential: Credential
+    ) -> tuple[str | None, StoredPassword | None, int | None]:
         named = {"kind": credential.kind, "value": credential.value}
         with self._database.read() as connection:
             self._samples.refresh(connection)
             row = _PASSWORD_OF.first(connection, named)
-        return (row[0], stored_password(row[1:])) if row else (None, None)
+        return (row[0], stored_password(row[1:-1]), row[-1]) if row else (None, None, None)
 
     def _rehash(self, user_id: str, old: str, password: str) -> None:
         new = self._hasher.hash(password)
         with self._database.write() as connection:
             # Only if unchanged: a password that was replaced in the meantime must stay replaced.
             _REHASH.execute(connection, {"of_user": user_id, "old_hash": old, "new_hash": new.hash})
+
+
+def _note_changed(connection: Connection, user_id: str, kind: str) -> None:
+    if kind in SINGLE_KINDS:
+        note_changed(connection, user_id)

@@ -4,7 +4,7 @@ The data of a factor is encrypted, because it has keys from which answers are co
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -26,6 +26,15 @@ _ENROLLED: Final = Statement(
     select(second_factors)
     .where(_OF_USER)
     .order_by(second_factors.c.factor, second_factors.c.created_at, second_factors.c.id),
+    FACTOR,
+)
+_OF_USERS: Final = Statement(
+    select(second_factors)
+    .where(
+        second_factors.c.user_id.in_(bindparam("of_users", expanding=True)),
+        second_factors.c.factor == bindparam("of_factor"),
+    )
+    .order_by(second_factors.c.created_at.desc(), second_factors.c.id.desc()),
     FACTOR,
 )
 _WITH_HANDLE: Final = Statement(
@@ -71,6 +80,14 @@ class EnrolledFactors:
         """Return the enrolments of a user in one factor."""
         rows = self.of_user(connection, user_id)
         return self.opened(row for row in rows if row.factor == factor)
+
+    def oldest_of_kind(
+        self, connection: Connection, user_ids: Sequence[str], factor: str
+    ) -> dict[str, EnrolledFactor]:
+        """Return the oldest enrolment in one factor of each of the users who have some."""
+        rows = _OF_USERS.all(connection, {"of_users": user_ids, "of_factor": factor})
+        # The oldest comes last, and replaces the others.
+        return {row.user_id: self._opened(row) for row in rows}
 
     def with_handle(self, connection: Connection, factor: str, handle: str) -> FactorRow | None:
         """Return the enrolment in a factor that has a handle, or ``None``."""

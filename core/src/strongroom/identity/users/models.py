@@ -2,15 +2,30 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    true,
+)
 
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.errors import UserSuspended
 
 MAX_LOCALE: Final = 35
+MAX_EXTERNAL_ID: Final = 255
+MAX_REASON: Final = 255
 
 
 class UserType(StrEnum):
@@ -33,6 +48,9 @@ class UserStatus(StrEnum):
 LIVE_STATUSES: Final = (UserStatus.ACTIVE.value, UserStatus.SUSPENDED.value)
 
 
+_LIVE: Final = "deleted_at IS NULL"
+
+
 @dataclass(frozen=True, slots=True)
 class User:
     """A row of :data:`users`."""
@@ -47,6 +65,16 @@ class User:
     locale: str | None = None
     deleted_at: int | None = None
     erased_at: int | None = None
+    external_id: str | None = None
+    suspended_until: int | None = None
+    suspension_reason: str | None = None
+    last_login_at: int | None = None
+    deletion_due_at: int | None = None
+
+    def is_suspension_over(self, now: int) -> bool:
+        """Return whether the user is suspended, and the end of the suspension has come."""
+        is_suspended = self.status == UserStatus.SUSPENDED
+        return is_suspended and self.suspended_until is not None and self.suspended_until <= now
 
     def require_active(self) -> None:
         """Require that the user may act, by a login or through a plugin.
@@ -57,6 +85,29 @@ class User:
         if self.status != UserStatus.ACTIVE:
             raise UserSuspended
 
+
+_LAST_LOGIN: Final = Column("last_login_at", Timestamp)
+_NEVER_FIRST: Final[Any] = _LAST_LOGIN.nulls_first()
+
+# Each filter of lists has an index per sort order. Users who have never logged in sort as if they had
+# before all others, on both databases.
+_ORDERS: Final = [
+    Index(
+        "_".join(["ix_users", *filtered, name, "id_deleted_at"]),
+        *filtered,
+        order,
+        "id",
+        # SQLite reads it also where the condition implies it.
+        "deleted_at",
+        info={WHERE: _LIVE},
+    )
+    for filtered in ((), ("status",), ("type",))
+    for name, order in {
+        "created_at": "created_at",
+        "name": "name",
+        "last_login_at": _NEVER_FIRST,
+    }.items()
+]
 
 users: Final = Table(
     "users",
@@ -71,13 +122,31 @@ users: Final = Table(
     Column("locale", String(MAX_LOCALE)),
     Column("deleted_at", Timestamp),
     Column("erased_at", Timestamp),
-    # Each list is sorted by (created_at, id), so each filter has an index that ends with both.
-    Index(None, "created_at", "id"),
-    Index(None, "status", "created_at", "id"),
-    Index(None, "type", "created_at", "id"),
-    Index(None, "deleted_at"),
+    Column("external_id", String(MAX_EXTERNAL_ID)),
+    Column("suspended_until", Timestamp),
+    Column("suspension_reason", String(MAX_REASON)),
+    _LAST_LOGIN,
+    Column("deletion_due_at", Timestamp),
+    Index(None, "deleted_at", info={WHERE: "deleted_at IS NOT NULL"}),
+    Index(None, "external_id", unique=True),
+    Index(None, "suspended_until", info={WHERE: "suspended_until IS NOT NULL"}),
+    Index(None, "deletion_due_at", info={WHERE: "deletion_due_at IS NOT NULL"}),
+    *_ORDERS,
 )
-"""The row of a deleted user stays, because files refer to their owner. ``locale`` is a BCP 47 tag."""
+"""The row of a deleted user stays, because files refer to their owner. ``locale`` is a BCP 47 tag.
+``external_id`` is the id in another system; a deletion releases it. A suspension without
+``suspended_until`` ends only by a reinstatement. ``deletion_due_at`` is set while a user can cancel the
+user's own deletion."""
+
+user_metadata: Final = Table(
+    "user_metadata",
+    metadata,
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("metadata", JSON, nullable=False),
+    Column("server_metadata", JSON, nullable=False),
+)
+"""JSON objects about users, in a table of their own so that logins do not read them. Users write
+``metadata`` themselves; only administrators write ``server_metadata``."""
 
 
 USER: Final = RowMapper(User, users)
@@ -98,6 +167,7 @@ class BoundCredential:
     kind: str
     value: str
     created_at: int
+    is_verified: bool = True
 
 
 credentials: Final = Table(
@@ -108,6 +178,7 @@ credentials: Final = Table(
     Column("kind", String(32), nullable=False),
     Column("value", Name, nullable=False),
     Column("created_at", Timestamp, nullable=False),
+    Column("is_verified", Boolean, nullable=False, server_default=true()),
     UniqueConstraint("kind", "value"),
     Index(None, "user_id"),
     # A user has one e-mail address, one mobile number and one username; other kinds may repeat.
@@ -119,6 +190,8 @@ credentials: Final = Table(
         info={WHERE: "kind IN ('email', 'mobile', 'username')"},
     ),
 )
+"""``is_verified`` is false for a contact that an administrator or an import has set without a proof. The
+first code that its holder returns verifies it."""
 
 OWN_SCHEME: Final = "bcrypt_hmac"
 """The scheme of new passwords."""
@@ -131,10 +204,30 @@ passwords: Final = Table(
     Column("changed_at", Timestamp, nullable=False),
     Column("scheme", String(32), nullable=False, server_default=OWN_SCHEME),
     Column("cost", String(64), nullable=False, server_default=""),
+    Column("expires_at", Timestamp),
+    Column("change_required", Boolean, nullable=False, server_default=false()),
     Index(None, "scheme", "cost", info={WHERE: f"scheme <> '{OWN_SCHEME}'"}),
 )
 """``scheme`` names the :class:`PasswordScheme` of an imported hash, and ``cost`` has its parameters. The
-first successful login replaces the hash by one of :data:`OWN_SCHEME`, whose ``cost`` is empty."""
+first successful login replaces the hash by one of :data:`OWN_SCHEME`, whose ``cost`` is empty. A
+temporary password has an end, and no login until its user has changed it."""
+
+account_links: Final = Table(
+    "account_links",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("contact_kind", String(32)),
+    Column("contact_value", Name),
+    Column("created_by", Id, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "user_id"),
+    Index(None, "expires_at"),
+)
+"""Links by which users set a password, for one use. The secret is only in the link. A link that was sent
+names the contact, and is void once the user has another one."""
 
 
 @dataclass(frozen=True, slots=True)

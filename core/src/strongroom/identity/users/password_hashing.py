@@ -21,6 +21,10 @@ logger = logging.getLogger(__name__)
 _WAIT_SECONDS: Final = 30
 _RETRY_SECONDS: Final = 2
 
+_KEY: Final = "keyFingerprint"
+_DIGEST: Final = "digest"
+_MAX_COST: Final = 64
+
 
 class HashQueue:
     """Slots for concurrent hashes, and a bounded queue of requests that wait for a slot.
@@ -83,6 +87,10 @@ class StoredPassword:
     cost: str = ""
 
 
+class KeyMismatch(HashRejected):
+    """A hash was made with the secret key of another installation."""
+
+
 class PasswordHasher:
     """Hashes passwords by the server's own scheme, and verifies hashes of all schemes.
 
@@ -91,6 +99,7 @@ class PasswordHasher:
     Args:
         own: the scheme of new passwords.
         imported: the schemes of imported hashes, by name.
+        fingerprint: identifies the secret key, without which hashes of the own scheme are worthless.
         max_concurrent: concurrent hashes in each of the two queues; 0: one per two cores.
         queue_length: requests that may wait in each queue.
         watch: a context manager around each hash, including the wait for a slot.
@@ -104,6 +113,7 @@ class PasswordHasher:
         own: NewPasswordScheme,
         imported: Mapping[str, PasswordScheme] = MappingProxyType({}),
         *,
+        fingerprint: str = "",
         max_concurrent: int = 0,
         queue_length: int = 64,
         watch: Callable[[], AbstractContextManager[None]] = nullcontext,
@@ -113,6 +123,7 @@ class PasswordHasher:
     ) -> None:
         self._own = own
         self._imported = imported
+        self._fingerprint = fingerprint
         self._watch = watch
         self._on_block = on_block
         self._wait = wait
@@ -138,12 +149,12 @@ class PasswordHasher:
 
         Raises:
             HashRejected: no scheme has this name, or the hash is malformed or too expensive.
+            KeyMismatch: it was exported from an installation with another secret key.
             Unavailable: the queue is full.
         """
-        name = described.get("algorithm")
-        scheme = self._imported.get(name) if isinstance(name, str) else None
-        if scheme is None:
-            raise HashRejected(f"algorithm must be one of: {', '.join(sorted(self._imported))}")
+        if _KEY in described:
+            return self._of_same_key(described)
+        scheme = self._scheme_of(described)
         parsed = scheme.parse(described)
         if "\n" in parsed.text:
             raise HashRejected("hash must be one line")
@@ -152,6 +163,43 @@ class PasswordHasher:
         own = self.hash(parsed.digest).hash
         # The hash of the fast digest has one line, and the parameters of the digest are in the next.
         return StoredPassword(f"{own}\n{parsed.text}", scheme.name, parsed.cost)
+
+    def exported(self, stored: StoredPassword) -> dict[str, str]:
+        """Return the JSON of a stored hash, which :meth:`imported` accepts.
+
+        Hashes that our own key has made are marked with its fingerprint.
+        """
+        first, is_digest, parameters = stored.hash.partition("\n")
+        described = {"algorithm": stored.scheme, "hash": first}
+        if is_digest:
+            described |= {_DIGEST: parameters, "cost": stored.cost}
+        if is_digest or stored.scheme == self._own.name:
+            described[_KEY] = self._fingerprint
+        return described
+
+    def _scheme_of(self, described: Mapping[str, Any]) -> PasswordScheme:
+        name = described.get("algorithm")
+        scheme = self._imported.get(name) if isinstance(name, str) else None
+        if scheme is None:
+            raise HashRejected(f"algorithm must be one of: {', '.join(sorted(self._imported))}")
+        return scheme
+
+    def _of_same_key(self, described: Mapping[str, Any]) -> StoredPassword:
+        """Return an exported hash that our own key has made."""
+        if described[_KEY] != self._fingerprint:
+            raise KeyMismatch("the hash needs the secret key of the installation that exported it")
+        own = self._own.parse(described).text
+        if described.get("algorithm") == self._own.name:
+            return StoredPassword(own)
+        scheme, parameters, cost = (
+            self._scheme_of(described),
+            described.get(_DIGEST),
+            described.get("cost"),
+        )
+        if not isinstance(parameters, str) or not isinstance(cost, str) or len(cost) > _MAX_COST:
+            raise HashRejected(f"{_DIGEST} and cost must be as exported")
+        _require_digest(scheme, parameters)
+        return StoredPassword(f"{own}\n{parameters}", scheme.name, cost)
 
     def verify(self, password: str, stored: StoredPassword | None, *, login: bool = True) -> bool:
         """Return whether a password matches a hash.
@@ -236,6 +284,14 @@ class PasswordHasher:
     def _dummy_hash(self) -> str:
         """The hash that is checked if there is no user or no password."""
         return self._own.hash(secrets.token_urlsafe())
+
+
+def _require_digest(scheme: PasswordScheme, parameters: str) -> None:
+    """Require that a login can compute the digest, whose parameters come from a file."""
+    try:
+        scheme.digest("", parameters)
+    except Exception as error:
+        raise HashRejected(f"{_DIGEST} must be as exported") from error
 
 
 class FailureFloor:

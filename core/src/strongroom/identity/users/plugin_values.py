@@ -1,6 +1,5 @@
 """Reads and writes the values that plugins store for users."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,11 +8,12 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import NotFound
-from strongroom.foundation.json_text import encode_json
+from strongroom.foundation.sealed_json import SealedJson, is_same_json
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.users.plugin_value_models import plugin_values
 from strongroom.identity.users.service import UserService, lock_logins
-from strongroom.plugin_api.state import MAX_VALUE_BYTES, UnknownUser
+from strongroom.plugin_api.deactivation import Deactivation
+from strongroom.plugin_api.state import UnknownUser
 
 _ROW = (
     plugin_values.c.user_id == bindparam("of_user"),
@@ -55,14 +55,14 @@ class PluginValues:
 
     def __init__(self, database: Database, keys: SecretKeys, users: UserService) -> None:
         self._database = database
-        self._keys = keys
+        self._json = SealedJson(keys)
         self._users = users
 
     def get(self, plugin: str, user_id: str, key: str) -> Any:
         """Return a value, or ``None``."""
         with self._database.read_one() as connection:
             sealed = _GET.scalar(connection, _names(plugin, user_id, key))
-        return None if sealed is None else self._open(plugin, user_id, key, sealed)
+        return self._json.open(_purpose(plugin, user_id, key), sealed)
 
     def keys(self, plugin: str, user_id: str) -> Sequence[str]:
         """Return the keys of a user's values, sorted."""
@@ -76,7 +76,7 @@ class PluginValues:
             UnknownUser: there is no such user.
             ValueError: the value is ``None``, or too large.
         """
-        sealed = self._seal(plugin, user_id, key, value)
+        sealed = self._json.seal(_purpose(plugin, user_id, key), value)
         with self._database.write() as connection:
             self._require_user(connection, user_id)
             _PUT.execute(connection, _row(plugin, user_id, key, sealed))
@@ -93,14 +93,13 @@ class PluginValues:
             UnknownUser: there is no such user.
             ValueError: the value is too large.
         """
-        sealed = None if value is None else self._seal(plugin, user_id, key, value)
+        purpose = _purpose(plugin, user_id, key)
+        sealed = None if value is None else self._json.seal(purpose, value)
         names = _names(plugin, user_id, key)
         with self._database.write() as connection:
             self._require_user(connection, user_id)
             former = _GET.scalar(connection, names)
-            present = None if former is None else self._open(plugin, user_id, key, former)
-            # As text, because 1, 1.0 and True are equal in Python.
-            if _text(present) != _text(expected):
+            if not is_same_json(self._json.open(purpose, former), expected):
                 return False
             if former is None:
                 return sealed is None or bool(
@@ -111,9 +110,10 @@ class PluginValues:
             parameters = {**names, "former": former, "new": sealed}
             return bool(_REPLACE_IF.execute(connection, parameters))
 
-    def remove_all(self, connection: Connection, user_id: str) -> None:
-        """Delete the values of all plugins for a user."""
-        _DELETE_ALL.execute(connection, {"of_user": user_id})
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Delete the values of all plugins for a deleted user."""
+        if ended.is_deletion:
+            _DELETE_ALL.execute(connection, {"of_user": ended.user_id})
 
     def _require_user(self, connection: Connection, user_id: str) -> None:
         # Shared with other writers; the deletion of the user waits, or has ended.
@@ -123,25 +123,10 @@ class PluginValues:
         except NotFound as error:
             raise UnknownUser(user_id) from error
 
-    def _seal(self, plugin: str, user_id: str, key: str, value: Any) -> str:
-        if value is None:
-            raise ValueError("None is not a value; delete the key instead")
-        text = encode_json(value)
-        if len(text.encode()) > MAX_VALUE_BYTES:
-            raise ValueError(f"a value has at most {MAX_VALUE_BYTES} bytes as JSON")
-        return self._keys.seal(_purpose(plugin, user_id, key), text)
-
-    def _open(self, plugin: str, user_id: str, key: str, sealed: str) -> Any:
-        return json.loads(self._keys.unseal(_purpose(plugin, user_id, key), sealed))
-
 
 def _purpose(plugin: str, user_id: str, key: str) -> str:
     # A row that was copied to another plugin, user or key cannot be decrypted there.
     return f"plugin value {plugin} {user_id} {key}"
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def _names(plugin: str, user_id: str, key: str) -> dict[str, str]:

@@ -73,7 +73,8 @@ class IdentityResolver:
                 user was deleted since the proof was checked.
             RegistrationClosed: no user holds one, and users cannot register themselves.
             InvitationRequired: no user holds one, and only invited users can register.
-            CredentialConflict: they belong to different users.
+            CredentialConflict: they belong to different users, or to a user who only holds a contact
+                that is not verified.
             Unavailable: concurrent transactions kept changing the same credentials.
         """
         # Most logins prove one credential, which is bound: one query.
@@ -128,6 +129,7 @@ class IdentityResolver:
             raise CredentialConflict
         missing = [name for name in _names(verified) if name not in holders]
         if user_ids:
+            self._require_verified(connection, verified, holders)
             user_id = user_ids.pop()
             added = self._add(connection, user_id, missing)
             return user_id, added, all(name.kind in CONTACTS for name in holders), False
@@ -139,6 +141,19 @@ class IdentityResolver:
             user_id = self._users.create(connection, _user_name(verified)).id
             self._give(connection, user_id, missing)
         return user_id, (), False, True
+
+    def _require_verified(
+        self, connection: Connection, verified: VerifiedCredential, holders: Iterable[Credential]
+    ) -> None:
+        """Require that a contact by which a login joins a user is verified here, too.
+
+        An attacker could create a user with the contact of another person, who would then share it.
+        """
+        for held in holders:
+            is_proven = held.kind not in CONTACTS or held == verified.credential
+            if is_proven or self._credentials.find_verified(connection, held) is not None:
+                return
+        raise CredentialConflict
 
     def _add(
         self, connection: Connection, user_id: str, names: Sequence[Credential]

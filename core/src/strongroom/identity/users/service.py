@@ -1,24 +1,34 @@
 """Stores users, and decides who may register."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.changes import AdvisoryLock
-from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.changes import AdvisoryLock, Change
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.errors import (
+    CredentialTaken,
     InvitationRequired,
+    LastAdministrator,
     NotFound,
     RegistrationClosed,
     RevisionConflict,
 )
 from strongroom.foundation.ids import new_id
-from strongroom.identity.users.models import USER, User, UserStatus, UserType, users
+from strongroom.identity.users import user_index
+from strongroom.identity.users.models import (
+    USER,
+    User,
+    UserStatus,
+    UserType,
+    users,
+)
 
 # The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
 LOGINS_LOCK: Final = 0x41555448
@@ -38,9 +48,9 @@ _FIND: Final = Statement(
 )
 _LOCALE: Final = Statement(select(users.c.locale).where(users.c.id == bindparam("user_id")))
 _ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE).limit(1))
-# In the order of ids, so that two transactions cannot deadlock.
+# In the order of ids, so that two transactions cannot deadlock. FOR NO KEY UPDATE, as above.
 _LOCK_ADMINISTRATORS: Final = Statement(
-    select(users.c.id).where(_IS_ADMIN).order_by(users.c.id).with_for_update()
+    select(users.c.id).where(_IS_ADMIN).order_by(users.c.id).with_for_update(key_share=True)
 )
 _OTHER_ADMINISTRATOR: Final = Statement(
     select(users.c.id)
@@ -57,7 +67,7 @@ _ERASABLE: Final = Statement(
 _ERASE: Final = Statement(
     update(users)
     .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
-    .values(name="", locale=None, erased_at=bindparam("now"))
+    .values(name="", locale=None, suspension_reason=None, last_login_at=None, erased_at=bindparam("now"))
 )
 _SUMMARIES: Final = Statement(
     select(users.c.id, users.c.name)
@@ -67,7 +77,18 @@ _SUMMARIES: Final = Statement(
 )
 
 
+_RECORD_LOGIN: Final = Statement(
+    update(users).where(users.c.id == bindparam("of_user")).values(last_login_at=bindparam("now"))
+)
 _COUNT: Final = Statement(select(func.count()).select_from(users).where(_LIVE))
+
+
+_RELEASED: Final = {
+    "external_id": None,
+    "suspended_until": None,
+    "suspension_reason": None,
+    "deletion_due_at": None,
+}
 
 
 def count_users(connection: Connection) -> int:
@@ -82,8 +103,19 @@ class UserService:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def create(self, connection: Connection, name: str, kind: UserType = UserType.USER) -> User:
-        """Create an active user."""
+    def create(
+        self,
+        connection: Connection,
+        name: str,
+        kind: UserType = UserType.USER,
+        *,
+        external_id: str | None = None,
+    ) -> User:
+        """Create an active user.
+
+        Raises:
+            CredentialTaken: another user has the external id.
+        """
         now = self._clock.now()
         user = User(
             id=new_id(),
@@ -93,8 +125,11 @@ class UserService:
             created_at=now,
             updated_at=now,
             revision=now,
+            external_id=external_id,
         )
-        _ADD.execute(connection, USER.values(user))
+        with _unique_external_id(connection, external_id):
+            _ADD.execute(connection, USER.values(user))
+        user_index.note_changed(connection, user.id)
         return user
 
     def get(self, connection: Connection, user_id: str) -> User:
@@ -120,19 +155,30 @@ class UserService:
 
     def locales_of(self, connection: Connection, user_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the locales that users have chosen. The statements are the same for no users."""
-        return tuple(user.locale for user in self.find(connection, user_ids) if user.locale)
+        # No user has the id "".
+        ids = tuple(user_ids) or ("",)
+        return tuple(user.locale for user in self.find(connection, ids) if user.locale)
 
     def has_administrator(self, connection: Connection) -> bool:
         """Return whether the server has an administrator, suspended or not."""
         return _ANY_ADMINISTRATOR.scalar(connection) is not None
 
     def lock_administrators(self, connection: Connection) -> None:
-        """Block other deletions of administrators until the transaction ends."""
+        """Block other changes that leave one administrator less until the transaction ends."""
         _LOCK_ADMINISTRATORS.all(connection)
 
     def has_other_administrator(self, connection: Connection, user_id: str) -> bool:
         """Return whether a user other than this one is an active administrator."""
         return _OTHER_ADMINISTRATOR.scalar(connection, {"user_id": user_id}) is not None
+
+    def require_other_administrator(self, connection: Connection, user: User) -> None:
+        """Require that the server has an active administrator other than the user.
+
+        Raises:
+            LastAdministrator: the user is the last one.
+        """
+        if user.type == UserType.ADMIN and not self.has_other_administrator(connection, user.id):
+            raise LastAdministrator("At least one administrator of the server must remain.")
 
     def erase(self, connection: Connection, deleted_before: int, limit: int) -> list[str]:
         """Erase the personal data of up to ``limit`` deleted users; return their ids.
@@ -142,14 +188,6 @@ class UserService:
         user_ids = _ERASABLE.scalars(connection, {"before": deleted_before, "limit": limit})
         _ERASE.execute(connection, {"user_ids": user_ids, "now": self._clock.now()})
         return user_ids
-
-    def page(
-        self, connection: Connection, paging: Paging, conditions: Sequence[ColumnElement[bool]] = ()
-    ) -> Page[User]:
-        """Return a page of the users who meet all conditions, oldest first."""
-        query = select(users).where(_LIVE, *conditions).order_by(users.c.created_at, users.c.id)
-        count = select(func.count()).select_from(users).where(_LIVE, *conditions)
-        return select_page(connection, query, count, paging, USER)
 
     def change(
         self, connection: Connection, user_id: str, revision: int | None = None, **values: Any
@@ -162,6 +200,7 @@ class UserService:
         Raises:
             NotFound: there is no such user, or the user was deleted.
             RevisionConflict: the user has another revision.
+            CredentialTaken: another user has the external id.
         """
         # Locked: without a revision, a concurrent change of the same user must not refuse this one.
         user = _LOCKED.first(connection, {"user_id": user_id})
@@ -172,17 +211,22 @@ class UserService:
         now = self._clock.now()
         changed = replace(user, **values, updated_at=now, revision=next_revision(user.revision, now))
         statement = update(users).where(users.c.id == user_id).values(USER.values(changed))
-        dynamic(statement).execute(connection)
+        with _unique_external_id(connection, values.get("external_id")):
+            dynamic(statement).execute(connection)
+        if (changed.name, changed.deleted_at) != (user.name, user.deleted_at):
+            user_index.note_changed(connection, user_id)
         return changed
 
     def delete(self, connection: Connection, user_id: str) -> None:
         """Mark a user as deleted; the row stays, because files refer to their owner.
 
+        The id in another system is released, so that another user can have it.
+
         Raises:
             NotFound: there is no such user.
         """
         status, now = UserStatus.DELETED.value, self._clock.now()
-        self.change(connection, user_id, status=status, deleted_at=now)
+        self.change(connection, user_id, status=status, deleted_at=now, **_RELEASED)
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
         """Return the ``included`` entries of users, including deleted ones, sorted by id."""
@@ -190,10 +234,30 @@ class UserService:
         return _SUMMARIES.all(connection, {"user_ids": unique_ids}) if unique_ids else []
 
 
+@contextmanager
+def _unique_external_id(connection: Connection, external_id: str | None) -> Iterator[None]:
+    """Convert the error of a statement that sets an external id that another user has."""
+    try:
+        # A savepoint: on PostgreSQL, a failed statement would otherwise abort the whole transaction.
+        with connection.begin_nested() if external_id else nullcontext():
+            yield
+    except IntegrityError as error:
+        raise CredentialTaken.of_field("externalId", "taken", CredentialTaken.message) from error
+
+
 def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:
     """Return the SQL expression for the type of an active user, NULL for any other user."""
     active = users.c.status == UserStatus.ACTIVE.value
     return select(users.c.type).where(users.c.id == user_id, active).scalar_subquery()
+
+
+def record_login(user_id: str, now: int) -> Change:
+    """Return the change that stores the time of a login.
+
+    It waits for other changes of the user, so it comes after the lock of the logins, and before the lock
+    of the audit chain.
+    """
+    return Change(_RECORD_LOGIN, {"of_user": user_id, "now": now})
 
 
 def lock_logins(connection: Connection, user_id: str, *, shared: bool = False) -> None:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from datetime import timedelta
 from functools import cached_property
 
 from strongroom.activity.audit.service import AuditListing
+from strongroom.activity.audit.services import AuditServices
 from strongroom.activity.notifications.services import NotificationServices
 from strongroom.clock import DAY
+from strongroom.identity.users.account_links import AccountLinks
+from strongroom.identity.users.consents import Consents, Terms
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
@@ -16,9 +20,14 @@ from strongroom.identity.users.password_hashing import PasswordHasher
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
+from strongroom.identity.users.suspension_ends import SuspensionEnds
+from strongroom.identity.users.user_exports import user_exports
+from strongroom.identity.users.user_reindexing import UserReindexing
+from strongroom.plugin_api.exports import UserExport
+from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.password_schemes import NewPasswordScheme, PasswordScheme
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, UserEraser
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
 
 
 class UserServices(ServiceGroup):
@@ -27,10 +36,15 @@ class UserServices(ServiceGroup):
     def __init__(self, base: BaseServices, group: Groups) -> None:
         super().__init__(base, group)
         self._notifications = group(NotificationServices)
+        self._audit = group(AuditServices).audit
 
     @cached_property
     def users(self) -> UserService:
         return UserService(self._clock)
+
+    @cached_property
+    def suspension_ends(self) -> SuspensionEnds:
+        return SuspensionEnds(self._database, self._clock, self._audit)
 
     @cached_property
     def hasher(self) -> PasswordHasher:
@@ -39,6 +53,7 @@ class UserServices(ServiceGroup):
         return PasswordHasher(
             own,
             imported,
+            fingerprint=self._base.keys.fingerprint,
             max_concurrent=advanced.max_concurrent_hashes,
             queue_length=advanced.hash_queue,
             watch=metrics.hashing if metrics else nullcontext,
@@ -64,8 +79,22 @@ class UserServices(ServiceGroup):
         return CredentialService(self._database, self._clock, self.hasher, region)
 
     @cached_property
+    def account_links(self) -> AccountLinks:
+        return AccountLinks(self._database, self._clock)
+
+    @cached_property
+    def consents(self) -> Consents:
+        pages, users = self._settings.pages, self._settings.users
+        terms = Terms(pages.terms_version, pages.terms_url, pages.privacy_url, users.require_terms)
+        return Consents(self._clock, terms, self._audit)
+
+    @cached_property
     def resolver(self) -> IdentityResolver:
         return IdentityResolver(self.users, self.credentials, self._settings.users.registration)
+
+    @cached_property
+    def reindexing(self) -> UserReindexing:
+        return UserReindexing(self._database)
 
     @cached_property
     def user_locales(self) -> UserLocales:
@@ -93,5 +122,15 @@ class UserServices(ServiceGroup):
         """The list of audit records, which is here because it has the names of users."""
         return AuditListing(self._database, self.users)
 
-    def register_user_erasers(self) -> Iterable[UserEraser]:
-        return [self.plugin_values.remove_all]
+    def register_jobs(self) -> Iterable[Job]:
+        ends = self.suspension_ends
+        return [Job("reinstate_users", timedelta(minutes=1), lambda _: ends.reinstate_due())]
+
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self.account_links.deactivate, self.plugin_values.deactivate]
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"links that set a password": self.account_links.prune}
+
+    def register_user_exports(self) -> Iterable[UserExport]:
+        return user_exports(self._database)

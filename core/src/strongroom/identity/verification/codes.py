@@ -1,8 +1,9 @@
 """Verification codes: stored as hashes, bound to a recipient and a purpose, valid for one use."""
 
+import hmac
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -17,7 +18,9 @@ from sqlalchemy import (
     and_,
     bindparam,
     insert,
+    or_,
     select,
+    tuple_,
     update,
 )
 
@@ -32,6 +35,8 @@ from strongroom.foundation.errors import CodeInvalid, TooManyRequests
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.limits.service import Allowance, Count, Counters, RateLimits
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.users.models import credentials
+from strongroom.plugin_api.deactivation import Deactivation
 from strongroom.plugin_api.login import Credential, VerificationCode
 
 verification_codes: Final = Table(
@@ -58,6 +63,7 @@ ATTEMPTS: Final = 5
 """Wrong guesses per code. A new code for the same device shares the count, so it does not reset it."""
 
 _DIGITS: Final = 6
+_LINK_SECRET_LENGTH: Final = 32  # hexadecimal digits: 128 bits
 _BY_CODE: Final = "code-attempts"
 _BY_RECIPIENT: Final = "code-recipient-attempts"
 _BY_ADDRESS: Final = "code-unknown"
@@ -68,7 +74,11 @@ _SENT_TO: Final = and_(
     _CODES.recipient_kind == bindparam("recipient_kind"), _CODES.recipient == bindparam("recipient")
 )
 _UNUSED: Final = _CODES.consumed_at.is_(None)
-_MATCHES: Final = and_(_CODES.id == bindparam("code_id"), _CODES.code_hash == bindparam("code_hash"))
+_MATCHES: Final = and_(
+    _CODES.id == bindparam("code_id"),
+    # The secret of the link is derived from the id, so no column has it. It counts on one device only.
+    or_(_CODES.code_hash == bindparam("code_hash"), _CODES.device_hash == bindparam("link_device")),
+)
 _ADD: Final = Statement(insert(verification_codes))
 _RECIPIENTS: Final = Statement(
     select(_CODES.id, _CODES.recipient_kind, _CODES.recipient).where(
@@ -92,6 +102,31 @@ _CONSUME: Final = Statement(
     .values(consumed_at=bindparam("now"))
 )
 _RESTORE: Final = Statement(update(verification_codes).where(_MATCHES).values(consumed_at=None))
+_VOID_OF_USER: Final = Statement(
+    update(verification_codes)
+    .where(
+        tuple_(_CODES.recipient_kind, _CODES.recipient).in_(
+            select(credentials.c.kind, credentials.c.value).where(
+                credentials.c.user_id == bindparam("of_user")
+            )
+        ),
+        _UNUSED,
+    )
+    .values(consumed_at=bindparam("now"))
+)
+# One challenge of a login per device and recipient; other purposes may need two codes at a time, such as
+# unbinding both contacts. Other devices have their own, so that a client cannot
+# make the codes of another one invalid.
+_VOID_FORMER: Final = Statement(
+    update(verification_codes)
+    .where(
+        _CODES.purpose == bindparam("of_purpose"),
+        _SENT_TO,
+        _CODES.device_hash == bindparam("of_device"),
+        _UNUSED,
+    )
+    .values(consumed_at=bindparam("now"))
+)
 _VOID: Final = Statement(
     update(verification_codes).where(_SENT_TO, _UNUSED).values(consumed_at=bindparam("now"))
 )
@@ -109,11 +144,20 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewCode:
-    """A new code. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """A new code. ``expires_at`` is in milliseconds since the Unix epoch.
+
+    Args:
+        link_secret: the secret of a link in the same message; using one of both makes both invalid.
+    """
 
     id: str
     code: str = field(repr=False)
+    link_secret: str = field(repr=False)
     expires_at: int
+
+
+_Presented = dict[str, str]
+ProofListener = Callable[[Connection, Credential], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +182,8 @@ class CodeService:
 
     Args:
         rates: counts ids that were never issued.
+        on_proof: called, in the transaction that uses up a right code, with its recipient. Codes for
+            ``register`` prove nothing about the user who has the recipient already.
     """
 
     def __init__(
@@ -148,6 +194,7 @@ class CodeService:
         counters: Counters,
         rates: RateLimits,
         limits: GuessLimits,
+        on_proof: ProofListener,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -155,11 +202,12 @@ class CodeService:
         self._counters = counters
         self._rates = rates
         self._limits = limits
+        self._on_proof = on_proof
 
     def create(
         self, connection: Connection, recipient: Credential, purpose: Purpose, device: str
     ) -> NewCode:
-        """Create a code. The caller sends it to the recipient only.
+        """Create a code; one for a login replaces the former one of the device. The caller sends it.
 
         Args:
             recipient: the address or number that it is sent to.
@@ -168,14 +216,18 @@ class CodeService:
         """
         now = self._clock.now()
         code = f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}}"
-        new = NewCode(new_id(), code, now + LIFETIME)
+        code_id, device_hash = new_id(), self._device_hash(device)
+        new = NewCode(code_id, code, self._link_secret(code_id), now + LIFETIME)
+        sent_to = {"recipient_kind": recipient.kind, "recipient": recipient.value}
+        of = {"of_purpose": purpose.value, "of_device": device_hash}
+        if purpose is Purpose.LOGIN:
+            _VOID_FORMER.execute(connection, {**sent_to, **of, "now": now})
         row = {
             "id": new.id,
-            "recipient_kind": recipient.kind,
-            "recipient": recipient.value,
+            **sent_to,
             "purpose": purpose.value,
             "code_hash": self._hash(new.id, code),
-            "device_hash": self._keys.hash("code-device", device),
+            "device_hash": device_hash,
             "created_at": now,
             "expires_at": new.expires_at,
             "consumed_at": None,
@@ -215,12 +267,17 @@ class CodeService:
         """Make used codes valid again, after the operation that they were used for has failed."""
         with self._database.write() as connection:
             for code in codes:
-                _RESTORE.execute(connection, self._named(code))
+                _RESTORE.execute(connection, self._presented(code))
 
     def void(self, connection: Connection, recipient: Credential) -> None:
         """Invalidate all open codes that were sent to a recipient."""
         sent_to = {"recipient_kind": recipient.kind, "recipient": recipient.value}
         _VOID.execute(connection, {**sent_to, "now": self._clock.now()})
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Invalidate all open codes that were sent to contacts of a user."""
+        if ended.is_of_account:
+            _VOID_OF_USER.execute(connection, {"of_user": ended.user_id, "now": self._clock.now()})
 
     def spend(
         self,
@@ -228,8 +285,10 @@ class CodeService:
         recipient: Credential,
         purpose: Purpose,
         address: str | None = None,
+        *,
+        device: str | None = None,
     ) -> bool:
-        """Use up a code; return whether it was right.
+        """Use up a code, or the secret of the link in its message; return whether it was right.
 
         A guess is counted before it is evaluated, so parallel guesses cannot exceed the limit.
 
@@ -237,6 +296,8 @@ class CodeService:
             recipient: the required recipient of the code.
             purpose: the required purpose of the code.
             address: the client's address, which is charged for unknown ids; ``None``: no charge.
+            device: the client's device; the secret of a link counts if it is the one that requested the
+                code. ``None``: only the code counts.
 
         Raises:
             TooManyRequests: too many wrong codes were tried.
@@ -247,13 +308,17 @@ class CodeService:
         if attempts is None:
             self._count_unknown(code, address)
             return False
+        presented = self._presented(code, device)
         with self._database.write() as connection:
-            return self._evaluate(connection, code, recipient, f"{purpose}:{attempts}")
+            is_right = self._evaluate(connection, presented, recipient, f"{purpose}:{attempts}")
+            if is_right and purpose is not Purpose.REGISTER:
+                self._on_proof(connection, recipient)
+            return is_right
 
     def _count_unknown(self, code: VerificationCode, address: str | None) -> None:
         with self._database.read() as connection:
             # A client that repeats a right code after its use is not guessing.
-            is_guess = not self._is_right(connection, code)
+            is_guess = not self._is_right(connection, self._presented(code))
         if is_guess and address is not None:
             subject = network_of(address)
             self._rates.spend(Allowance(_BY_ADDRESS, subject, self._limits.unknown_per_address))
@@ -274,7 +339,7 @@ class CodeService:
         return None if row is None else row.device_hash or code_id
 
     def _evaluate(
-        self, connection: Connection, code: VerificationCode, recipient: Credential, attempts: str
+        self, connection: Connection, presented: _Presented, recipient: Credential, attempts: str
     ) -> bool:
         # Both counters are incremented before the check and decremented if the code was right.
         name = f"{recipient.kind}:{recipient.value}"
@@ -283,10 +348,10 @@ class CodeService:
         by_recipient = self._counters.add_within(connection, _BY_RECIPIENT, name, window=DAY)
         self._refuse_spent(connection, by_code, ATTEMPTS)
         self._refuse_spent(connection, by_recipient, self._limits.per_recipient)
-        is_spent = self._consume(connection, code)
+        is_spent = self._consume(connection, presented)
         if is_spent:
             self._counters.reset(connection, _BY_CODE, subject)
-        elif self._is_right(connection, code):
+        elif self._is_right(connection, presented):
             # A parallel request has used the code, so this is not a wrong guess.
             self._counters.take_back(connection, _BY_CODE, subject)
         else:
@@ -301,14 +366,26 @@ class CodeService:
             wait = count.expires_at - self._clock.now()
             raise TooManyRequests(retry_after=max(1, math.ceil(wait / 1000)))
 
-    def _consume(self, connection: Connection, code: VerificationCode) -> bool:
-        return _CONSUME.execute(connection, {**self._named(code), "now": self._clock.now()}) == 1
+    def _consume(self, connection: Connection, presented: _Presented) -> bool:
+        return _CONSUME.execute(connection, {**presented, "now": self._clock.now()}) == 1
 
-    def _is_right(self, connection: Connection, code: VerificationCode) -> bool:
-        return _MATCH.scalar(connection, self._named(code)) is not None
+    def _is_right(self, connection: Connection, presented: _Presented) -> bool:
+        return _MATCH.scalar(connection, presented) is not None
 
-    def _named(self, code: VerificationCode) -> dict[str, str]:
-        return {"code_id": code.id, "code_hash": self._hash(code.id, code.code)}
+    def _presented(self, code: VerificationCode, device: str | None = None) -> _Presented:
+        """Return the parameters that match the code, or the secret of its link on this device."""
+        secret = self._link_secret(code.id).encode()
+        is_link = hmac.compare_digest(code.code.encode("utf-8", "replace"), secret)
+        # No device has the empty hash.
+        link_device = self._device_hash(device) if is_link and device is not None else ""
+        code_hash = self._hash(code.id, code.code)
+        return {"code_id": code.id, "code_hash": code_hash, "link_device": link_device}
+
+    def _link_secret(self, code_id: str) -> str:
+        return self._keys.hash("verification-link", code_id)[:_LINK_SECRET_LENGTH]
+
+    def _device_hash(self, device: str) -> str:
+        return self._keys.hash("code-device", device)
 
     def _expired(self) -> ColumnElement[bool]:
         return verification_codes.c.expires_at <= self._clock.now()

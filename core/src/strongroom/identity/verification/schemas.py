@@ -57,6 +57,13 @@ class CodeRequestSchema(Schema):
         load_default=None,
         metadata={"description": "For `register`, if only invited users can: the invitation's secret"},
     )
+    link = fields.Boolean(
+        load_default=False,
+        metadata={
+            "description": "For a login by e-mail: also send a link, which counts on this device only. "
+            "Ignored for others, and on servers without login pages"
+        },
+    )
 
 
 class SentCodeSchema(Schema):

@@ -1,7 +1,7 @@
 """Sends verification codes: requires a captcha and enforces the rate limits."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,12 +12,19 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import EMAIL
 from strongroom.identity.users.service import OPEN, UserService, require_open
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
-from strongroom.identity.verification.codes import LIFETIME, CodeService, Purpose
+from strongroom.identity.verification.codes import LIFETIME, CodeService, NewCode, Purpose
+from strongroom.identity.verification.links import CodeLinks
 from strongroom.plugin_api.login import Client, Credential
 
 _MINUTE: Final = 60_000
+_OF_USERS: Final = (Purpose.LOGIN, Purpose.RESET_PASSWORD)
+_WITH_LINK: Final = "login-link"
+"""The occasion of a message with a login code and its link."""
+_OF_KNOWN: Final = "register-known"
+"""The occasion of a message with a code for registration to an address of a user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +54,36 @@ class OfferedCodes:
     """The purposes of codes that the configuration enables.
 
     Args:
-        login_kinds: the kinds of recipients that can log in with a code; ``None``: all kinds.
+        login_kinds: the kinds of recipients that login methods declare to accept codes of.
         registration: the mode of ``[users] registration``.
+        accepts_others: whether a login method declares no kinds; it may accept codes of any recipient.
+        registering_kinds: the kinds of recipients whose first login creates a user, if registration is
+            open.
     """
 
-    login_kinds: frozenset[str] | None
+    login_kinds: frozenset[str]
     registration: str
+    accepts_others: bool = False
+    registering_kinds: frozenset[str] = frozenset()
+
+    def kinds(self, purpose: Purpose) -> frozenset[str]:
+        """Return the kinds of recipients that a purpose is known to accept."""
+        return self.login_kinds if purpose is Purpose.LOGIN else frozenset(CHANNELS)
+
+    def is_usable(self, recipient: Credential, purpose: Purpose, *, is_bound: bool) -> bool:
+        """Return whether a code could have an effect, so that strangers get no useless messages.
+
+        Args:
+            is_bound: whether a user holds the recipient.
+        """
+        if is_bound or purpose not in _OF_USERS:
+            return True
+        registers = self.accepts_others or recipient.kind in self.registering_kinds
+        return purpose is Purpose.LOGIN and self.registration == OPEN and registers
 
     def required(self, kind: str) -> set[Purpose]:
         """Return the purposes for which the configuration requires codes to a kind of recipient."""
-        login = {Purpose.LOGIN} if kind in (self.login_kinds or ()) else set[Purpose]()
+        login = {Purpose.LOGIN} if kind in self.login_kinds else set[Purpose]()
         return login | ({Purpose.REGISTER} if self.registration == OPEN else set())
 
     def require(self, recipient: Credential, purpose: Purpose, *, is_invited: bool = False) -> None:
@@ -70,7 +97,7 @@ class OfferedCodes:
         """
         if purpose is Purpose.REGISTER:
             require_open(self.registration, is_invited=is_invited)
-        if purpose is not Purpose.LOGIN or self.login_kinds is None:
+        if purpose is not Purpose.LOGIN or self.accepts_others:
             return
         if not self.login_kinds:
             raise NotImplementedHere("Login by verification code is not enabled on this server.")
@@ -109,6 +136,11 @@ class CodeSending:
         """Send codes for registration to invited users if only they can register."""
         self._is_invited = check
 
+    def recipients(self, purpose: Purpose) -> frozenset[str]:
+        """Return the kinds of recipients that can get a code of a purpose."""
+        kinds = self._offered.kinds(purpose)
+        return frozenset(kind for kind in kinds if self._messages.can_send_to(kind, purpose.value))
+
     def send(
         self,
         text: str,
@@ -117,10 +149,16 @@ class CodeSending:
         client: Client,
         languages: Sequence[str] = (),
         invitation: str | None = None,
+        *,
+        links: CodeLinks | None = None,
+        is_device_limited: bool = True,
     ) -> SentCode:
         """Send a code to an e-mail address or a mobile number.
 
         The response is the same whether or not a user holds the address or number.
+
+        Args:
+            links: the URLs of links, if the message should have one; only e-mails for a login have.
 
         Raises:
             ValidationFailed: the text is neither, or no login method accepts codes sent there.
@@ -144,29 +182,49 @@ class CodeSending:
         if captcha is None:
             raise CaptchaRequired
         self._captchas.spend(captcha, client.address)
-        self._rates.spend(*self._allowances(recipient, client))
+        limited_device = device_of(client) if is_device_limited else None
+        self._rates.spend(*self._allowances(recipient, client, limited_device))
         with self._database.write() as connection:
             code = self._codes.create(connection, recipient, purpose, device_of(client))
             # The same statements for unknown recipients, so that the duration does not reveal them.
             holders = self._credentials.find_users(connection, [recipient])
             chosen = self._users.locales_of(connection, holders.values())
-        # Without a user there is no password to reset, so do not send a message to a stranger.
-        suppressed = purpose is Purpose.RESET_PASSWORD and not holders
-        parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
+        is_bound = bool(holders)
+        occasion, parameters = self._content(code, purpose, recipient, links, is_bound=is_bound)
+        usable = self._offered.is_usable(recipient, purpose, is_bound=is_bound)
         self._messages.send(
-            recipient, purpose.value, parameters, (*chosen, *languages), suppressed=suppressed
+            recipient, occasion, parameters, (*chosen, *languages), suppressed=not usable
         )
         return SentCode(code.id, code.expires_at, self._shortest_pause())
 
-    def _allowances(self, recipient: Credential, client: Client) -> list[Allowance]:
+    def _content(
+        self,
+        code: NewCode,
+        purpose: Purpose,
+        recipient: Credential,
+        links: CodeLinks | None,
+        *,
+        is_bound: bool,
+    ) -> tuple[str, dict[str, str]]:
+        """Return the occasion of the message, and its parameters."""
+        parameters = {"code": code.code, "minutes": str(LIFETIME // _MINUTE)}
+        # Only the owner of the mailbox learns it. A text message has no room for more than the code.
+        if is_bound and purpose is Purpose.REGISTER and recipient.kind == EMAIL:
+            return _OF_KNOWN, parameters
+        url = links.of(code) if links and purpose is Purpose.LOGIN and recipient.kind == EMAIL else None
+        if url is None or not self._messages.can_send(_WITH_LINK, recipient):
+            return purpose.value, parameters
+        return _WITH_LINK, {**parameters, "link": url}
+
+    def _allowances(
+        self, recipient: Credential, client: Client, device: str | None
+    ) -> Iterator[Allowance]:
         limits = self._limits
-        return [
-            Allowance("code-device", device_of(client), limits.code_per_device),
-            Allowance(
-                "code-recipient", f"{recipient.kind}:{recipient.value}", limits.code_per_recipient
-            ),
-            Allowance("code-address", network_of(client.address), limits.code_per_address),
-        ]
+        if device is not None:
+            yield Allowance("code-device", device, limits.code_per_device)
+        name = f"{recipient.kind}:{recipient.value}"
+        yield Allowance("code-recipient", name, limits.code_per_recipient)
+        yield Allowance("code-address", network_of(client.address), limits.code_per_address)
 
     def _shortest_pause(self) -> int:
         """Return the minimum number of seconds until another code can be sent."""

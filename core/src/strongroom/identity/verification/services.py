@@ -1,16 +1,19 @@
 """The services of captchas and codes."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 from strongroom.activity.notifications.service import CHANNELS, Senders
 from strongroom.activity.notifications.services import NotificationServices
+from strongroom.foundation.plugins.selection import ExtensionSpec
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.identity.verification.service import CodeSending, OfferedCodes
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
 
 logger = logging.getLogger(__name__)
 
@@ -34,15 +37,26 @@ class VerificationServices(ServiceGroup):
     def codes(self) -> CodeService:
         base, limits = self._base, self._settings.limits
         guesses = GuessLimits(limits.wrong_codes_per_recipient_daily, limits.unknown_codes_per_address)
-        return CodeService(base.database, base.clock, base.keys, base.counters, base.rates, guesses)
+        return CodeService(
+            base.database,
+            base.clock,
+            base.keys,
+            base.counters,
+            base.rates,
+            guesses,
+            self._user_services.credentials.verify,
+        )
 
     @cached_property
     def _offered_codes(self) -> OfferedCodes:
-        kinds = [choice.extension.code_recipients for choice in self._base.selection.login_methods]
-        declared = [kind for kind in kinds if kind is not None]
-        # A login method that declares no kinds may accept codes of any recipient, so none is excluded.
-        login_kinds = frozenset[str]().union(*declared) if len(declared) == len(kinds) else None
-        return OfferedCodes(login_kinds, self._settings.users.registration)
+        methods = self._base.selection.login_methods
+        registering = [choice for choice in methods if choice.extension.registers(choice.options)]
+        return OfferedCodes(
+            _recipients(methods),
+            self._settings.users.registration,
+            accepts_others=any(choice.extension.code_recipients is None for choice in methods),
+            registering_kinds=_recipients(registering),
+        )
 
     @cached_property
     def code_sending(self) -> CodeSending:
@@ -59,8 +73,16 @@ class VerificationServices(ServiceGroup):
             self._notifications.messages,
         )
 
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self.codes.deactivate]
+
     def register_prune_steps(self) -> Mapping[str, PruneStep]:
         return {"captchas": self.captchas.prune, "verification codes": self.codes.prune}
+
+
+def _recipients(methods: Iterable[ExtensionSpec[LoginMethod[Any]]]) -> frozenset[str]:
+    """Return the kinds of recipients whose codes the methods declare to accept."""
+    return frozenset[str]().union(*(choice.extension.code_recipients or () for choice in methods))
 
 
 def _require_codes(base: BaseServices, senders: Senders, offered: OfferedCodes) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Final
 from strongroom.foundation import errors
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
 from strongroom.identity.verification.codes import Purpose
+from strongroom.identity.verification.links import CodeLinks
 from strongroom.identity.verification.schemas import (
     CaptchaRequestSchema,
     CodeRequestSchema,
@@ -12,7 +13,8 @@ from strongroom.identity.verification.schemas import (
     SentCodeSchema,
 )
 from strongroom.identity.verification.service import CodeSending, SentCode, new_device_id
-from strongroom.web.http.access import Access
+from strongroom.plugin_api.authentication import Scope
+from strongroom.web.http.access import Access, administers_by_key
 from strongroom.web.http.request import client, get_service, languages
 from strongroom.web.http.routing import Blueprint
 
@@ -56,6 +58,8 @@ def create_captcha(**_: Any) -> tuple[IssuedCaptcha, int, Headers]:
         errors.InvitationRequired,
         errors.TooManyRequests,
         errors.NotImplementedHere,
+        errors.TokenInvalid,
+        errors.Forbidden,
     ),
     request_headers=(_DEVICE,),
     response_headers=(_DEVICE,),
@@ -65,7 +69,8 @@ def send_verification_code(body: dict[str, Any]) -> tuple[SentCode, int, Headers
 
     The response is the same whether or not a user holds the recipient. A code that could not be used,
     or that no sender can send, is refused before the request counts against the limits. Without
-    `X-Device-Id`, clients with the same address and User-Agent count as one device.
+    `X-Device-Id`, clients with the same address and User-Agent count as one device. An access
+    key with `users:write`, of an administrator or a service account, has no limit per device.
     """
     captcha = body["captcha"]
     sent = get_service(CodeSending).send(
@@ -75,6 +80,8 @@ def send_verification_code(body: dict[str, Any]) -> tuple[SentCode, int, Headers
         client(),
         languages(),
         body["invitation"],
+        links=get_service(CodeLinks) if body["link"] else None,
+        is_device_limited=not administers_by_key(Scope.USERS_WRITE),
     )
     return sent, 201, _device_headers()
 

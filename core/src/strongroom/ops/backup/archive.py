@@ -306,6 +306,7 @@ EPHEMERAL: Final = frozenset(
         "rate_events",
         "blob_holds",
         "jobs",
+        "plugin_leases",
     }
 )
 """Tables with short-lived rows. Restoring them would revive codes that were used after the backup."""

@@ -28,6 +28,7 @@ from strongroom.foundation.database.upgrade import NewerSchema, upgrade
 from strongroom.foundation.secret_keys import SecretKeys, create_private_file
 from strongroom.identity.sessions.models import authorizations
 from strongroom.identity.sessions.signing_keys import create_key_file
+from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.ops.backup.archive import (
     KEYS,
     ROWS,
@@ -105,8 +106,9 @@ class Restoration:
             # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
             self._void(connection, manifest, keep_sessions=keep_sessions)
-        # Archives have no index of names.
+        # Archives have no index of names and of users.
         NameReindexing(self._database).run()
+        UserReindexing(self._database).run()
         # After the commit, because the owner marker contains the new database id.
         self._take_storages(manifest)
         return manifest

@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -18,9 +18,13 @@ from strongroom.foundation.database.plugin_tables import AllTables, left_tables,
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.models import JobState
 from strongroom.foundation.plugins.manager import PluginError
+from strongroom.identity.users.bulk import count_other_values, unknown_schemes
+from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.ops.observability.doctor import CheckResult, failed, ok, warning
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.scanning import ContentScanner, ScannerUnavailable
+from strongroom.web.http.template_copies import TemplateCopies
 
 _SCAN_WAIT: Final = 60 * 60 * 1000
 """Milliseconds that a file may wait for its scan without a warning."""
@@ -53,6 +57,26 @@ class EventsCheck:
             yield ok(part, f"delivered to {', '.join(sinks) or 'no sink'}")
 
 
+class TemplateCopiesCheck:
+    """Reports copies of templates whose originals have changed.
+
+    Args:
+        copies: those of the deployment; ``None`` without a folder for them.
+    """
+
+    def __init__(self, copies: TemplateCopies | None) -> None:
+        self._copies = copies
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding per stale copy."""
+        for name in self._copies.stale() if self._copies else ():
+            yield warning(
+                "pages.templates",
+                f"{name} is a copy of another version of the template",
+                f"copy it again by `strongroom pages copy {name}`, and repeat your changes",
+            )
+
+
 class NameIndexCheck:
     """Compares the number of indexed names with the number of files and folders."""
 
@@ -69,6 +93,22 @@ class NameIndexCheck:
             )
         else:
             yield ok("search", "the index has the names of all files and folders")
+
+
+class UserIndexCheck:
+    """Looks for users who are not in the index of searches."""
+
+    def __init__(self, reindexing: UserReindexing) -> None:
+        self._reindexing = reindexing
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield one finding."""
+        _, missing = self._reindexing.count()
+        if missing:
+            # As with nodes: servers of the version before create users without it.
+            yield warning("users", f"searches miss {missing} users", "run: strongroom users reindex")
+        else:
+            yield ok("users", "the index of searches has all users")
 
 
 class ScannersCheck:
@@ -144,6 +184,70 @@ class PluginTablesCheck:
                 f"is not enabled, but has tables, which backups leave out: {', '.join(names)}",
                 "enable it again, or drop its tables",
             )
+
+
+class ImportedPasswordsCheck:
+    """Compares the schemes of imported passwords with those that are enabled.
+
+    Args:
+        schemes: the names of the schemes of the enabled plugins.
+    """
+
+    def __init__(self, database: Database, schemes: Collection[str]) -> None:
+        self._database = database
+        self._schemes = schemes
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding for each scheme that passwords have and no enabled plugin knows."""
+        with self._database.read() as connection:
+            unknown = unknown_schemes(connection, self._schemes)
+        for scheme, count in unknown:
+            yield warning(
+                f"passwords.{scheme}",
+                f"{count} imported passwords are refused: no enabled plugin has their scheme",
+                "enable the plugin that has it, such as password_schemes",
+            )
+
+
+class LoginMethodsCheck:
+    """Lets each login method that can tell report what the operator must correct."""
+
+    def __init__(self, methods: Iterable[LoginMethod[Any]]) -> None:
+        self._methods = [item for item in methods if type(item).faults is not LoginMethod.faults]
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding for each fault, and one for each method without any."""
+        for method in self._methods:
+            part = f"login.{method.name}"
+            try:
+                faults = list(method.faults())
+            except Exception as error:
+                faults = [f"failed: {type(error).__name__}"]
+            for fault in faults:
+                yield warning(part, fault, f"see [{part}]; until then, logins by it fail")
+            if not faults:
+                yield ok(part, "is configured")
+
+
+class LostCredentialsCheck:
+    """Looks for credentials that no login method can verify any more."""
+
+    def __init__(self, database: Database, methods: Iterable[LoginMethod[Any]]) -> None:
+        self._database = database
+        self._methods = tuple(methods)
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding for each kind that has such credentials."""
+        for method in self._methods:
+            for kind, prefixes in method.credential_prefixes().items():
+                with self._database.read() as connection:
+                    count = count_other_values(connection, kind, prefixes)
+                if count:
+                    yield warning(
+                        f"login.{method.name}",
+                        f"{count} credentials are of no configured part of it, so they log in no user",
+                        "restore the part, or its former name, in the configuration",
+                    )
 
 
 class JobsCheck:

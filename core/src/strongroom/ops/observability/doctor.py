@@ -11,7 +11,7 @@ from limits.storage import Storage
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from strongroom.activity.notifications.templates import TEMPLATES
+from strongroom.activity.notifications.composition import Composer
 from strongroom.clock import Clock
 from strongroom.content.storage.ownership import StorageOwnership
 from strongroom.content.storage.stores import fault_of
@@ -24,13 +24,12 @@ from strongroom.foundation.database.installation import is_own_secret
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import Unavailable
-from strongroom.foundation.ids import new_id
 from strongroom.foundation.locales import DEFAULT_LOCALE
 from strongroom.foundation.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.identity.users.service import OPEN
 from strongroom.ops.observability.clock_skew import DATABASE, NEWEST_RECORD, ClockSkew
 from strongroom.ops.observability.readiness import DISK_FULL, database_fault
-from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
+from strongroom.plugin_api.messages import DeliveryUncertain, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 
 
@@ -86,7 +85,7 @@ _PARAMETERS: Final = {"code": "000000", "minutes": "5"}
 
 
 def try_senders(
-    recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]]
+    recipient: str, senders: Mapping[str, Sequence[MessageSender[Any]]], composer: Composer
 ) -> Iterator[CheckResult]:
     """Send a test message, with a dummy code, by every sender of the recipient's channel."""
     channel = "email" if "@" in recipient else "sms"
@@ -95,14 +94,11 @@ def try_senders(
             f"messages.{channel}", "no sender is configured", f"configure one in messages.{channel}"
         )
     for sender in senders.get(channel, ()):
-        yield _try(sender, channel, recipient)
+        yield _try(sender, channel, recipient, composer)
 
 
-def _try(sender: MessageSender[Any], channel: str, recipient: str) -> CheckResult:
-    subject, text = TEMPLATES[_TEMPLATE].fill(_PARAMETERS)
-    message = Message(
-        new_id(), channel, recipient, _TEMPLATE, text, _PARAMETERS, subject, DEFAULT_LOCALE
-    )
+def _try(sender: MessageSender[Any], channel: str, recipient: str, composer: Composer) -> CheckResult:
+    message = composer.compose((channel, recipient), _TEMPLATE, DEFAULT_LOCALE, _PARAMETERS)
     part = f"messages.{sender.name}"
     try:
         reference = sender.send(message)

@@ -4,15 +4,24 @@ Every route that requires a caller admits tokens, and access keys as bearer toke
 Other ways to present an access key are the authenticators of plugins; a route admits them by name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Protocol
 
 from strongroom.foundation.caller import Caller, Identity, KeyUse
-from strongroom.foundation.errors import AmbiguousToken, Forbidden, KeyNotAdmitted, TokenRequired
+from strongroom.foundation.errors import (
+    AmbiguousToken,
+    Forbidden,
+    KeyNotAdmitted,
+    StrongroomError,
+    TokenRequired,
+    Unavailable,
+)
 from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX, Scope
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.authenticators import Authenticators
-from strongroom.web.http.request import client_address, current_environ, get_service, header
+from strongroom.web.http.request import CALLER, client_address, current_environ, get_service, header
 
 __all__ = [
     "TOKEN_HEADER",
@@ -20,18 +29,21 @@ __all__ = [
     "FactorGuard",
     "KeyAuthenticator",
     "TokenAuthenticator",
+    "administers_by_key",
     "authenticate",
     "carries_token",
     "current_identity",
+    "login_watch",
     "optional_identity",
     "own_id",
     "presented_token",
     "require_recent_factor",
     "require_verified_login",
+    "set_caller",
 ]
 
 TOKEN_HEADER: Final = "X-Access-Token"  # noqa: S105  the name of a header
-_CALLER: Final = "strongroom.caller"
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class TokenAuthenticator(Protocol):
@@ -97,6 +109,7 @@ def authenticate(
     admits: Sequence[str] = (),
     tenant_id: str | None = None,
     token: str | None = None,
+    impersonation: bool | None = None,
 ) -> Caller | None:
     """Verify the token or the access key of the request as far as the route requires it.
 
@@ -109,6 +122,8 @@ def authenticate(
         tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
             without one all keys that are limited to a tenant.
         token: the token or access key to verify; ``None``: the one that the request presents.
+        impersonation: whether impersonated users are admitted; ``None``: if the method is safe (RFC
+            9110, section 9.2.1).
 
     Returns:
         The user of the token or key, or ``None`` without any.
@@ -119,6 +134,7 @@ def authenticate(
         AmbiguousToken: the request has two different tokens.
         KeyNotAdmitted: the route admits no access keys.
         Forbidden: the route requires a server administrator, and the caller is none.
+        ImpersonationRefused: the user is impersonated, and the route does not admit it.
     """
     # A public route ignores tokens, so that an expired one does not prevent a new login.
     if token is None and access is not Access.PUBLIC:
@@ -135,13 +151,40 @@ def authenticate(
             raise KeyNotAdmitted
         authenticator = get_service(KeyAuthenticator)
         caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
-    current_environ()[_CALLER] = caller
+    caller.admits_impersonation = (
+        current_environ()["REQUEST_METHOD"] in SAFE_METHODS if impersonation is None else impersonation
+    )
+    set_caller(caller)
     if verify_login:
         identity = authenticator.identify(caller)
         authenticator.note_seen(caller)
         if access is Access.ADMIN and not identity.is_admin:
             raise Forbidden
     return caller
+
+
+def administers_by_key(scope: Scope) -> bool:
+    """Return whether a public route is called with an access key that administers the server.
+
+    Public routes ignore access tokens, because an expired one must not prevent a new login. A program
+    that presents an access key wants it to be checked.
+
+    Args:
+        scope: the scope that the key needs.
+
+    Raises:
+        StrongroomError: the key is wrong, or lacks the scope; see :func:`authenticate`.
+    """
+    token = presented_token()
+    if token is None or not token.startswith(ACCESS_KEY_PREFIX):
+        return False
+    authenticate(Access.OPTIONAL, scope=scope, token=token)
+    return current_identity().is_admin
+
+
+def set_caller(caller: Caller) -> None:
+    """Make a verified caller that of the request, in place of the one that a header presents."""
+    current_environ()[CALLER] = caller
 
 
 def require_verified_login(caller: Caller) -> None:
@@ -169,6 +212,27 @@ def require_recent_factor(caller: Caller) -> None:
         get_service(FactorGuard).require_factor(identity)
 
 
+def login_watch() -> Callable[[], bool] | None:
+    """Return a function that tells whether the caller may still act, or ``None`` without a caller.
+
+    It may be called after the request, while its response is sent.
+    """
+    caller: Caller | None = current_environ().get(CALLER)
+    return None if caller is None else partial(_is_valid, _authenticator_of(caller), caller)
+
+
+def _is_valid(authenticator: "TokenAuthenticator | KeyAuthenticator", caller: Caller) -> bool:
+    try:
+        # A copy, because the identity of this caller was verified before.
+        authenticator.identify(replace(caller))
+    except Unavailable:
+        # A database that is away ends no response that has begun.
+        return True
+    except StrongroomError:
+        return False
+    return True
+
+
 def current_identity() -> Identity:
     """Return the caller of a route that requires a token, with a verified login."""
     identity = optional_identity()
@@ -179,7 +243,7 @@ def current_identity() -> Identity:
 
 def optional_identity() -> Identity | None:
     """Return the caller, or ``None`` if the request has no token."""
-    caller: Caller | None = current_environ().get(_CALLER)
+    caller: Caller | None = current_environ().get(CALLER)
     if caller is None:
         return None
     return caller.identity or _authenticator_of(caller).identify(caller)
@@ -187,13 +251,13 @@ def optional_identity() -> Identity | None:
 
 def presented_user_id() -> str | None:
     """Return the user of the token in the request, whose login is perhaps revoked, or ``None``."""
-    caller: Caller | None = current_environ().get(_CALLER)
+    caller: Caller | None = current_environ().get(CALLER)
     return None if caller is None else str(caller.user_id)
 
 
 def own_id(user_id: str) -> str:
     """Resolve ``me`` in a path to the calling user's id; return any other id unchanged."""
-    return str(current_environ()[_CALLER].user_id) if user_id == "me" else user_id
+    return str(current_environ()[CALLER].user_id) if user_id == "me" else user_id
 
 
 def presented_token() -> str | None:

@@ -5,10 +5,11 @@ Conditions and ranges: RFC 9110, sections 13 and 14. Names: RFC 6266. Digests: R
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import lru_cache
+from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from werkzeug.http import http_date
 from strongroom.foundation.text_direction import without_direction
 from strongroom.plugin_api.files import BeforeSending, Sending
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.web.http.access import login_watch
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.conditions import (
     MultipartRanges,
@@ -41,6 +43,9 @@ HeaderList = list[tuple[str, str]]
 
 IN_ONE_PIECE: Final = 64 * 1024
 """The maximum size, in bytes, of content that is read before the response begins."""
+
+WATCH_SECONDS: Final = 1.0
+"""How often the login is verified again while a body is sent."""
 
 _SANDBOX = "default-src 'none'; sandbox"
 
@@ -152,20 +157,20 @@ def _part(content: Content, span: Span, headers: HeaderList) -> Response:
 def _parts(content: Content, spans: list[Span], headers: HeaderList) -> Response:
     multipart = MultipartRanges(spans, content.size, content.content_type)
 
-    def body() -> Iterator[bytes]:
+    def body() -> Generator[bytes, None, None]:
         for head, span in multipart.parts:
             yield head
             yield from pieces(content.open(span.start, span.length))
         yield multipart.tail
 
-    sent = [b"".join(body())] if multipart.length <= IN_ONE_PIECE else body()
+    sent = [b"".join(body())] if multipart.length <= IN_ONE_PIECE else _while_valid(body())
     return _response(sent, 206, multipart.media_type, multipart.length, headers)
 
 
 def _body(content: Content, start: int, length: int) -> Iterable[bytes]:
     stream = content.open(start, length)
     if length > IN_ONE_PIECE:
-        return pieces(stream)
+        return _while_valid(pieces(stream))
     # Read before the response begins, so that a failure is an error response. The gateway sends a list
     # without occupying a thread.
     with stream as chunks:
@@ -195,13 +200,35 @@ def check_sending(response: Response, before: BeforeSending, size: int) -> Respo
     return response
 
 
-def pieces(stream: ByteStream) -> Iterator[bytes]:
+def _while_valid(body: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
+    """Return the chunks of a body, which ends early once the caller's login or key has ended.
+
+    The client detects it, because the body is shorter than its Content-Length.
+    """
+    is_valid = login_watch()
+    return body if is_valid is None else _watched(body, is_valid)
+
+
+def _watched(
+    body: Generator[bytes, None, None], is_valid: Callable[[], bool]
+) -> Generator[bytes, None, None]:
+    due = monotonic() + WATCH_SECONDS
+    with closing(body):
+        for chunk in body:
+            if monotonic() >= due:
+                if not is_valid():
+                    return
+                due = monotonic() + WATCH_SECONDS
+            yield chunk
+
+
+def pieces(stream: ByteStream) -> Generator[bytes, None, None]:
     """Open a stream and return its chunks. It is closed after the last chunk, or with the iterator."""
     # Opened eagerly, so that a failure can still produce an error response.
     stack = ExitStack()
     chunks = stack.enter_context(stream)
 
-    def generate() -> Iterator[bytes]:
+    def generate() -> Generator[bytes, None, None]:
         with stack:
             yield from chunks
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 
-from flask import Flask
+import flask
 from marshmallow import Schema, fields
 from werkzeug.exceptions import HTTPException
 
@@ -13,6 +13,7 @@ from strongroom.foundation.logs import ErrorLog
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.authenticators import current_challenges
+from strongroom.web.http.error_pages import error_page, is_navigation, offers_pages
 from strongroom.web.http.languages import response_locale, translator
 from strongroom.web.http.parsing import Timestamp
 from strongroom.web.http.request import request_id
@@ -74,31 +75,47 @@ class ErrorSchema(Schema):
         keys=fields.String(),
         metadata={"description": "Only with `error.second-factor-enrolment-required`"},
     )
+    consent = fields.Dict(
+        keys=fields.String(),
+        metadata={
+            "description": "Only with `error.terms-not-accepted`: `version`, `termsUrl`, `privacyUrl`, "
+            "and `id` and `expiresAt` if a login can continue"
+        },
+    )
     hold = fields.Nested(HoldReasonSchema, metadata={"description": "Only with `error.held`"})
     retainedUntil = Timestamp(metadata={"description": "Only with `error.retained`"})
 
 
-def register_error_handlers(app: Flask) -> None:
+def register_error_handlers(app: flask.Flask) -> None:
     """Convert every exception of a request to an error response."""
-    app.register_error_handler(ApiError, error_response)
+    app.register_error_handler(ApiError, _respond)
     app.register_error_handler(errors.Unavailable, _unavailable)
     app.register_error_handler(StorageUnavailable, _storage_unavailable)
     app.register_error_handler(StorageFull, _storage_full)
     unexpected = ErrorLog(logger)
 
-    def internal_error(error: Exception) -> Response:
+    def internal_error(error: Exception) -> flask.Response:
         unexpected.log(error, "Unexpected error in request %s", request_id())
-        return error_response(errors.InternalError())
+        return _respond(errors.InternalError())
 
-    def http_error(error: HTTPException) -> Response:
+    def http_error(error: HTTPException) -> flask.Response:
         return _client_error(error) or internal_error(error)
 
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(Exception, internal_error)
 
 
+def _respond(error: ApiError) -> flask.Response:
+    """Return the response to an error: a page for people who navigate, and JSON for programs."""
+    response = error_response(error)
+    if not offers_pages():
+        return response
+    response.headers["Vary"] = "Accept, Accept-Language"
+    return error_page(error, response) if is_navigation() else response
+
+
 def error_response(error: ApiError) -> Response:
-    """Return the response to an error, in the language of the client."""
+    """Return an error as JSON, in the language of the client."""
     locale = response_locale()
     body = error_json(error, request_id(), translator(locale))
     return json_response(body, error.status, {**_headers(error), **_language_headers(locale)})
@@ -135,32 +152,32 @@ def _bearer_challenge(error: ApiError) -> str:
     return challenge
 
 
-def _client_error(error: HTTPException) -> Response | None:
+def _client_error(error: HTTPException) -> flask.Response | None:
     """Return the response to a client error of Flask or Werkzeug, or ``None`` for a server error."""
     kind = _BY_STATUS.get(error.code or 500)
     if kind is None:
         return None
-    response = error_response(kind())
+    response = _respond(kind())
     if allow := dict(error.get_headers()).get("Allow"):
         response.headers["Allow"] = allow
     return response
 
 
-def _storage_full(error: StorageFull) -> Response:
+def _storage_full(error: StorageFull) -> flask.Response:
     logger.error("Storage full: %s (request %s)", error, request_id())
-    return error_response(errors.StorageFull())
+    return _respond(errors.StorageFull())
 
 
-def _storage_unavailable(error: StorageUnavailable) -> Response:
+def _storage_unavailable(error: StorageUnavailable) -> flask.Response:
     logger.warning("Storage unavailable: %s (request %s)", error, request_id())
-    return error_response(errors.Unavailable(retry_after=error.retry_after))
+    return _respond(errors.Unavailable(retry_after=error.retry_after))
 
 
-def _unavailable(error: errors.Unavailable) -> Response:
+def _unavailable(error: errors.Unavailable) -> flask.Response:
     # /readyz has details and is called every few seconds, so logging it would flood the log.
     if not error.details:
         logger.warning("Responded 503, raised by %s (request %s)", _origin(error), request_id())
-    return error_response(error)
+    return _respond(error)
 
 
 def _origin(error: Exception) -> str:

@@ -1,37 +1,76 @@
 """HTML pages: templates with a strict Content-Security-Policy, in the language of the browser.
 
-The templates of a package are in its folder ``templates``, and the texts in ``messages``: one TOML file
-per language, such as ``en.toml``, with a text for each key. ``{{ text("greeting", name=name) }}`` in a
-template is the text of the page's language, with ``{name}`` replaced. English is the default of each
-key. ``{% extends "strongroom/page.html" %}`` begins a page with the look of the server's own ones, whose
-blocks are ``title``, ``style``, ``main`` and ``script``.
+The templates of a package are in its folder ``templates``, and the texts in ``messages``: TOML files
+such as ``en.toml``, or ``account.en.toml`` for a part of the pages, with a text for each key.
+``{{ text("greeting", name=name) }}`` in a template is the text of the page's language, with ``{name}``
+replaced. English is the default of each key. ``{% extends "strongroom/page.html" %}`` begins a page in
+the design of the server, whose blocks are ``title``, ``style``, ``main`` and ``script``; the macros of
+``strongroom/parts.html`` are its parts.
 """
 
 import secrets
-import tomllib
-from collections.abc import Callable, Mapping
-from functools import cached_property, partial
-from importlib.resources import files
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import flask
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
-from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
-from strongroom.web.http.request import languages
+from strongroom.foundation.locales import locale_of
+from strongroom.web.http.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
+from strongroom.web.http.languages import page_languages
+from strongroom.web.http.page_texts import PageTexts
+from strongroom.web.http.request import get_service
+from strongroom.web.http.template_copies import SERVER, copies_of
 
 _POLICY: Final[Mapping[str, str]] = {
     "default-src": "'none'",
     "script-src": "'nonce-{nonce}'",
-    "style-src": "'nonce-{nonce}'",
+    "style-src": "'self' 'nonce-{nonce}'",
+    "img-src": "'self'",
+    "font-src": "'self'",
     "connect-src": "'self'",
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
     "form-action": "'none'",
 }
-"""The policy of a page with inline scripts and styles only."""
+"""The policy of a page with inline scripts, and with styles, pictures and fonts of the server."""
 
-Texts = Mapping[str, str]
+_OWN_PACKAGE: Final = "strongroom.web.http"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFrame:
+    """What ``strongroom/page.html`` and its parts show around a page, as ``strongroom`` in templates."""
+
+    design: PageDesign
+    language: str
+
+    @property
+    def name(self) -> str:
+        """The name of the product."""
+        return self.design.brand.name_in(self.language)
+
+    @property
+    def styles(self) -> Sequence[str]:
+        """The paths of the style sheets."""
+        return self.design.styles
+
+    @property
+    def languages(self) -> Sequence[LanguageChoice]:
+        """The other languages of the page."""
+        return language_choices(self.language)
+
+    @property
+    def links(self) -> Sequence[FrameLink]:
+        """The links of the footer."""
+        return self.design.links(self.language)
+
+    @property
+    def text(self) -> Callable[..., str]:
+        """The function that returns a text of the server by its key."""
+        return TEXTS.of(self.language)
 
 
 class Pages:
@@ -39,10 +78,14 @@ class Pages:
 
     Args:
         package: its name; it has the folders ``templates`` and, unless it has no texts, ``messages``.
+        owner: the folder of its templates among those that a deployment replaces.
     """
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, owner: str = SERVER) -> None:
         self._package = package
+        self._owner = owner
+        self._environments: dict[Path | None, Environment] = {}
+        self._texts = PageTexts(package)
 
     def render(
         self,
@@ -62,11 +105,15 @@ class Pages:
             language: the language that the user has chosen, which precedes those of the browser.
             values: the other variables of the template.
         """
-        locales = (language, *languages()) if language else languages()
-        language = locale_of(locales, known=self._catalogues.keys() | {DEFAULT_LOCALE})
+        locales = (language, *page_languages()) if language else page_languages()
+        language = locale_of(locales, known=self._texts.languages)
         nonce = secrets.token_urlsafe(16)
-        html = self._environment.get_template(template).render(
-            nonce=nonce, language=language, text=self._text_of(language), **values
+        variables = {"nonce": nonce, "language": language, "text": self._texts.of(language)}
+        design = get_service(PageDesign)
+        html = (
+            self._environment(design.brand.templates)
+            .get_template(template)
+            .render(variables, strongroom=PageFrame(design, language), **values)
         )
         response = flask.Response(html, status, content_type="text/html; charset=utf-8")
         response.headers["Content-Security-Policy"] = _policy(policy or {}, nonce)
@@ -76,32 +123,20 @@ class Pages:
         response.headers["Vary"] = "Accept-Language"
         return response
 
-    @cached_property
-    def _environment(self) -> Environment:
+    def _environment(self, copies: Path | None) -> Environment:
         # Created by the first page, because most processes render none.
-        own, server = PackageLoader(self._package), PackageLoader("strongroom.web.http")
-        loader = ChoiceLoader([PrefixLoader({"strongroom": server}), own])
-        return Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=StrictUndefined)
-
-    @cached_property
-    def _catalogues(self) -> Mapping[str, Texts]:
-        """The texts of each language by their keys."""
-        folder = files(self._package) / "messages"
-        if not folder.is_dir():
-            return {}
-        catalogues = [item for item in folder.iterdir() if item.name.endswith(".toml")]
-        return {
-            item.name.removesuffix(".toml"): tomllib.loads(item.read_text("utf-8"))
-            for item in catalogues
-        }
-
-    def _text_of(self, language: str) -> Callable[..., str]:
-        texts = {**self._catalogues.get(DEFAULT_LOCALE, {}), **self._catalogues.get(language, {})}
-        return partial(_filled, texts)
-
-
-def _filled(texts: Texts, key: str, /, **values: object) -> str:
-    return texts[key].format(**values)
+        if copies not in self._environments:
+            own, server = PackageLoader(self._package), PackageLoader(_OWN_PACKAGE)
+            shared = PrefixLoader({SERVER: copies_of(copies, SERVER, server)})
+            self._environments[copies] = Environment(
+                loader=ChoiceLoader([shared, copies_of(copies, self._owner, own)]),
+                autoescape=True,
+                auto_reload=False,
+                trim_blocks=True,
+                lstrip_blocks=True,
+                undefined=StrictUndefined,
+            )
+        return self._environments[copies]
 
 
 def _policy(directives: Mapping[str, str], nonce: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
+from urllib.parse import unquote
 
 from werkzeug.datastructures import Headers
 from werkzeug.test import run_wsgi_app
@@ -86,7 +87,8 @@ def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any
         {
             "REQUEST_METHOD": method,
             "SCRIPT_NAME": "",
-            "PATH_INFO": _as_sent(base_path + path),
+            # Decoded, as a server does.
+            "PATH_INFO": _as_sent(base_path + unquote(path)),
             "QUERY_STRING": _as_sent(query),
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": io.BytesIO(content),

@@ -1,12 +1,16 @@
-"""The language of the texts in a response: errors, and the items of a batch that failed."""
+"""The language of a response: of errors, of the items of a batch that failed, and of pages."""
 
 from functools import partial
 from typing import Protocol
+
+from flask import request
 
 from strongroom.foundation.errors import Translate, Unavailable
 from strongroom.foundation.locales import DEFAULT_LOCALE, LOCALES, locale_of
 from strongroom.foundation.translations import Translations
 from strongroom.web.http.access import presented_user_id
+from strongroom.web.http.browsers import Browsers
+from strongroom.web.http.page_parameters import UI_LOCALES
 from strongroom.web.http.request import get_service, languages
 
 
@@ -42,3 +46,15 @@ def _locale_of_user() -> str | None:
         return get_service(LocaleLookup).locale_of(user_id)
     except Unavailable:
         return None
+
+
+def page_languages() -> tuple[str, ...]:
+    """Return the languages of a page, the preferred one first.
+
+    They are those of the query (``ui_locales``: OpenID Connect Core 1.0, section 3.1.2.1), then the one
+    that the user has chosen, then those of the browser.
+    """
+    browser = get_service(Browsers).current()
+    choice = browser.state.language if browser.is_known else None
+    passed = request.args.get(UI_LOCALES, "").split()
+    return (*passed, *filter(None, [choice]), *languages())

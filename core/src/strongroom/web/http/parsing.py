@@ -28,6 +28,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.foundation.json_text import encode_json
 from strongroom.web.http.input_bounds import MAX_ITEMS, require_bounded
+from strongroom.web.http.page_parameters import has_page_parameters, without_page_parameters
 from strongroom.web.http.request import current_environ
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -82,6 +83,10 @@ _CODES: Final[Mapping[str, tuple[str, str]]] = {
     "Missing data for required field.": ("required", "The field is required."),
     "Unknown field.": ("unknown-field", "Unknown field."),
     "Field may not be null.": ("null", "The field may not be null."),
+    "Only administrators may send this field.": (
+        "administrators-only",
+        "Only administrators may send this field.",
+    ),
 }
 
 
@@ -105,6 +110,13 @@ class Timestamp(fields.Field[int]):
 def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
     """Return a string field of bounded length, so that long input cannot cause expensive work."""
     return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
+
+
+class AdministratorsOnly(fields.Field[Any]):
+    """A field that only administrators may send, in the schema of other callers."""
+
+    def _deserialize(self, *_: Any, **__: Any) -> NoReturn:
+        raise ValidationError("Only administrators may send this field.")
 
 
 class DoneSchema(Schema):
@@ -131,7 +143,42 @@ def parse_body(schema: type[Schema]) -> Any:
             raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
         return _load(schema, {})
     content = _content()
-    return _load(schema, parse_json(content) if content else {}, instance=_strict_instance)
+    return load(schema, parse_json(content) if content else {})
+
+
+def load(schema: type[Schema], values: Any) -> Any:
+    """Return a JSON value of :func:`parse_json`, loaded by a schema.
+
+    Raises:
+        ValidationFailed: it does not match the schema, or has an unknown field.
+    """
+    return _load(schema, values, instance=_strict_instance)
+
+
+def parse_values(schema: type[Schema], values: Mapping[str, Any]) -> Any:
+    """Return values that a plugin passes, loaded by a schema as if they were a JSON body.
+
+    Raises:
+        ValidationFailed: they do not match the schema.
+    """
+    return _load(schema, parse_json(json.dumps(values).encode()), instance=_strict_instance)
+
+
+def parse_object() -> dict[str, Any]:
+    """Return the JSON object with free names in the body of the request, such as a merge patch.
+
+    Raises:
+        PayloadTooLarge: it is larger than the request's ``max_content_length``.
+        UnsupportedMediaType: the body is of another media type.
+        MalformedRequest: it is not JSON.
+        ValidationFailed: it is no object.
+    """
+    if not request.is_json:
+        raise UnsupportedMediaType("The body must be JSON: Content-Type: application/json.")
+    value = parse_json(_content())
+    if not isinstance(value, dict):
+        raise ValidationFailed.of_field("", "invalid", "Must be a JSON object.")
+    return value
 
 
 def _content() -> bytes:
@@ -166,16 +213,17 @@ def parse_query(schema: type[Schema], unknown: Unknown = RAISE) -> Any:
     """
     query = current_environ().get("QUERY_STRING", "")
     _require_few_parameters(query.count("&"))
-    if len(query) > _REMEMBERED_QUERY:
+    if len(query) > _REMEMBERED_QUERY or has_page_parameters():
         return _load(schema, _checked(_arguments(), schema), unknown)
     return dict(_loaded_query(schema, query, unknown))
 
 
 def _arguments() -> MultiDict[str, str]:
     try:
-        return request.args
+        arguments = request.args
     except UnicodeDecodeError as error:
         raise MalformedRequest("The query is not UTF-8.") from error
+    return without_page_parameters(arguments) if has_page_parameters() else arguments
 
 
 class _NoParameters(Schema):

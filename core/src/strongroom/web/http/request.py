@@ -25,6 +25,8 @@ from strongroom.plugin_api.login import Client
 T = TypeVar("T")
 
 _KEY = "strongroom"
+CALLER: Final = "strongroom.caller"
+"""The key in the WSGI environ of the caller, once authenticated."""
 
 
 def register_service(app: Flask, kind: type[Any], service: object) -> None:
@@ -40,6 +42,11 @@ def get_service(kind: type[T]) -> T:
         services = _current_context().app.extensions[_KEY]
     service: T = services[kind]
     return service
+
+
+def has_service(kind: type[Any]) -> bool:
+    """Return whether the current application has a service of a type."""
+    return kind in _current_context().app.extensions[_KEY]
 
 
 _NO_SESSION: Final = NullSession()
@@ -206,8 +213,11 @@ def _client_of(environ: dict[str, Any], address: str) -> Client:
 
 def origin() -> Origin:
     """Return the origin of the request, for audit records."""
-    sender = client()
-    return Origin(sender.address, sender.user_agent, request_id(), languages())
+    sender, caller = client(), current_environ().get(CALLER)
+    identity = caller and caller.identity
+    impersonator_id = identity and identity.actor_id
+    sent = (sender.address, sender.user_agent, request_id(), languages())
+    return Origin(*sent, impersonator_id=impersonator_id)
 
 
 def header(name: str) -> str | None:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import flask
 import flask_smorest
+import werkzeug
 from marshmallow import EXCLUDE, RAISE, Schema
 
 from strongroom.foundation.caller import ANY_TENANT
@@ -22,6 +23,7 @@ from strongroom.foundation.operations import OperationRule
 from strongroom.foundation.plugins.hook_calls import WrongResult
 from strongroom.plugin_api.authentication import Scope, Sensitive
 from strongroom.web.http.access import (
+    SAFE_METHODS,
     Access,
     authenticate,
     current_identity,
@@ -55,8 +57,6 @@ Limit = str | Callable[[], Any]
 To refuse the request, the function raises an error or returns a response.
 """
 
-_SAFE_METHODS: Final = ("GET", "OPTIONS")
-
 
 class Operation:
     """A route with everything that was declared about it; see :meth:`Blueprint.operation`.
@@ -78,6 +78,7 @@ class Operation:
         verifies_login: bool,
         admits: Sequence[str] = (),
         any_tenant: bool = False,
+        admits_impersonation: bool = False,
         request_headers: Iterable[str] = (),
     ) -> None:
         access = description.access
@@ -88,6 +89,7 @@ class Operation:
         self.scope = description.rule.scope
         self.sensitive, self.sensitive_if = description.sensitive, description.sensitive_if
         self.admits = tuple(admits)
+        self.admits_impersonation = admits_impersonation
         self._tenant_id = ANY_TENANT if any_tenant else None
         self.owner = "the server"
         self.__name__ = view.__name__
@@ -122,6 +124,7 @@ class Operation:
             scope=self.scope,
             admits=self.admits,
             tenant_id=parameters.get("tenant_id", self._tenant_id),
+            impersonation=self.admits_impersonation,
         )
         if self.sensitive is not None and self.sensitive_if is None and caller is not None:
             require_recent_factor(caller)
@@ -158,6 +161,9 @@ class Operation:
     def _response(self, result: Any, parameters: Mapping[str, Any]) -> flask.Response:
         if isinstance(result, flask.Response):
             return result
+        if isinstance(result, werkzeug.Response):
+            # Such as a redirect of Werkzeug's, which lacks what hooks of requests use.
+            return cast("flask.Response", flask.Response.force_type(result))
         if result is None:
             wanted = "return a value for its schema, or a response"
             message = f"{self.owner}: the view {self.__name__} returned None; {wanted}"
@@ -237,6 +243,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         *,
         access: Access,
         body: type[Schema] | None = None,
+        select_body: Callable[[], type[Schema]] | None = None,
         query: type[Schema] | None = None,
         form: type[Schema] | None = None,
         returns: type[Schema] | None = None,
@@ -252,6 +259,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         scope: str | None = None,
         admits: Sequence[str] = (),
         any_tenant: bool = False,
+        impersonation: bool = False,
         sensitive: Sensitive | None = None,
         request_headers: HeaderNames = (),
         response_headers: HeaderNames = (),
@@ -266,6 +274,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         Args:
             path: the path, with parameters as ``<name>``.
             body: the schema of a JSON body.
+            select_body: returns the schema that the body of the current request is loaded by, if that
+                depends on its caller; ``body`` then describes all of them.
             query: the schema of the query parameters.
             form: the schema of a URL-encoded form.
             status: the status of a successful response.
@@ -289,6 +299,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             admits: the names of the authenticators, such as ``basic``, that the operation admits.
             any_tenant: whether keys that are limited to a tenant are admitted although the path names
                 no tenant; the view limits its result to the key's tenant.
+            impersonation: whether impersonated users may use a route that changes something; they may
+                use all others, so a safe method must neither change nor reveal what lasts.
             sensitive: what a route without a row changes, if a stolen token alone must not open it:
                 users with a second factor must have proven it lately.
             request_headers: the headers that the view reads; keys of :data:`headers.REQUEST_HEADERS`, or
@@ -297,9 +309,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 names with their descriptions.
             document: additions to the OpenAPI operation.
         """
-        if limit is None and method not in _SAFE_METHODS and not needs_caller(access):
+        if limit is None and method not in SAFE_METHODS and not needs_caller(access):
             limit = PUBLIC_LIMIT
-        inputs = _parsers(body, query, form, any_query=any_query)
+        inputs = _parsers(body, select_body, query, form, any_query=any_query)
         row = rule or OperationRule("", None if scope is None else Scope(scope), sensitive)
 
         whole_path = f"{self.url_prefix or ''}{path}"
@@ -340,6 +352,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 verifies_login=verifies_login,
                 admits=admits,
                 any_tenant=any_tenant,
+                admits_impersonation=impersonation or (method in SAFE_METHODS and step_up is None),
                 request_headers={*read, *_documented_headers(document or {})},
             )
             self.route(path, methods=[method])(operation)
@@ -368,6 +381,7 @@ def _documented_headers(document: Json) -> Iterator[str]:
 
 def _parsers(
     body: type[Schema] | None,
+    select_body: Callable[[], type[Schema]] | None,
     query: type[Schema] | None,
     form: type[Schema] | None,
     *,
@@ -377,7 +391,9 @@ def _parsers(
     parsers: dict[str, Callable[[], Any]] = {}
     if query is not None:
         parsers["query"] = partial(parse_query, query, EXCLUDE if any_query else RAISE)
-    if body is not None:
+    if select_body is not None:
+        parsers["body"] = lambda: parse_body(select_body())
+    elif body is not None:
         parsers["body"] = partial(parse_body, body)
     if form is not None:
         parsers["form"] = partial(parse_form, form)

@@ -91,8 +91,10 @@ async function solve({algorithm, challenge, salt, signature, maxnumber}) {
 
 const work = document.querySelector("form[data-work]");
 work?.addEventListener("submit", async (event) => {
+  // A code needs no captcha of this form.
+  if (event.submitter?.formNoValidate) return;
   event.preventDefault();
-  work.querySelector("button").disabled = true;
+  event.submitter.disabled = true;
   work.elements.captchaAnswer.value = await solve(JSON.parse(work.dataset.work));
   work.submit();
 });

@@ -9,7 +9,7 @@ It is written from the platform's documentation and shares no code with the plug
         options = WeChatOptions(apps=..., open_url=simulator.url, api_url=simulator.url)
 """
 
-from strongroom_simulators.wechat.clock import AdjustableClock
+from strongroom_simulators.clock import AdjustableClock
 from strongroom_simulators.wechat.platform import Platform
 from strongroom_simulators.wechat.registry import MINI_PROGRAM, WEBSITE, Person, PlatformApp
 from strongroom_simulators.wechat.samples import (

@@ -12,7 +12,7 @@ from strongroom_simulators.wechat import (
 )
 
 MANUAL: Final = """\
-The simulator listens on {url}. Tell the server:
+The simulator listens on {url}. Configure the server:
 
 [login.wechat]
 open_url = "{url}"

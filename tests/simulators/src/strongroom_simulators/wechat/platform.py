@@ -1,11 +1,12 @@
 """State of the platform, and the actions of people on their phones."""
 
 from collections import Counter
+from functools import partial
 
-from strongroom_simulators.wechat.clock import AdjustableClock
+from strongroom_simulators.clock import AdjustableClock
+from strongroom_simulators.limits import Limit
 from strongroom_simulators.wechat.codes import LOGIN, PHONE, SCAN, Codes
 from strongroom_simulators.wechat.failures import Failures
-from strongroom_simulators.wechat.limits import Limit
 from strongroom_simulators.wechat.refusals import (
     INVALID_APPID,
     INVALID_SECRET,
@@ -36,7 +37,7 @@ class Platform:
         self.codes = Codes(self.clock)
         self.person_tokens = PersonTokens(self.clock)
         self.app_tokens = AppTokens(self.clock)
-        self.logins = Limit(LOGINS_A_MINUTE, 60, MINUTE_LIMIT, self.clock)
+        self.logins = Limit(LOGINS_A_MINUTE, 60, partial(Refusal, MINUTE_LIMIT), self.clock)
         self.failures = Failures()
         self.requests: Counter[str] = Counter()
         self._session_keys: dict[tuple[str, str], str] = {}

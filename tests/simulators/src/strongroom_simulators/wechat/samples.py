@@ -1,6 +1,6 @@
 """Sample apps and people."""
 
-from strongroom_simulators.wechat.clock import AdjustableClock
+from strongroom_simulators.clock import AdjustableClock
 from strongroom_simulators.wechat.platform import Platform
 from strongroom_simulators.wechat.registry import MINI_PROGRAM, WEBSITE, Person, PlatformApp
 

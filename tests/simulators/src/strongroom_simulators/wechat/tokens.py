@@ -4,9 +4,10 @@ import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from strongroom_simulators.wechat.limits import Limit
+from strongroom_simulators.limits import Limit
 from strongroom_simulators.wechat.refusals import (
     DAILY_LIMIT,
     INVALID_REFRESH_TOKEN,
@@ -92,7 +93,7 @@ class AppTokens:
         self._lock = threading.Lock()
         self._current: dict[str, tuple[str, float]] = {}
         self._past: set[str] = set()
-        self._forced = Limit(FORCED_A_DAY, DAY, DAILY_LIMIT, clock)
+        self._forced = Limit(FORCED_A_DAY, DAY, partial(Refusal, DAILY_LIMIT), clock)
 
     def get(self, app: PlatformApp, *, force: bool) -> dict[str, object]:
         """Return the app's token and its remaining lifetime in seconds."""

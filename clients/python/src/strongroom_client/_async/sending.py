@@ -1,0 +1,66 @@
+"""Sends operations, and iterates over lists."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
+
+from ..operations import Item_co, Operation, Page, Result_co
+from .session import AsyncSession
+
+PAGE_SIZE = 200
+"""Records of a page that methods ask for: as many as the server returns at once."""
+
+
+class AsyncSender:
+    """Sends operations.
+
+    Args:
+        session: sends the requests.
+    """
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def send(self, operation: Operation[Result_co]) -> Result_co:
+        """Send an operation of ``strongroom_client.api`` and return its result.
+
+        Raises:
+            ApiError: the server refused it.
+            ConnectionFailed: there was no response.
+        """
+        return await self._session.send(operation)
+
+    async def iterate(self, operation: Operation[Page[Item_co]]) -> AsyncIterator[Item_co]:
+        """Iterate over all records of a list, page by page.
+
+        Records that are created or removed meanwhile may be repeated or left out.
+
+        Args:
+            operation: returns the first page.
+        """
+        following: Operation[Page[Item_co]] | None = operation
+        while following is not None:
+            page = await self.send(following)
+            for item in page.data:
+                yield item
+            following = _next(following, page.meta.next_page_link)
+
+    async def lines(self, operation: Operation[bytes]) -> AsyncIterator[bytes]:
+        """Iterate over the lines of a result, while they arrive."""
+        rest = b""
+        async with self._session.stream(operation) as response:
+            async for piece in response.aiter_bytes():
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    yield line
+
+
+def _next(operation: Operation[Page[Item_co]], link: str | None) -> Operation[Page[Item_co]] | None:
+    """Return the operation for the next page.
+
+    Only the query of the link is taken, because this client may reach the server by another URL than its
+    public one.
+    """
+    if link is None:
+        return None
+    return replace(operation, query=dict(parse_qsl(urlsplit(link).query)))

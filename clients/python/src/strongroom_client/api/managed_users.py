@@ -1,0 +1,148 @@
+"""Operations on managed users. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import (
+    BoundCredential,
+    ChangeMetadataBody,
+    ChangeMetadataResponse200,
+    ChangeServerMetadataBody,
+    ChangeServerMetadataResponse200,
+    Contact,
+    Done,
+    GetMetadataResponse200,
+    GetServerMetadataResponse200,
+    NewPasswordLink,
+    PasswordLink,
+    PasswordLinkRedemption,
+    TemporaryPassword,
+)
+from ..operations import Operation, segment
+
+
+def change_metadata(
+    user_id: str,
+    *,
+    body: ChangeMetadataBody,
+) -> Operation[ChangeMetadataResponse200]:
+    """Merge members into the JSON object of a user (RFC 7396); `null` removes one. At most 16 KiB."""
+    return Operation(
+        "PATCH",
+        f"/users/{segment(user_id)}/metadata",
+        ChangeMetadataResponse200,
+        body=body,
+    )
+
+
+def change_server_metadata(
+    user_id: str,
+    *,
+    body: ChangeServerMetadataBody,
+) -> Operation[ChangeServerMetadataResponse200]:
+    """Merge members into the object of administrators (RFC 7396); `null` removes one. At most 16 KiB."""
+    return Operation(
+        "PATCH",
+        f"/users/{segment(user_id)}/server-metadata",
+        ChangeServerMetadataResponse200,
+        body=body,
+    )
+
+
+def create_password_link(
+    user_id: str,
+    *,
+    body: NewPasswordLink,
+) -> Operation[PasswordLink]:
+    """Create a link by which a user sets a password, once. It voids the former ones of its kind.
+
+    It is sent to the user's e-mail address, or else to the mobile number. With `send: false` it is
+    returned instead, unless the user is an administrator.
+    """
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/links",
+        PasswordLink,
+        body=body,
+    )
+
+
+def get_metadata(
+    user_id: str,
+) -> Operation[GetMetadataResponse200]:
+    """Get the JSON object that a user writes (`me`: the caller). Never authorise anything by it."""
+    return Operation(
+        "GET",
+        f"/users/{segment(user_id)}/metadata",
+        GetMetadataResponse200,
+    )
+
+
+def get_server_metadata(
+    user_id: str,
+) -> Operation[GetServerMetadataResponse200]:
+    """Get the JSON object about a user that only administrators read and write."""
+    return Operation(
+        "GET",
+        f"/users/{segment(user_id)}/server-metadata",
+        GetServerMetadataResponse200,
+    )
+
+
+def give_temporary_password(
+    user_id: str,
+) -> Operation[TemporaryPassword]:
+    """Replace the password of a user by a temporary one, which is shown only now.
+
+    It is valid for 72 hours, and the login with it requires a new password. All logins of the user end,
+    and the user is notified.
+    """
+    return Operation(
+        "POST",
+        f"/users/{segment(user_id)}/temporary-password",
+        TemporaryPassword,
+    )
+
+
+def redeem_password_link(
+    *,
+    body: PasswordLinkRedemption,
+) -> Operation[Done]:
+    """Set a password by the token of a link. All logins of the user end.
+
+    The link is used up; it stays valid if the password is refused.
+    """
+    return Operation(
+        "POST",
+        "/users/password-links",
+        Done,
+        body=body,
+    )
+
+
+def remove_contact(
+    user_id: str,
+    kind: str,
+) -> Operation[Done]:
+    """Remove the `email`, `mobile` or `username` of a user, even the last one."""
+    return Operation(
+        "DELETE",
+        f"/users/{segment(user_id)}/contacts/{segment(kind)}",
+        Done,
+    )
+
+
+def set_contact(
+    user_id: str,
+    kind: str,
+    *,
+    body: Contact,
+) -> Operation[BoundCredential]:
+    """Set the `email`, `mobile` or `username` of a user; it replaces the former one.
+
+    Codes and links that were sent to the former contact become invalid, and the user is notified at
+    both. A contact that is not `verified` proves nothing until the user returns a code sent to it.
+    """
+    return Operation(
+        "PUT",
+        f"/users/{segment(user_id)}/contacts/{segment(kind)}",
+        BoundCredential,
+        body=body,
+    )

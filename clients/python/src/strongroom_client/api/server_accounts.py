@@ -1,0 +1,73 @@
+"""Operations on server accounts. Written by clients/python/generate_client.py from the OpenAPI document."""
+
+from ..models import Done, NewServiceAccount, ServiceAccount, ServiceAccountCollection
+from ..operations import UNSET, Operation, Unset, segment
+
+
+def create_server_account(
+    *,
+    body: NewServiceAccount,
+) -> Operation[ServiceAccount]:
+    """Create a service account of the server. It can never log in; it acts by access keys only.
+
+    Administrators create its keys by `POST /users/{userId}/access-keys`.
+    """
+    return Operation(
+        "POST",
+        "/api/v1/service-accounts",
+        ServiceAccount,
+        body=body,
+    )
+
+
+def delete_server_account(
+    account_id: str,
+) -> Operation[Done]:
+    """Delete a service account of the server with its access keys."""
+    return Operation(
+        "DELETE",
+        f"/api/v1/service-accounts/{segment(account_id)}",
+        Done,
+    )
+
+
+def get_server_account(
+    account_id: str,
+) -> Operation[ServiceAccount]:
+    """Get a service account of the server."""
+    return Operation(
+        "GET",
+        f"/api/v1/service-accounts/{segment(account_id)}",
+        ServiceAccount,
+    )
+
+
+def list_server_accounts(
+    *,
+    page_size: int | Unset = UNSET,
+    page_number: int | Unset = UNSET,
+) -> Operation[ServiceAccountCollection]:
+    """List the service accounts of the server, oldest first."""
+    return Operation(
+        "GET",
+        "/api/v1/service-accounts",
+        ServiceAccountCollection,
+        query={
+            "pageSize": page_size,
+            "pageNumber": page_number,
+        },
+    )
+
+
+def rename_server_account(
+    account_id: str,
+    *,
+    body: NewServiceAccount,
+) -> Operation[ServiceAccount]:
+    """Rename a service account of the server."""
+    return Operation(
+        "PATCH",
+        f"/api/v1/service-accounts/{segment(account_id)}",
+        ServiceAccount,
+        body=body,
+    )

@@ -1,0 +1,30 @@
+"""What the archive of a user's data has of the audit log."""
+
+from typing import Final
+
+from sqlalchemy import bindparam, select
+
+from strongroom.activity.audit.models import audit_events
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.user_rows import UserRows
+from strongroom.plugin_api.exports import UserExport
+
+_EVENTS: Final = UserRows(
+    select(
+        audit_events.c.at,
+        audit_events.c.action,
+        audit_events.c.outcome,
+        audit_events.c.target_type.label("targetType"),
+        audit_events.c.target_id.label("targetId"),
+        audit_events.c.address,
+        audit_events.c.user_agent.label("userAgent"),
+    )
+    .where(audit_events.c.actor_id == bindparam("of_user"))
+    .order_by(audit_events.c.sequence)
+)
+"""Without details, which may have data about others."""
+
+
+def audit_exports(database: Database) -> list[UserExport]:
+    """Return the file of what the user has done."""
+    return [UserExport("audit-events", "What you have done, as audited", _EVENTS.of(database))]

@@ -1,0 +1,191 @@
+"""Composes messages: a short text for an SMS; for an e-mail, a text and HTML with the same content.
+
+The HTML has inline styles and one table, because mail programs ignore style sheets, variables and
+flexible boxes. It loads nothing but the logo of the brand.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from string import Template
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup, escape
+
+from strongroom.activity.notifications.templates import PRODUCT, MessageTexts, Text
+from strongroom.foundation.colors import WHITE, Color, label_on, readable_on
+from strongroom.foundation.config.page_settings import PagesSettings
+from strongroom.foundation.ids import new_id
+from strongroom.plugin_api.messages import Message
+
+if TYPE_CHECKING:
+    import jinja2
+
+EMAIL: Final = "email"
+
+_FONTS: Final = (
+    "system-ui,-apple-system,'Segoe UI','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
+)
+_DARK_CARD: Final = Color(0x1F, 0x24, 0x29)
+_LINE_HEIGHTS: Final = {"zh": "28px"}
+_LINE_HEIGHT: Final = "24px"
+_QUESTIONS: Final = "Questions? Contact us:"
+_EMPHASIZED: Final = {"$code": "code", "$link": "link"}
+"""Paragraphs that the HTML shows as a large code or as a button."""
+
+_TRUSTED: Final = frozenset({"code", "link", "minutes", "hours", "days", "text"})
+"""Parameters of the server and of plugins. All others are names that users have chosen."""
+
+_ONE_TIME_CODE: Final = re.compile(r"[0-9]{4,10}")
+_URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)\S*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    kind: str
+    text: Markup
+
+
+Recipient = tuple[str, str]
+"""A channel, and an address on it."""
+
+
+class Composer:
+    """Composes the messages of a deployment.
+
+    Args:
+        texts: the texts of each occasion.
+        brand: the name and the colour of the product.
+        logo_url: the public URL of the logo, as PNG or JPEG.
+        code_in_subject: whether e-mails for a login and a registration have the code in the subject.
+        sms_site: the host for which browsers fill in codes of SMS; empty: none is named.
+    """
+
+    def __init__(
+        self,
+        texts: MessageTexts,
+        brand: PagesSettings,
+        logo_url: str | None = None,
+        *,
+        code_in_subject: bool,
+        sms_site: str = "",
+    ) -> None:
+        self._texts = texts
+        self._brand = brand
+        self._logo_url = logo_url
+        self._code_in_subject = code_in_subject
+        self._sms_site = sms_site
+
+    def compose(
+        self, recipient: Recipient, template: str, locale: str, parameters: Mapping[str, str]
+    ) -> Message:
+        """Compose a message.
+
+        Args:
+            recipient: the channel, such as ``email``, and the address on it.
+            template: the occasion, one of ``TEMPLATES``.
+            locale: the language, ``en`` or ``zh``.
+            parameters: the values of the placeholders of the occasion.
+        """
+        channel, address = recipient
+        text = self._texts.text_of(template, locale)
+        values = {PRODUCT: self._brand.name_in(locale)} | {
+            name: value if name in _TRUSTED else plain_name(value) for name, value in parameters.items()
+        }
+        is_mail = channel == EMAIL
+        subject = self._subject(text) if is_mail else text.subject
+        return Message(
+            id=new_id(),
+            channel=channel,
+            recipient=address,
+            template=template,
+            text=self._mail_text(text, locale, values) if is_mail else self._sms_text(text, values),
+            parameters=parameters,
+            subject=_filled(subject, values),
+            locale=locale,
+            html=self._mail_html(text, locale, values) if is_mail else None,
+        )
+
+    def _subject(self, text: Text) -> str:
+        return (self._code_in_subject and text.coded_subject) or text.subject
+
+    def _mail_text(self, text: Text, locale: str, values: Mapping[str, str]) -> str:
+        paragraphs = [_filled(paragraph, values) for paragraph in text.mail_paragraphs]
+        if self._brand.support_url:
+            address = self._brand.support_url.removeprefix("mailto:")
+            paragraphs.append(f"{self._texts.translate(_QUESTIONS, locale)} {address}")
+        return "\n\n".join(paragraphs)
+
+    def _sms_text(self, text: Text, values: Mapping[str, str]) -> str:
+        """Return the text, with the line of an origin-bound one-time code if a site is configured.
+
+        Browsers fill such a code in on that site only: https://wicg.github.io/sms-one-time-codes/.
+        """
+        body = _filled(text.body, values)
+        if not self._sms_site or not _ONE_TIME_CODE.fullmatch(values.get("code", "")):
+            return body
+        return f"{body}\n\n@{self._sms_site} #{values['code']}"
+
+    def _mail_html(self, text: Text, locale: str, values: Mapping[str, str]) -> str:
+        return str(_escaped(text.html, values)) if text.html else self._built_in(text, locale, values)
+
+    def _built_in(self, text: Text, locale: str, values: Mapping[str, str]) -> str:
+        blocks = [
+            _Block(_EMPHASIZED.get(paragraph, "text"), _escaped(paragraph, values))
+            for paragraph in text.mail_paragraphs
+        ]
+        primary = self._brand.primary_color
+        return self._layout.render(
+            language=locale,
+            heading=_filled(text.subject, values),
+            preheader=blocks[0].text.striptags() if blocks else "",
+            blocks=blocks,
+            action=text.action,
+            product=self._brand.name_in(locale),
+            logo_url=self._logo_url,
+            primary=primary,
+            label=label_on(primary),
+            link=readable_on(WHITE, primary),
+            dark_link=readable_on(_DARK_CARD, primary),
+            fonts=_FONTS,
+            line_height=_LINE_HEIGHTS.get(locale, _LINE_HEIGHT),
+            footer=self._texts.translate(_QUESTIONS, locale) if self._brand.support_url else "",
+            support_url=self._brand.support_url,
+        )
+
+    @cached_property
+    def _layout(self) -> "jinja2.Template":
+        # Imported lazily: most commands send no mail.
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        from strongroom.web.http.template_copies import copies_of
+
+        built_in = PackageLoader("strongroom.activity.notifications", "mails")
+        loader = copies_of(self._brand.templates, "mails", built_in)
+        environment = Environment(
+            loader=loader, autoescape=True, trim_blocks=True, undefined=StrictUndefined
+        )
+        return environment.get_template("layout.html")
+
+
+def plain_name(value: str) -> str:
+    """Return a name as one line without URLs.
+
+    Users choose names, and a message of the server must not carry texts of others: line breaks could
+    add a paragraph, and mail programs turn URLs into links.
+    """
+    line = " ".join("".join(char if char.isprintable() else " " for char in value).split())
+    return _URL.sub("", line).strip()
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return Template(text).substitute(values)
+
+
+def _escaped(text: str, values: Mapping[str, str]) -> Markup:
+    """Return HTML: the text, with the placeholders replaced by escaped values."""
+    is_document = text.lstrip().startswith("<")
+    source = text if is_document else str(escape(text)).replace("\n", "<br>")
+    filled = {name: str(escape(value)).replace("\n", "<br>") for name, value in values.items()}
+    return Markup(Template(source).substitute(filled))  # noqa: S704  every value is escaped

@@ -1,0 +1,53 @@
+"""The templates of all pages and mails, which a deployment may replace."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from strongroom.foundation.config import Configuration
+from strongroom.foundation.plugins.manager import Plugin
+from strongroom.web.http.template_copies import SERVER, TemplateCopies, html_files
+
+_SERVER_FOLDERS: Final = (
+    (SERVER, "strongroom.web.http", "templates"),
+    (SERVER, "strongroom.identity.accounts", "templates"),
+    ("mails", "strongroom.activity.notifications", "mails"),
+)
+_NO_PAGES: Final = "strongroom/api_docs.html"
+
+
+def template_copies(configuration: Configuration, plugins: Iterable[Plugin]) -> TemplateCopies | None:
+    """Return the copies of a deployment; ``None`` without a folder for them."""
+    folder = configuration.settings.pages.templates
+    return None if folder is None else TemplateCopies(folder, originals(plugins))
+
+
+def require_known_templates(configuration: Configuration, plugins: Iterable[Plugin]) -> None:
+    """Refuse copies of templates that do not exist, and those that cannot be parsed.
+
+    Raises:
+        ConfigurationError: there is one.
+    """
+    copies = template_copies(configuration, plugins)
+    for fault in copies.faults() if copies else ():
+        configuration.add_error(("pages", "templates"), fault)
+    configuration.raise_if_invalid()
+
+
+def originals(plugins: Iterable[Plugin]) -> Mapping[str, Traversable]:
+    """Return the templates by names such as ``strongroom/page.html``."""
+    folders = [*_SERVER_FOLDERS, *_folders_of(plugins)]
+    named = {
+        f"{owner}/{name}": template
+        for owner, package, folder in folders
+        for name, template in html_files(files(package) / folder)
+    }
+    return {name: template for name, template in named.items() if name != _NO_PAGES}
+
+
+def _folders_of(plugins: Iterable[Plugin]) -> Iterator[tuple[str, str, str]]:
+    for plugin in plugins:
+        # A plugin of one file has no templates, and built-in ones share a package without any.
+        if plugin.file is None and plugin.module.__package__:
+            yield plugin.name, plugin.module.__package__, "templates"

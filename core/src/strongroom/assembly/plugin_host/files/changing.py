@@ -1,0 +1,98 @@
+"""The calls of ``host.files`` that change a file without new content."""
+
+from strongroom.assembly.plugin_host.caller import AsCaller
+from strongroom.assembly.plugin_host.files.records import conflict_rule, file_info, version_number
+from strongroom.content.files.copying import Copy, CopyingService
+from strongroom.content.files.moving import Move, MovingService
+from strongroom.content.files.service import FileService
+from strongroom.content.files.trash.service import RestoreRequest, TrashService
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.nodes import operations
+from strongroom.plugin_api import files as api
+
+
+class FileChanges(AsCaller, api.FilesAPI):
+    """Moves, copies, deletes and restores files."""
+
+    def rename(
+        self,
+        tenant_id: str,
+        file_id: str,
+        name: str,
+        *,
+        on_conflict: api.OnConflict = "fail",
+        revision: int | None = None,
+    ) -> api.FileInfo:
+        moving, rule = self._get(MovingService), conflict_rule(on_conflict)
+        return file_info(
+            moving.rename(
+                self._caller(operations.RENAME, tenant_id, file_id),
+                tenant_id,
+                file_id,
+                name,
+                revision,
+                rule,
+            )
+        )
+
+    def move(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: api.OnConflict = "fail",
+        revision: int | None = None,
+    ) -> api.FileInfo:
+        # As the route: the service requires more where the parent changes.
+        request = Move(parent_id, name, conflict_rule(on_conflict))
+        moving = self._get(MovingService)
+        return file_info(
+            moving.move(
+                self._caller(operations.RENAME, tenant_id, file_id, parent_id),
+                tenant_id,
+                file_id,
+                request,
+                revision,
+            )
+        )
+
+    def copy(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: api.OnConflict = "fail",
+    ) -> api.FileInfo:
+        request = Copy(parent_id, name, conflict_rule(on_conflict))
+        caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
+        return file_info(self._get(CopyingService).copy(caller, tenant_id, file_id, request))
+
+    def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
+        files = self._get(FileService)
+        files.delete(self._caller(operations.DELETE, tenant_id, file_id), tenant_id, file_id, revision)
+
+    def restore(
+        self,
+        tenant_id: str,
+        file_id: str,
+        *,
+        parent_id: str | None = None,
+        to_top_level: bool = False,
+        on_conflict: api.OnConflict = "fail",
+    ) -> api.FileInfo:
+        is_former = parent_id is None and not to_top_level
+        request = RestoreRequest(conflict_rule(on_conflict), is_former, parent_id)
+        caller = self._caller(operations.RESTORE, tenant_id, file_id, parent_id)
+        return file_info(self._get(TrashService).restore(caller, tenant_id, file_id, request))
+
+    def restore_version(
+        self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
+    ) -> api.FileInfo:
+        caller = self._caller(operations.RESTORE_VERSION, tenant_id, file_id)
+        versions = self._get(VersionService)
+        number = version_number(number)
+        return file_info(versions.restore(caller, tenant_id, file_id, number, revision))

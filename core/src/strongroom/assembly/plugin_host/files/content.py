@@ -1,0 +1,68 @@
+"""Content that plugins write and read: its source, and errors of storages."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from strongroom.foundation.errors import (
+    DigestMismatch,
+    StorageFull,
+    Unavailable,
+    UploadIncomplete,
+)
+from strongroom.plugin_api import storage
+from strongroom.plugin_api.storage import ByteSource
+
+
+@contextmanager
+def storage_errors() -> Iterator[None]:
+    """Convert the errors of storages to those of the core, as for responses."""
+    try:
+        yield
+    except storage.StorageUnavailable as error:
+        raise Unavailable(retry_after=error.retry_after) from error
+    except storage.StorageFull as error:
+        raise StorageFull from error
+
+
+@dataclass(slots=True)
+class PluginContent:
+    """A file that a plugin uploads. ``expected`` is its SHA-256, if the plugin knows it."""
+
+    name: str
+    source: ByteSource
+    size: int | None
+    expected: str | None
+
+    def check(self, checksum: str) -> None:
+        """Raise if the SHA-256 of the content is not the expected one."""
+        if self.expected is not None and self.expected.lower() != checksum:
+            raise DigestMismatch
+
+
+class SizedSource:
+    """A source that must yield exactly ``size`` bytes; it is not read further."""
+
+    def __init__(self, source: ByteSource, size: int) -> None:
+        self._source = source
+        self._missing = size
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next piece.
+
+        Raises:
+            UploadIncomplete: the source has ended too early.
+        """
+        chunk = self._source.read(min(size, self._missing)) if self._missing else b""
+        if not chunk and self._missing:
+            raise UploadIncomplete
+        self._missing -= len(chunk)
+        return chunk
+
+
+def plugin_content(
+    name: str, source: ByteSource, size: int | None, checksum: str | None
+) -> PluginContent:
+    """Return a file that a plugin uploads from a source, which has ``size`` bytes if that is known."""
+    sized = source if size is None else SizedSource(source, size)
+    return PluginContent(name, sized, size, checksum)

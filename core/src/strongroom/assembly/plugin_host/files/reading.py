@@ -1,0 +1,135 @@
+"""The calls of ``host.files`` that read."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Literal
+
+from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
+from strongroom.assembly.plugin_host.files.content import storage_errors
+from strongroom.assembly.plugin_host.files.records import (
+    file_info,
+    file_of_json,
+    trashed_info,
+    version_info,
+    version_number,
+)
+from strongroom.content.files.listing import FileListing
+from strongroom.content.files.paths import PathLookup
+from strongroom.content.files.schemas import SearchQuery
+from strongroom.content.files.search import FileSearch, NodeSearch
+from strongroom.content.files.service import FileService
+from strongroom.content.files.trash.service import TrashService
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.nodes import operations
+from strongroom.content.nodes.events import DownloadRecorder
+from strongroom.content.nodes.models import Node
+from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
+from strongroom.content.storage.models import BlobLocation
+from strongroom.foundation.caller import Identity
+from strongroom.foundation.errors import (
+    NotAFile,
+)
+from strongroom.plugin_api import files as api
+from strongroom.plugin_api.paging import ResultPage
+from strongroom.web.http.parsing import parse_values
+
+
+class FileReads(AsCaller, api.FilesAPI):
+    """Lists, finds and opens files."""
+
+    def list(
+        self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
+    ) -> ResultPage[api.FileInfo]:
+        caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
+        listing = self._get(FileListing)
+        if parent_id is None:
+            listed = listing.top_level(caller, tenant_id, caller.user_id, paging)
+        else:
+            listed = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging)
+        files = [file_of_json(record) for record in listed.records]
+        return ResultPage(files, listed.total, page, size)
+
+    def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
+        files = self._get(FileService)
+        return file_info(files.get(self._caller(operations.GET, tenant_id, file_id), tenant_id, file_id))
+
+    def search(
+        self,
+        tenant_id: str,
+        text: str,
+        *,
+        parent_id: str | None = None,
+        kind: Literal["file", "folder"] | None = None,
+        sort: str = "name",
+        page: int = 1,
+        size: int = 100,
+    ) -> ResultPage[api.FileInfo]:
+        caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
+        of_kind = {} if kind is None else {"type": kind}
+        criteria = parse_values(SearchQuery, {"query": text, "sort": sort, **of_kind})
+        request = NodeSearch(
+            criteria["query"],
+            parent_id,
+            NodeFilter(type=criteria["type"]),
+            NodeOrder.parse(criteria["sort"]),
+        )
+        hits = self._get(FileSearch).search(caller, tenant_id, request, paging)
+        return ResultPage([file_of_json(record) for record in hits.records], hits.total, page, size)
+
+    def resolve(self, tenant_id: str, path: Sequence[str], *, start: str | None = None) -> api.FileInfo:
+        caller = self._caller(operations.GET, tenant_id, start)
+        return file_info(self._get(PathLookup).resolve(caller, tenant_id, path, start))
+
+    @contextmanager
+    def open(
+        self, tenant_id: str, file_id: str, start: int = 0, length: int | None = None
+    ) -> Iterator[Iterator[bytes]]:
+        caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
+        node, location = self._get(FileService).locate(caller, tenant_id, file_id)
+        if location is None:
+            raise NotAFile
+        with self._reading(caller, node, location, start, length) as chunks:
+            yield chunks
+
+    @contextmanager
+    def _reading(
+        self, caller: Identity, node: Node, location: BlobLocation, start: int, length: int | None
+    ) -> Iterator[Iterator[bytes]]:
+        """Open a range of the content of a node that the caller may read, and record the download."""
+        size = max(0, node.size - start)
+        length = size if length is None else min(length, size)
+        with storage_errors(), self._get(FileService).open(node, start, length, location) as chunks:
+            self._get(DownloadRecorder).record(caller, node)
+            yield chunks
+
+    def versions(
+        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[api.VersionInfo]:
+        service, paging = self._get(VersionService), paging_of(page, size)
+        caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
+        versions, _ = service.page(caller, tenant_id, file_id, paging)
+        return result_page(versions, version_info)
+
+    @contextmanager
+    def open_version(
+        self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
+    ) -> Iterator[Iterator[bytes]]:
+        caller = self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id)
+        versions = self._get(VersionService)
+        node, location = versions.locate(caller, tenant_id, file_id, version_number(number))
+        with self._reading(caller, node, location, start, length) as chunks:
+            yield chunks
+
+    def trashed(
+        self, tenant_id: str, *, page: int = 1, size: int = 100
+    ) -> ResultPage[api.TrashedFileInfo]:
+        trash, paging = self._get(TrashService), paging_of(page, size)
+        trashed, _, settings = trash.page(
+            self._caller(operations.LIST_TRASH, tenant_id), tenant_id, paging
+        )
+        return result_page(trashed, partial(trashed_info, settings))
+
+    def restored_since(self, tenant_id: str, file_id: str, sequence: int) -> bool:
+        caller = self._caller(operations.GET, tenant_id, file_id)
+        return self._get(TrashService).restored_since(caller, tenant_id, file_id, sequence)

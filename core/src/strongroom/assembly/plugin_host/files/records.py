@@ -1,0 +1,159 @@
+"""The records of the plugin API for files, versions and grants, of those of the core."""
+
+import json
+from datetime import datetime
+from typing import Final
+
+from strongroom.assembly.plugin_host.acting import PERMISSIONS
+from strongroom.content.nodes.access import NodeView
+from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.models import Grant, GroupGrant, Permission
+from strongroom.content.nodes.retention_models import RetentionSettings
+from strongroom.content.nodes.trash import TrashedNode
+from strongroom.content.nodes.versions import Version
+from strongroom.foundation.errors import (
+    NotFound,
+    ValidationFailed,
+)
+from strongroom.plugin_api import files as api
+
+_VERSIONS: Final = 1 << 31
+"""Numbers of versions are below, because their column holds no others."""
+
+
+def conflict_rule(text: str) -> OnConflict:
+    """Return what happens if a name is taken.
+
+    Raises:
+        ValidationFailed: there is no such rule.
+    """
+    try:
+        return OnConflict(text)
+    except ValueError as error:
+        message = f"Must be one of: {', '.join(OnConflict)}."
+        raise ValidationFailed.of_field("on_conflict", "invalid", message) from error
+
+
+def permission_level(permission: str) -> Permission:
+    """Return the permission of a name.
+
+    Raises:
+        ValidationFailed: there is no such permission.
+    """
+    if permission not in PERMISSIONS:
+        message = f"Must be one of: {', '.join(PERMISSIONS)}."
+        raise ValidationFailed.of_field("permission", "invalid", message)
+    return PERMISSIONS[permission]
+
+
+def version_number(number: int) -> int:
+    """Return a number of a version that the database can have.
+
+    Raises:
+        NotFound: it cannot.
+    """
+    if not 0 < number < _VERSIONS:
+        raise NotFound
+    return number
+
+
+def file_info(view: NodeView) -> api.FileInfo:
+    """Return a file or folder."""
+    node = view.node
+    return api.FileInfo(
+        id=node.id,
+        tenant_id=node.tenant_id,
+        parent_id=None if node.parent_id == node.tenant_id else node.parent_id,
+        is_folder=node.blob_key is None,
+        name=node.name,
+        size=node.size,
+        content_type=node.content_type,
+        checksum=node.checksum,
+        owner_id=node.owner_id,
+        permission=view.permission.name.lower(),
+        revision=node.revision,
+        created_at=node.created_at,
+        updated_at=node.updated_at,
+    )
+
+
+def file_of_json(text: str) -> api.FileInfo:
+    """Return the file of a record of a list, in the form of REST, in which it is cached."""
+    record = json.loads(text)
+    return api.FileInfo(
+        id=record["id"],
+        tenant_id=record["tenantId"],
+        parent_id=record["parentId"],
+        is_folder=record["type"] == "folder",
+        name=record["name"],
+        size=record["size"],
+        content_type=record["contentType"],
+        checksum=record["checksum"] and record["checksum"].removeprefix("sha256:"),
+        owner_id=record["owner"]["$ref"],
+        permission=record["permission"],
+        revision=record["revision"],
+        created_at=_milliseconds(record["createdAt"]),
+        updated_at=_milliseconds(record["updatedAt"]),
+    )
+
+
+def _milliseconds(text: str) -> int:
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def trashed_info(settings: RetentionSettings, trashed: TrashedNode) -> api.TrashedFileInfo:
+    """Return a file or folder in the trash."""
+    entry, node = trashed
+    return api.TrashedFileInfo(
+        id=node.id,
+        tenant_id=node.tenant_id,
+        parent_id=None if entry.parent_id == entry.tenant_id else entry.parent_id,
+        is_folder=node.blob_key is None,
+        name=node.name,
+        size=entry.size,
+        owner_id=node.owner_id,
+        trashed_by=entry.trashed_by,
+        trashed_at=entry.trashed_at,
+        purge_at=settings.purge_at(entry.trashed_at),
+    )
+
+
+def version_info(version: Version) -> api.VersionInfo:
+    """Return an earlier content of a file."""
+    return api.VersionInfo(
+        file_id=version.node_id,
+        number=version.number,
+        size=version.size,
+        content_type=version.content_type,
+        checksum=version.checksum,
+        modified_at=version.modified_at,
+        archived_at=version.archived_at,
+        archived_by=version.archived_by,
+        label=version.label,
+        is_kept=version.is_kept,
+    )
+
+
+def grant_info(grant: Grant) -> api.GrantInfo:
+    """Return a grant to a user."""
+    return api.GrantInfo(
+        grant.node_id,
+        grant.user_id,
+        grant.permission.name.lower(),
+        grant.expires_at,
+        grant.granted_by,
+        grant.created_at,
+    )
+
+
+def group_grant_info(grant: GroupGrant) -> api.GroupGrantInfo:
+    """Return a grant to a group."""
+    return api.GroupGrantInfo(
+        grant.node_id,
+        grant.group_id,
+        grant.group_name,
+        grant.permission.name.lower(),
+        grant.expires_at,
+        grant.granted_by,
+        grant.created_at,
+    )

@@ -1,0 +1,120 @@
+"""The browser of a request, as plugins see it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from strongroom.foundation.errors import StepUpRequired, TokenInvalid
+from strongroom.identity.sessions.browser_sessions import BrowserSessions
+from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
+from strongroom.plugin_api.login import LogoutRequest
+from strongroom.web.http.access import set_caller
+from strongroom.web.http.browsers import Browsers, BrowserVisit
+from strongroom.web.http.request import client_address, get_service, header, origin
+
+
+class HostBrowser(BrowserAPI):
+    """The browser of the current request.
+
+    Args:
+        plugin: the plugin, whose values it reads and stores.
+    """
+
+    def __init__(self, plugin: str, public_url: str) -> None:
+        self._plugin = plugin
+        self._public_url = public_url
+
+    @property
+    def csrf(self) -> str:
+        return self._visit.state.csrf
+
+    @property
+    def device_id(self) -> str:
+        return self._visit.state.device
+
+    @property
+    def language(self) -> str | None:
+        return self._visit.state.language if self._visit.is_known else None
+
+    def choose_language(self, language: str) -> None:
+        self._visit.update(language=language)
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        return self._visit.state.values.get(self._plugin, {}) if self._visit.is_known else {}
+
+    def store(self, values: Mapping[str, Any]) -> None:
+        self._visit.update(values={**self._visit.state.values, self._plugin: dict(values)})
+
+    def require_csrf(self, value: str | None) -> None:
+        self._visit.require_csrf(header("Sec-Fetch-Site"), value)
+
+    def begin_session(self, access_token: str) -> None:
+        get_service(BrowserSessions).begin(self._visit, access_token, origin())
+
+    def replace_token(self, access_token: str) -> None:
+        login = get_service(AuthorizationService).caller(access_token, None)
+        if login.authorization_id != self._visit.authorization_id:
+            raise TokenInvalid
+        self._visit.update(token=access_token)
+        self._visit.session = None
+
+    def logout_url(self, return_path: str) -> str | None:
+        authorization_id = self._visit.authorization_id
+        if authorization_id is None:
+            return None
+        try:
+            login = get_service(AuthorizationService).read(authorization_id)
+        except TokenInvalid:
+            return None
+        return_url = f"{self._public_url}{return_path}"
+        logout = LogoutRequest(login.user_id, login.upstream_session, return_url)
+        return get_service(LoginMethods).logout_url(login.method, logout)
+
+    def end_session(self) -> None:
+        get_service(BrowserSessions).end(self._visit, origin())
+
+    def session(self) -> BrowserSession | None:
+        """Return the session as :meth:`HostAPI.browser_session` describes."""
+        visit = self._visit
+        if visit.authorization_id is not None and visit.session is None:
+            try:
+                visit.session = _verified(visit, visit.authorization_id)
+            except (TokenInvalid, StepUpRequired):
+                visit.begin()
+        session: BrowserSession | None = visit.session
+        return session
+
+    @property
+    def _visit(self) -> BrowserVisit:
+        return get_service(Browsers).current()
+
+
+def _verified(visit: BrowserVisit, authorization_id: str) -> BrowserSession:
+    """Verify the login of a session, and make its user the caller.
+
+    Raises:
+        TokenInvalid: the login has expired or was revoked.
+        StepUpRequired: the login needs a second factor by now.
+    """
+    logins = get_service(AuthorizationService)
+    try:
+        caller = logins.caller(visit.state.token or "", client_address())
+    except TokenInvalid:
+        # An access token lasts minutes, and a session as long as a login that is refreshed.
+        visit.update(token=logins.renew(authorization_id, origin()).access_token)
+        caller = logins.caller(visit.state.token or "", client_address())
+    logins.identify(caller)
+    logins.note_seen(caller)
+    set_caller(caller)
+    login, state = logins.read(authorization_id), visit.state
+    return BrowserSession(
+        user_id=login.user_id,
+        csrf=state.csrf,
+        language=state.language,
+        amr=tuple(login.amr.split()),
+        acr=login.acr,
+        auth_time=login.auth_time,
+        token=state.token or "",
+    )

@@ -1,0 +1,252 @@
+"""What plugins add to pages: collected from the hooks, and checked."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Final, Protocol
+
+from strongroom.foundation.locales import locale_of
+from strongroom.foundation.plugins.manager import Plugin, PluginError
+from strongroom.plugin_api.browser import is_local_path
+from strongroom.plugin_api.pages import (
+    Connection,
+    LoginLink,
+    LoginPages,
+    LoginRequest,
+    MenuItem,
+    PageConnection,
+    PageLink,
+    StaticFiles,
+)
+from strongroom.web.http.static_files import PICTURES, StaticFolder, static_path
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+CallHook = Callable[[str], Iterable[tuple[Plugin, Any]]]
+"""Calls a hook of each plugin, and returns the items with their plugins."""
+
+
+class _Labelled(Protocol):
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    @property
+    def path(self) -> str: ...
+
+
+class RegisteredPages(Protocol):
+    """What plugins have registered for pages."""
+
+    @property
+    def page_parts(self) -> "PageParts": ...
+
+    @property
+    def offered_login_pages(self) -> LoginPages | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """The parts of pages of all plugins.
+
+    Args:
+        login_links: with the plugins that they belong to.
+        menu_items: in their order, likewise.
+        static_folders: by plugin.
+    """
+
+    base_path: str
+    login_links: tuple[tuple[str, LoginLink], ...]
+    menu_items: tuple[tuple[str, MenuItem], ...]
+    static_folders: Mapping[str, StaticFolder]
+
+    def links(self, languages: Iterable[str], user_agent: str | None = None) -> list[PageLink]:
+        """Return the login links in the first of some languages that they have.
+
+        Args:
+            user_agent: the browser that they are for; ``None``: any browser.
+        """
+        languages = tuple(languages)
+        return [
+            PageLink(
+                link.name,
+                _label(link, languages),
+                self.base_path + link.path,
+                None if link.icon is None else self.static_path(plugin, link.icon),
+                user_agent is None or _works_in(link, user_agent),
+                self._connection(link.connection, languages),
+                _text(link.platform or link.labels, languages),
+                link,
+                _has_word(user_agent or "", link.own_app),
+            )
+            for plugin, link in self.login_links
+        ]
+
+    def _connection(
+        self, connection: Connection | None, languages: Sequence[str]
+    ) -> PageConnection | None:
+        if connection is None:
+            return None
+        path = self.base_path + connection.path
+        return PageConnection(_label(connection, languages), path, connection)
+
+    def menu(self, languages: Iterable[str], *, is_administrator: bool) -> list[PageLink]:
+        """Return the items of the menu that a user sees, in the first of some languages."""
+        languages = tuple(languages)
+        return [
+            PageLink("", _label(item, languages), self.base_path + item.path)
+            for _, item in self.menu_items
+            if is_administrator or not item.for_administrators
+        ]
+
+    def static_path(self, plugin: str, name: str) -> str:
+        """Return the path of a static file of a plugin, with the base path.
+
+        Raises:
+            ValueError: the plugin has no such file.
+        """
+        folder = self.static_folders.get(plugin)
+        if folder is None or name not in folder:
+            raise ValueError(f'plugin "{plugin}" has no static file {name!r}')
+        return self.base_path + static_path(plugin, folder, name)
+
+
+def _works_in(link: LoginLink, user_agent: str) -> bool:
+    is_admitted = not link.works_in or _has_word(user_agent, link.works_in)
+    return is_admitted and not _has_word(user_agent, link.fails_in)
+
+
+def _has_word(user_agent: str, words: Iterable[str]) -> bool:
+    return any(word in user_agent for word in words)
+
+
+def _label(item: _Labelled, languages: Iterable[str]) -> str:
+    return _text(item.labels, languages)
+
+
+def _text(labels: Mapping[str, str], languages: Iterable[str]) -> str:
+    return labels[locale_of(languages, known=labels.keys())]
+
+
+def page_parts(call: CallHook, base_path: str) -> PageParts:
+    """Return the parts of pages of all plugins.
+
+    Raises:
+        PluginError: a plugin failed, or returned something that cannot be used.
+    """
+    folders = _static_folders(call)
+    items = [(plugin.name, item) for plugin, item in _labelled(call, "register_menu_items", MenuItem)]
+    return PageParts(
+        base_path,
+        _login_links(call, folders),
+        tuple(sorted(items, key=lambda owned: owned[1].order)),
+        folders,
+    )
+
+
+def registered_login_pages(applications: Iterable[tuple[Plugin, Any]]) -> LoginPages | None:
+    """Return the login pages among the mounted applications; ``None`` without any.
+
+    Raises:
+        PluginError: two plugins have login pages.
+    """
+    offered = [(plugin, item[1]) for plugin, item in applications if _has_login_pages(item)]
+    if len(offered) > 1:
+        (first, _), (second, _) = offered[:2]
+        raise PluginError(f"{second}: {first} has login pages, too; enable one of them")
+    return offered[0][1] if offered else None
+
+
+def _has_login_pages(item: Any) -> bool:
+    # The mounts are checked later.
+    return isinstance(item, tuple) and isinstance(item[-1], LoginPages)
+
+
+def _login_links(
+    call: CallHook, folders: Mapping[str, StaticFolder]
+) -> tuple[tuple[str, LoginLink], ...]:
+    links: dict[str, tuple[str, LoginLink]] = {}
+    for plugin, link in _labelled(call, "register_login_links", LoginLink):
+        _require_name(plugin, link)
+        _require_request(plugin, link)
+        if link.connection is not None:
+            _require_kind(plugin, "register_login_links", link.connection, Connection)
+            _require_name(plugin, link.connection)
+            _require_labelled(plugin, link.connection)
+        if link.name in links:
+            raise PluginError(f'{plugin}: there is another login link "{link.name}"; rename one')
+        if link.icon is not None and not _is_picture(link.icon, folders.get(plugin.name)):
+            rule = "a picture of register_static_files"
+            raise PluginError(f'{plugin}: the icon {link.icon!r} of "{link.name}" must be {rule}')
+        links[link.name] = (plugin.name, link)
+    return tuple(links.values())
+
+
+def _require_name(plugin: Plugin, item: Any) -> None:
+    if not isinstance(item.name, str) or not _NAME.fullmatch(item.name):
+        rule = "at most 32 lowercase letters, digits and underscores"
+        kind = type(item).__name__
+        raise PluginError(f"{plugin}: the name of a {kind} must be {rule}, not {item.name!r}")
+
+
+def _require_request(plugin: Plugin, link: LoginLink) -> None:
+    """Refuse what clients could not use, such as a platform without an English name."""
+    if link.platform is not None:
+        _require_english(plugin, link, link.platform, "platform")
+    if link.request is not None:
+        _require_kind(plugin, "register_login_links", link.request, LoginRequest)
+        _require_local(plugin, link.request)
+
+
+def _is_picture(name: Any, folder: StaticFolder | None) -> bool:
+    if not isinstance(name, str) or folder is None or name not in folder:
+        return False
+    return PurePosixPath(name).suffix in PICTURES
+
+
+def _labelled(call: CallHook, hook: str, kind: type[Any]) -> Iterable[tuple[Plugin, Any]]:
+    for plugin, item in call(hook):
+        _require_kind(plugin, hook, item, kind)
+        _require_labelled(plugin, item)
+        yield plugin, item
+
+
+def _require_labelled(plugin: Plugin, item: Any) -> None:
+    _require_english(plugin, item, item.labels, "labels")
+    _require_local(plugin, item)
+
+
+def _require_english(plugin: Plugin, item: Any, labels: Any, what: str) -> None:
+    if not isinstance(labels, Mapping) or "en" not in labels:
+        rule = f'must have the language "en", not {labels!r}'
+        raise PluginError(f"{plugin}: the {what} of a {type(item).__name__} {rule}")
+
+
+def _require_local(plugin: Plugin, item: Any) -> None:
+    if not isinstance(item.path, str) or not is_local_path(item.path):
+        rule = f'must be one of the server, such as "/drawer/", not {item.path!r}'
+        raise PluginError(f"{plugin}: the path of a {type(item).__name__} {rule}")
+
+
+def _static_folders(call: CallHook) -> dict[str, StaticFolder]:
+    folders: dict[str, StaticFolder] = {}
+    for plugin, item in call("register_static_files"):
+        _require_kind(plugin, "register_static_files", item, StaticFiles)
+        if plugin.name in folders:
+            raise PluginError(f"{plugin}: register_static_files returned two folders; return one")
+        folders[plugin.name] = _static_folder(plugin, item)
+    return folders
+
+
+def _static_folder(plugin: Plugin, item: StaticFiles) -> StaticFolder:
+    if plugin.file is not None or not plugin.module.__package__:
+        raise PluginError(f"{plugin}: static files need a package; create one by strongroom plugins new")
+    try:
+        return StaticFolder.of_package(plugin.module.__package__, item.folder)
+    except ValueError as error:
+        raise PluginError(f"{plugin}: {error}") from error
+
+
+def _require_kind(plugin: Plugin, hook: str, item: Any, kind: type[Any]) -> None:
+    if not isinstance(item, kind):
+        raise PluginError(f"{plugin} returned {item!r} from {hook}; expected a {kind.__name__}")

@@ -1,0 +1,223 @@
+"""Implements ``host.users`` by the services of the REST API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of
+from strongroom.clock import iso_format
+from strongroom.foundation.caller import Identity
+from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.errors import Forbidden
+from strongroom.foundation.operations import OperationRule
+from strongroom.identity import operations
+from strongroom.identity.accounts.deletion import AccountDeletion
+from strongroom.identity.accounts.reauthentication import BODY_FIELDS, Proof
+from strongroom.identity.accounts.schemas import SuspensionSchema, UserChangeSchema, UserQuery
+from strongroom.identity.accounts.service import AccountService
+from strongroom.identity.accounts.suspension import Suspension, Suspensions
+from strongroom.identity.user_management.account_views import known_contact
+from strongroom.identity.user_management.contacts import ManagedContacts
+from strongroom.identity.user_management.creation import UserCreation
+from strongroom.identity.user_management.metadata import MetadataService
+from strongroom.identity.user_management.schemas import (
+    ContactSchema,
+    ManagedUserSchema,
+    require_small_metadata,
+)
+from strongroom.identity.user_management.views import managed_user
+from strongroom.identity.users.models import User
+from strongroom.plugin_api import users as api
+from strongroom.plugin_api.changes import UNCHANGED, Unchanged
+from strongroom.plugin_api.paging import ResultPage
+from strongroom.web.http.parsing import parse_values
+
+
+class HostUsers(AsCaller, api.UsersAPI):
+    """Implements ``host.users``."""
+
+    def me(self) -> api.UserInfo:
+        return self.get(self._caller(operations.GET_USER).user_id)
+
+    def get(self, user_id: str) -> api.UserInfo:
+        caller = self._caller(operations.GET_USER, user_id)
+        if caller.key is not None and caller.key.tenant_id is not None:
+            raise Forbidden("The access key is limited to a tenant.")
+        return self._info(self._get(AccountService).get(caller, user_id))
+
+    def find(
+        self,
+        *,
+        email: str | None = None,
+        mobile: str | None = None,
+        username: str | None = None,
+        external_id: str | None = None,
+    ) -> api.UserInfo | None:
+        named = {"email": email, "mobile": mobile, "username": username, "externalId": external_id}
+        filters = {name: value for name, value in named.items() if value is not None}
+        if not filters:
+            raise ValueError("name an address, a number, a username or an external id")
+        return next(iter(self._page(filters, Paging(1, 1)).items), None)
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        status: api.LiveStatus | None = None,
+        page: int = 1,
+        size: int = 100,
+    ) -> ResultPage[api.UserInfo]:
+        given = {"q": q, "status": status}
+        filters = {name: value for name, value in given.items() if value is not None}
+        return self._page(filters, paging_of(page, size))
+
+    def create(
+        self,
+        name: str,
+        *,
+        email: str | None = None,
+        mobile: str | None = None,
+        username: str | None = None,
+        email_verified: bool = False,
+        mobile_verified: bool = False,
+        password: str | None = None,
+        password_hash: Mapping[str, Any] | None = None,
+        password_change_required: bool = False,
+        external_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        server_metadata: Mapping[str, Any] | None = None,
+    ) -> api.UserInfo:
+        caller = self._administrator(operations.CREATE_USER)
+        given = {
+            "name": name,
+            "email": email,
+            "mobile": mobile,
+            "username": username,
+            "emailVerified": email_verified,
+            "mobileVerified": mobile_verified,
+            "password": password,
+            "passwordHash": password_hash,
+            "passwordChangeRequired": password_change_required,
+            "externalId": external_id,
+            "metadata": metadata,
+            "serverMetadata": server_metadata,
+        }
+        present = {field: value for field, value in given.items() if value is not None}
+        new = managed_user(parse_values(ManagedUserSchema, present))
+        return self._info(self._get(UserCreation).create(caller, new, self._origin()))
+
+    def update(
+        self,
+        user_id: str,
+        *,
+        name: str | Unchanged = UNCHANGED,
+        locale: str | Unchanged | None = UNCHANGED,
+        external_id: str | Unchanged | None = UNCHANGED,
+        revision: int | None = None,
+    ) -> api.UserInfo:
+        caller = self._caller(operations.CHANGE_USER, user_id)
+        given = changed(name=name, locale=locale, externalId=external_id)
+        changes = parse_values(UserChangeSchema, given)
+        accounts = self._get(AccountService)
+        return self._info(accounts.change(caller, user_id, changes, revision, self._origin()))
+
+    def set_contact(
+        self, user_id: str, kind: api.ContactKind, value: str, *, verified: bool = False
+    ) -> api.UserInfo:
+        caller = self._administrator(operations.SET_CONTACTS, user_id)
+        given = parse_values(ContactSchema, {"value": value, "verified": verified})
+        self._get(ManagedContacts).put(
+            caller,
+            user_id,
+            known_contact(kind),
+            given["value"],
+            self._origin(),
+            is_verified=given["verified"],
+        )
+        return self._info(self._get(AccountService).get(caller, user_id))
+
+    def remove_contact(self, user_id: str, kind: api.ContactKind) -> api.UserInfo:
+        caller = self._administrator(operations.SET_CONTACTS, user_id)
+        self._get(ManagedContacts).remove(caller, user_id, known_contact(kind), self._origin())
+        return self._info(self._get(AccountService).get(caller, user_id))
+
+    def metadata(self, user_id: str) -> Mapping[str, Any]:
+        caller = self._caller(operations.GET_METADATA, user_id)
+        return self._get(MetadataService).get(caller, user_id)
+
+    def change_metadata(self, user_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+        caller = self._caller(operations.CHANGE_METADATA, user_id)
+        service, check = self._get(MetadataService), require_small_metadata
+        return service.patch(caller, user_id, dict(changes), check, self._origin())
+
+    def server_metadata(self, user_id: str) -> Mapping[str, Any]:
+        self._administrator(operations.GET_METADATA, user_id)
+        return self._get(MetadataService).get_server(user_id)
+
+    def change_server_metadata(self, user_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+        caller = self._administrator(operations.CHANGE_SERVER_METADATA, user_id)
+        service, check = self._get(MetadataService), require_small_metadata
+        return service.patch_server(caller, user_id, dict(changes), check, self._origin())
+
+    def suspend(
+        self, user_id: str, *, reason: str | None = None, until: int | None = None
+    ) -> api.UserInfo:
+        caller = self._administrator(operations.SUSPEND_USER, user_id)
+        end = None if until is None else iso_format(until)
+        suspension = Suspension(**parse_values(SuspensionSchema, {"reason": reason, "until": end}))
+        suspensions = self._get(Suspensions)
+        return self._info(suspensions.suspend(caller, user_id, suspension, self._origin()))
+
+    def reinstate(self, user_id: str) -> api.UserInfo:
+        caller = self._administrator(operations.SUSPEND_USER, user_id)
+        return self._info(self._get(Suspensions).reinstate(caller, user_id, self._origin()))
+
+    def delete(self, user_id: str) -> None:
+        caller = self._caller(operations.DELETE_USER, user_id)
+        # Users who delete themselves need a proof, which a plugin does not have.
+        deletion = self._get(AccountDeletion)
+        deletion.delete(caller, user_id, Proof(), BODY_FIELDS, self._origin())
+
+    def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
+        """Return the caller of an operation whose route admits administrators only.
+
+        Raises:
+            Forbidden: the caller administers no server.
+        """
+        caller = self._caller(rule, *ids)
+        if not caller.is_admin:
+            raise Forbidden
+        return caller
+
+    def _page(self, given: Mapping[str, Any], paging: Paging) -> ResultPage[api.UserInfo]:
+        self._administrator(operations.LIST_USERS)
+        query = parse_values(UserQuery, given)
+        filters = {name: value for name, value in query.items() if not name.startswith("page")}
+        accounts = self._get(AccountService)
+        page = accounts.page(paging, filters)
+        names = accounts.login_names_of([user.id for user in page.items])
+        users = [_user(user, names.get(user.id, {})) for user in page.items]
+        return ResultPage(users, page.total, paging.number, paging.size)
+
+    def _info(self, user: User) -> api.UserInfo:
+        names = self._get(AccountService).login_names_of([user.id])
+        return _user(user, names.get(user.id, {}))
+
+
+def _user(user: User, names: Mapping[str, Any]) -> api.UserInfo:
+    return api.UserInfo(
+        id=user.id,
+        type=user.type,
+        status=user.status,
+        name=user.name,
+        locale=user.locale,
+        created_at=user.created_at,
+        email=names.get("email"),
+        email_verified=names.get("email_verified", False),
+        mobile=names.get("mobile"),
+        mobile_verified=names.get("mobile_verified", False),
+        username=names.get("username"),
+        external_id=user.external_id,
+        suspended_until=user.suspended_until,
+        updated_at=user.updated_at,
+        revision=user.revision,
+    )

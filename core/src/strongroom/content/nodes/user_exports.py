@@ -1,0 +1,32 @@
+"""What the archive of a user's data has of files and folders."""
+
+from typing import Final
+
+from sqlalchemy import bindparam, select
+
+from strongroom.content.nodes.models import nodes
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.user_rows import UserRows
+from strongroom.plugin_api.exports import UserExport
+
+# The order is that of the rows, because a sort of millions of files would take long.
+_FILES: Final = UserRows(
+    select(
+        nodes.c.id,
+        nodes.c.tenant_id.label("tenantId"),
+        nodes.c.parent_id.label("parentId"),
+        nodes.c.type,
+        nodes.c.name,
+        nodes.c.size,
+        nodes.c.content_type.label("contentType"),
+        nodes.c.created_at.label("createdAt"),
+        nodes.c.updated_at.label("updatedAt"),
+        nodes.c.trash_id.is_not(None).label("inTrash"),
+    ).where(nodes.c.owner_id == bindparam("of_user"), nodes.c.id != nodes.c.tenant_id)
+)
+
+
+def file_exports(database: Database) -> list[UserExport]:
+    """Return the file with the names of the user's files and folders."""
+    title = "The names of your files and folders, without content"
+    return [UserExport("files", title, _FILES.of(database))]

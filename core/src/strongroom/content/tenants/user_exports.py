@@ -1,0 +1,77 @@
+"""What the archive of a user's data has of tenants, groups and invitations."""
+
+from typing import Final
+
+from sqlalchemy import BindParameter, Select, bindparam, select, tuple_
+
+from strongroom.content.tenants.models import (
+    group_members,
+    groups,
+    invitations,
+    tenant_members,
+    tenants,
+)
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.user_rows import UserRows
+from strongroom.identity.users.user_exports import credentials_of
+from strongroom.plugin_api.exports import UserExport
+
+_OF_USER: Final[BindParameter[str]] = bindparam("of_user")
+_MEMBERSHIPS: Final = UserRows(
+    select(
+        tenants.c.id.label("tenantId"),
+        tenants.c.name.label("tenantName"),
+        tenant_members.c.role,
+        tenant_members.c.created_at.label("createdAt"),
+    )
+    .join(tenant_members, tenant_members.c.tenant_id == tenants.c.id)
+    .where(tenant_members.c.user_id == _OF_USER, tenants.c.deleted_at.is_(None))
+    .order_by(tenant_members.c.created_at, tenants.c.id)
+)
+_GROUPS: Final = UserRows(
+    select(
+        groups.c.id,
+        groups.c.tenant_id.label("tenantId"),
+        groups.c.name,
+        group_members.c.created_at.label("createdAt"),
+    )
+    .join(group_members, group_members.c.group_id == groups.c.id)
+    .where(group_members.c.user_id == _OF_USER)
+    .order_by(group_members.c.created_at, groups.c.id)
+)
+
+
+def _invitations() -> Select[tuple[object, ...]]:
+    return (
+        select(
+            invitations.c.id,
+            tenants.c.id.label("tenantId"),
+            tenants.c.name.label("tenantName"),
+            invitations.c.kind,
+            invitations.c.recipient,
+            invitations.c.role,
+            invitations.c.created_at.label("createdAt"),
+            invitations.c.expires_at.label("expiresAt"),
+        )
+        .join(tenants, tenants.c.id == invitations.c.tenant_id)
+        .where(tenants.c.deleted_at.is_(None))
+        .order_by(invitations.c.created_at, invitations.c.id)
+    )
+
+
+_RECEIVED: Final = UserRows(
+    _invitations().where(
+        tuple_(invitations.c.kind, invitations.c.recipient).in_(credentials_of(_OF_USER))
+    )
+)
+_SENT: Final = UserRows(_invitations().where(invitations.c.invited_by == _OF_USER))
+
+
+def tenant_exports(database: Database) -> list[UserExport]:
+    """Return the files of memberships, and of invitations that are open."""
+    return [
+        UserExport("memberships", "The tenants that you are a member of", _MEMBERSHIPS.of(database)),
+        UserExport("groups", "The groups that you are in", _GROUPS.of(database)),
+        UserExport("invitations", "Open invitations that you received", _RECEIVED.of(database)),
+        UserExport("sent-invitations", "Open invitations that you sent", _SENT.of(database)),
+    ]

@@ -1,0 +1,22 @@
+"""Add what a login was made with: the credential, and the session of the platform that proved it."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0038"
+down_revision = "0037"
+
+
+def upgrade() -> None:
+    # Without defaults: logins of before, and those of servers of the version before, have neither.
+    op.add_column("authorizations", sa.Column("credential_hash", sa.String(length=64)))
+    op.add_column("authorizations", sa.Column("upstream_session", sa.String(length=255)))
+    for column in ("credential_hash", "upstream_session"):
+        condition = sa.text(f"{column} IS NOT NULL")
+        op.create_index(
+            f"ix_authorizations_{column}",
+            "authorizations",
+            [column],
+            sqlite_where=condition,
+            postgresql_where=condition,
+        )

@@ -1,0 +1,60 @@
+"""Ends what users can do: the only way in which suspensions, deletions and others revoke secrets."""
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from strongroom.identity.users.models import User
+from strongroom.identity.users.service import UserService, lock_logins
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
+
+
+class Deactivations:
+    """Ends the secrets of users, all in the transaction of the caller.
+
+    Each feature registers what it ends, by ``ServiceGroup.register_deactivations``, and plugins by their
+    hook of the same name. What was ended stays so when the user may act again.
+    """
+
+    def __init__(self, users: UserService) -> None:
+        self._users = users
+        self._endings: list[Callable[[Connection, Deactivation], None]] = []
+
+    def on_deactivation(self, end: Callable[[Connection, Deactivation], None]) -> None:
+        """Register a function that ends secrets of a user."""
+        self._endings.append(end)
+
+    def lock(self, connection: Connection, user_id: str) -> None:
+        """Lock what decides whether a user is dispensable, before the row of the user is changed."""
+        lock_logins(connection, user_id)
+        self._users.lock_administrators(connection)
+
+    def require_dispensable(self, connection: Connection, user_id: str) -> User:
+        """Return a user who is not the last active administrator of the server.
+
+        Locked until the transaction ends: two administrators might deactivate each other concurrently.
+
+        Raises:
+            NotFound: there is no such user.
+            LastAdministrator: the user is the last one.
+        """
+        self.lock(connection, user_id)
+        user = self._users.get(connection, user_id)
+        self._users.require_other_administrator(connection, user)
+        return user
+
+    def deactivate(
+        self,
+        connection: Connection,
+        user_id: str,
+        cause: DeactivationCause,
+        *,
+        tenant_id: str | None = None,
+    ) -> None:
+        """End everything that the user could do, or with ``tenant_id`` what concerns this tenant."""
+        if tenant_id is None:
+            # Waits for logins in progress, whose uncommitted rows no UPDATE sees, and blocks others.
+            lock_logins(connection, user_id)
+        ended = Deactivation(user_id, cause, tenant_id)
+        for end in self._endings:
+            end(connection, ended)

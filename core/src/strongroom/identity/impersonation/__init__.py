@@ -1,0 +1,1 @@
+"""Impersonation: administrators see what a user sees, for a limited time."""

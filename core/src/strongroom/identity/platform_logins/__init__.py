@@ -1,0 +1,1 @@
+"""Logins by the credentials of platforms, which end with their people and their sessions there."""

@@ -1,0 +1,104 @@
+"""Lists, ends and suspends by the credentials of a platform, for plugins that log in its people."""
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import ColumnElement, bindparam, exists, or_, select
+
+from strongroom.clock import Clock
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import LastAdministrator
+from strongroom.identity.access_keys.models import access_keys
+from strongroom.identity.accounts.suspension import PLATFORM, Suspension, Suspensions
+from strongroom.identity.sessions.login_sources import LoginSource, LoginSources
+from strongroom.identity.sessions.models import authorizations
+from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import UserStatus, credentials, users
+from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.logins import LiveCredential
+
+logger = logging.getLogger(__name__)
+
+
+def _has_live_access() -> ColumnElement[bool]:
+    now = bindparam("now", type_=authorizations.c.expires_at.type)
+    login = exists().where(
+        authorizations.c.user_id == users.c.id,
+        authorizations.c.revoked_at.is_(None),
+        authorizations.c.expires_at > now,
+    )
+    key = exists().where(access_keys.c.user_id == users.c.id, access_keys.c.expires_at > now)
+    return or_(login, key)
+
+
+_LIVE: Final = Statement(
+    select(credentials.c.value, users.c.id)
+    .join(users, users.c.id == credentials.c.user_id)
+    .where(
+        credentials.c.kind == bindparam("of_kind"),
+        credentials.c.value > bindparam("after"),
+        users.c.status == UserStatus.ACTIVE.value,
+        _has_live_access(),
+    )
+    .order_by(credentials.c.value)
+    .limit(bindparam("size"))
+)
+
+
+class PlatformLogins:
+    """The logins by the credentials of platforms."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        held: CredentialService,
+        logins: AuthorizationService,
+        suspensions: Suspensions,
+        sources: LoginSources,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._credentials = held
+        self._logins = logins
+        self._suspensions = suspensions
+        self._sources = sources
+
+    def credentials(self, kind: str, after: str, size: int) -> Sequence[LiveCredential]:
+        """Return the credentials of a kind behind a value whose users can act, ordered by value."""
+        parameters = {"of_kind": kind, "after": after, "size": size, "now": self._clock.now()}
+        with self._database.read() as connection:
+            rows = _LIVE.all(connection, parameters)
+        return [LiveCredential(Credential(kind, value), user_id) for value, user_id in rows]
+
+    def end(self, credential: Credential, session: str | None, origin: Origin) -> int:
+        """Revoke the logins that were made with a credential, or with it in one session."""
+        source = LoginSource(self._sources.hash(credential), session)
+        with self._database.write() as connection:
+            holders = self._credentials.find_users(connection, [credential])
+            return self._logins.end_made_with(connection, source, holders.values(), origin)
+
+    def end_session(self, method: str, session: str, origin: Origin) -> int:
+        """Revoke the logins of a method in one session of its platform."""
+        source = LoginSource(None, session)
+        with self._database.write() as connection:
+            return self._logins.end_made_with(connection, source, (), origin, method=method)
+
+    def suspend(self, credential: Credential, reason: str, origin: Origin) -> bool:
+        """Suspend the active user who holds a credential; return whether there is one who may be."""
+        try:
+            with self._database.write() as connection:
+                user_id = self._credentials.find_users(connection, [credential]).get(credential)
+                if user_id is None or not self._suspensions.begin_unasked(
+                    connection, user_id, Suspension(reason), PLATFORM, origin
+                ):
+                    return False
+        except LastAdministrator:
+            logger.warning("The last administrator has left a platform, and is not suspended")
+            return False
+        self._suspensions.notify(user_id)
+        return True

@@ -1,0 +1,1 @@
+"""Service accounts of the server: accounts of machines that administer users and tenants."""

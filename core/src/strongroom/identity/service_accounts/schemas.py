@@ -1,0 +1,21 @@
+"""The JSON of service accounts, of the server and of tenants."""
+
+from marshmallow import Schema, fields
+
+from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.parsing import Timestamp, text
+
+
+class NewServiceAccountSchema(Schema):
+    """A new service account, or a new name."""
+
+    name = text(255, required=True)
+
+
+class ServiceAccountSchema(Schema):
+    """A service account: a user of the type SERVICE."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    createdBy = fields.Nested(ReferenceSchema, required=True, attribute="created_by")
+    createdAt = Timestamp(required=True, attribute="created_at")

@@ -1,0 +1,1 @@
+"""Imports users of other systems from lines of JSON."""

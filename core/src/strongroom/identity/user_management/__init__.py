@@ -1,0 +1,1 @@
+"""Users as administrators manage them: creation, contacts, passwords, links and metadata."""

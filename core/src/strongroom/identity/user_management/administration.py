@@ -1,0 +1,65 @@
+"""What callers must fulfil who manage other users."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from strongroom.foundation.caller import Identity
+from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.errors import Forbidden, OwnAccount
+from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.identity.accounts.key_rights import require_manageable
+from strongroom.identity.accounts.reauthentication import Reauthentication
+from strongroom.identity.users.models import User, UserType
+
+_PURPOSE: Final = "managed_users_per_caller"
+
+
+def manages_users(identity: Identity | None) -> bool:
+    """Return whether a caller may create and change other users."""
+    return identity is not None and identity.is_admin
+
+
+class Administration:
+    """Requires an administrator, within the rates of the caller.
+
+    Args:
+        rates: how many users a caller may create or change.
+    """
+
+    def __init__(
+        self, reauthentication: Reauthentication, limits: RateLimits, rates: Sequence[Rate]
+    ) -> None:
+        self._reauthentication = reauthentication
+        self._limits = limits
+        self._rates = rates
+
+    def require(self, identity: Identity) -> None:
+        """Require an administrator with a recent proof of the second factor, and count the request.
+
+        Raises:
+            Forbidden: the caller is no administrator.
+            StepUpRequired: the caller has a second factor, and has not proven it lately.
+            TooManyRequests: the caller has made too many changes.
+        """
+        if not manages_users(identity):
+            raise Forbidden
+        # Creating a key needed this proof.
+        if identity.key is None:
+            self._reauthentication.require_factor(identity)
+        self._limits.spend(Allowance(_PURPOSE, identity.user_id, self._rates))
+
+
+def require_takeover(identity: Identity, user: User) -> None:
+    """Require that a caller may do what takes an account over, such as set its contacts.
+
+    Administrators would take over an equal account.
+
+    Raises:
+        OwnAccount: it is the caller's own account, whose changes need its own proofs.
+        Forbidden: it is the account of another administrator, or one of a machine.
+    """
+    require_manageable(identity, user)
+    if user.id == identity.user_id:
+        raise OwnAccount("Administrators change their own account as users do.")
+    if user.type != UserType.USER:
+        raise Forbidden("Administrators may not take over the account of an equal or a machine.")

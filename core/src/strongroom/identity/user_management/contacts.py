@@ -1,0 +1,124 @@
+"""Sets and removes the contacts and the username of users, for administrators."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import NotFound
+from strongroom.identity.accounts.bindings import ContactRelease
+from strongroom.identity.accounts.registration import identified
+from strongroom.identity.user_management.administration import Administration, require_takeover
+from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import USERNAME, BoundCredential
+from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.login import Credential
+
+_OCCASION: Final = "credential-changed"
+
+
+class ManagedContacts:
+    """Changes what users log in by, without their proofs."""
+
+    def __init__(
+        self,
+        database: Database,
+        users: UserService,
+        credentials: CredentialService,
+        contacts: ContactRelease,
+        administration: Administration,
+        notices: Notices,
+        audit: AuditService,
+    ) -> None:
+        self._database = database
+        self._users = users
+        self._credentials = credentials
+        self._contacts = contacts
+        self._administration = administration
+        self._notices = notices
+        self._audit = audit
+
+    def put(
+        self,
+        identity: Identity,
+        user_id: str,
+        kind: str,
+        text: str,
+        origin: Origin,
+        *,
+        is_verified: bool,
+    ) -> BoundCredential:
+        """Set a contact or the username; it replaces the former one. The user is notified at both.
+
+        Args:
+            is_verified: whether the contact counts as proven. A username needs no proof.
+
+        Raises:
+            ValidationFailed: the text is not a credential of this kind.
+            CredentialTaken: another user has it.
+            NotFound: there is no such user.
+            StrongroomError: as :meth:`Administration.require` and :func:`require_takeover`.
+        """
+        self._administration.require(identity)
+        (credential,) = identified(self._credentials, {kind: text})
+        with self._database.write() as connection:
+            former = self._lock(connection, identity, user_id)
+            # Release first, because a unique index allows one credential of a kind per user.
+            self._contacts.release(connection, user_id, kind)
+            self._credentials.bind(
+                connection, user_id, credential, is_verified=is_verified or kind == USERNAME
+            )
+            bound = self._credentials.of_user(connection, user_id)
+            current = self._notices.contacts(connection, user_id)
+            self._record(connection, "credential.bind", identity, user_id, kind, origin)
+        self._notify(former, current)
+        return next(item for item in bound if item.kind == kind)
+
+    def remove(self, identity: Identity, user_id: str, kind: str, origin: Origin) -> None:
+        """Remove a contact or the username, perhaps the last one.
+
+        Raises:
+            NotFound: there is no such user, or the user has no credential of this kind.
+            StrongroomError: as :meth:`Administration.require` and :func:`require_takeover`.
+        """
+        self._administration.require(identity)
+        with self._database.write() as connection:
+            former = self._lock(connection, identity, user_id)
+            if all(item.kind != kind for item in self._credentials.of_user(connection, user_id)):
+                raise NotFound
+            self._contacts.release(connection, user_id, kind)
+            self._record(connection, "credential.unbind", identity, user_id, kind, origin)
+        self._notify(former, ())
+
+    def _lock(self, connection: Connection, identity: Identity, user_id: str) -> Contacts:
+        self._credentials.lock_user(connection, user_id)
+        require_takeover(identity, self._users.get(connection, user_id))
+        return self._notices.contacts(connection, user_id)
+
+    def _notify(self, former: Contacts, current: Iterable[Credential]) -> None:
+        # Without the languages of the request, which are the administrator's.
+        everyone = dict.fromkeys((*former, *current))
+        self._notices.notify(Contacts(everyone, former.locale), _OCCASION)
+
+    def _record(
+        self,
+        connection: Connection,
+        action: str,
+        identity: Identity,
+        user_id: str,
+        kind: str,
+        origin: Origin,
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=identity.user_id,
+            target_type="user",
+            target_id=user_id,
+            origin=origin,
+            details={"kind": kind},
+        )
+        self._audit.record(connection, event)

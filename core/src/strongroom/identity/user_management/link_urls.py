@@ -1,0 +1,37 @@
+"""The page on which users redeem links."""
+
+from strongroom.foundation.errors import NotImplementedHere
+from strongroom.web.http.request import PublicUrl, get_service
+
+
+class LinkUrls:
+    """The URLs of links.
+
+    Args:
+        configured: the URL of the deployment's own page, to which the token is appended.
+        page_path: the path of a plugin's page, likewise; ``None``: there is none.
+    """
+
+    def __init__(self, configured: str, page_path: str | None) -> None:
+        self._configured = configured
+        self._page_path = page_path
+
+    def require(self) -> None:
+        """Require that there is a page.
+
+        Raises:
+            NotImplementedHere: there is none.
+        """
+        if not self._configured and self._page_path is None:
+            raise NotImplementedHere("No page for links: set [users] link_url, or enable login pages.")
+
+    def of(self, token: str) -> str:
+        """Return the URL of the page that redeems a token.
+
+        Raises:
+            NotImplementedHere: there is none.
+        """
+        self.require()
+        if self._configured:
+            return self._configured + token
+        return f"{get_service(PublicUrl).root}{self._page_path}{token}"

@@ -1,0 +1,196 @@
+"""The JSON of users as administrators manage them."""
+
+from typing import Any, Final
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from strongroom.foundation.errors import ValidationFailed
+from strongroom.foundation.json_text import encode_json
+from strongroom.identity.accounts.schemas import MAX_NAME, MAX_TEXT, new_password
+from strongroom.identity.users.account_links import LinkKind
+from strongroom.identity.users.models import EMAIL, MAX_EXTERNAL_ID, MOBILE
+from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
+from strongroom.web.http.parsing import AdministratorsOnly, Timestamp, text
+
+MAX_BYTES: Final = 16 * 1024
+"""The maximum size of metadata as JSON in UTF-8."""
+
+MAX_DEPTH: Final = 16
+"""The maximum nesting of arrays and objects in metadata."""
+
+
+def require_metadata(value: dict[str, Any]) -> None:
+    """Require that an object is small enough to be metadata.
+
+    Raises:
+        ValidationError: it is larger than :data:`MAX_BYTES`, or nested deeper than :data:`MAX_DEPTH`.
+    """
+    if _depth(value) > MAX_DEPTH:
+        raise ValidationError(f"Must be nested at most {MAX_DEPTH} levels deep.")
+    if len(encode_json(value).encode()) > MAX_BYTES:
+        raise ValidationError(f"Must have at most {MAX_BYTES} bytes as JSON.")
+
+
+def _depth(value: Any) -> int:
+    # Input is parsed with a limit of its own, so the recursion is bounded.
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+
+
+def require_small_metadata(value: dict[str, Any]) -> None:
+    """Do :func:`require_metadata` for the result of a patch.
+
+    Raises:
+        ValidationFailed: it is too large, or nested too deep.
+    """
+    try:
+        require_metadata(value)
+    except ValidationError as error:
+        raise ValidationFailed.of_field("", "too-large", str(error.messages[0])) from error
+
+
+def metadata_field(**options: Any) -> fields.Dict:
+    """Return the field of a JSON object about a user."""
+    return fields.Dict(
+        keys=fields.String(),
+        validate=require_metadata,
+        metadata={"description": f"A JSON object of at most {MAX_BYTES} bytes"},
+        **options,
+    )
+
+
+class _NamesSchema(Schema):
+    requires_any = ("email", "mobile", "username")
+
+    name = text(MAX_NAME, required=True)
+    email = text(MAX_TEXT, load_default=None)
+    mobile = text(MAX_TEXT, load_default=None)
+    username = text(MAX_TEXT, load_default=None)
+
+
+class _ProofsSchema(_NamesSchema):
+    password = new_password()
+    verificationCodes = fields.List(
+        fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
+    )
+    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
+    invitation = text(
+        128,
+        load_default=None,
+        metadata={"description": "If only invited users can register: the invitation's secret"},
+    )
+    acceptedTerms = text(
+        64,
+        load_default=None,
+        metadata={"description": "The version of the terms that the user accepts"},
+    )
+
+
+class RegistrationSchema(_ProofsSchema):
+    """A registration. An e-mail address or mobile number needs a code; without either, a captcha."""
+
+    emailVerified = AdministratorsOnly()
+    mobileVerified = AdministratorsOnly()
+    passwordHash = AdministratorsOnly()
+    passwordChangeRequired = AdministratorsOnly()
+    externalId = AdministratorsOnly()
+    invite = AdministratorsOnly()
+    metadata = AdministratorsOnly()
+    serverMetadata = AdministratorsOnly()
+
+
+class ManagedUserSchema(_NamesSchema):
+    """A user that an administrator creates, with at most one of a password and a hash of one."""
+
+    password = new_password(load_default=None)
+    emailVerified = fields.Boolean(
+        load_default=False, metadata={"description": "Whether the address counts as proven"}
+    )
+    mobileVerified = fields.Boolean(load_default=False)
+    passwordHash = fields.Dict(
+        keys=fields.String(),
+        load_default=None,
+        metadata={"description": "A hash of another system: `algorithm` names its scheme"},
+    )
+    passwordChangeRequired = fields.Boolean(load_default=False)
+    invite = fields.Boolean(
+        load_default=False,
+        metadata={"description": "Whether to send a link by which the user chooses a password"},
+    )
+    externalId = text(
+        MAX_EXTERNAL_ID, load_default=None, metadata={"description": "The id in another system"}
+    )
+    metadata = metadata_field(load_default=dict)
+    serverMetadata = metadata_field(load_default=dict)
+
+    @validates_schema
+    def _require_one_password(self, data: dict[str, Any], **_: Any) -> None:
+        passwords = [name for name in ("password", "passwordHash") if data[name] is not None]
+        passwords += ["invite"] if data["invite"] else []
+        if len(passwords) > 1:
+            raise ValidationError(f"Must be absent with {passwords[0]}.", passwords[1])
+        if data["passwordChangeRequired"] and passwords in ([], ["invite"]):
+            raise ValidationError("Must be false without a password.", "passwordChangeRequired")
+
+    @validates_schema
+    def _require_contacts(self, data: dict[str, Any], **_: Any) -> None:
+        for kind in (EMAIL, MOBILE):
+            if data[f"{kind}Verified"] and data[kind] is None:
+                raise ValidationError(f"Must be false without {kind}.", f"{kind}Verified")
+        if not any(data[name] for name in self.requires_any):
+            message = "At least one of email, mobile and username is required."
+            raise ValidationError(message, "email")
+
+
+class NewUserSchema(ManagedUserSchema, _ProofsSchema):
+    """A registration, or a user that an administrator creates.
+
+    A registration needs a password, a code for each e-mail address and mobile number, and a captcha
+    without either. An administrator needs none of them, and only an administrator may send
+    `emailVerified`, `mobileVerified`, `passwordHash`, `passwordChangeRequired`, `invite`, `externalId`,
+    `metadata` and `serverMetadata`.
+    """
+
+
+class ContactSchema(Schema):
+    """A contact or username that an administrator sets."""
+
+    value = text(MAX_TEXT, required=True)
+    verified = fields.Boolean(
+        load_default=False, metadata={"description": "Whether the contact counts as proven"}
+    )
+
+
+class TemporaryPasswordSchema(Schema):
+    """A temporary password, which is shown only now."""
+
+    password = fields.String(required=True)
+    expiresAt = Timestamp(required=True, attribute="expires_at")
+
+
+class NewPasswordLinkSchema(Schema):
+    """A link by which a user sets a password."""
+
+    kind = fields.String(
+        required=True,
+        validate=validate.OneOf([kind.value for kind in LinkKind]),
+        metadata={"description": "`invite`: valid for 7 days; `reset`: for a day"},
+    )
+    send = fields.Boolean(
+        load_default=True, metadata={"description": "Whether to send it to the user, or to return it"}
+    )
+
+
+class PasswordLinkSchema(Schema):
+    """An issued link."""
+
+    expiresAt = Timestamp(required=True, attribute="expires_at")
+    url = fields.Url(metadata={"description": "Only with `send: false`, and only now"})
+
+
+class PasswordLinkRedemptionSchema(Schema):
+    """The token of a link, and the password that it sets."""
+
+    token = text(128, required=True)
+    newPassword = new_password()

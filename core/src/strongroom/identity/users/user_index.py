@@ -1,0 +1,96 @@
+"""The index of users: finds those whose name, e-mail address, mobile number or username has a part.
+
+It is maintained before the commit of a transaction that changes one of them, whichever service does it.
+Deleted users are not in it. See :mod:`strongroom.foundation.database.text_index`.
+"""
+
+from collections.abc import Sequence, Set
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Select,
+    String,
+    Text,
+    bindparam,
+    column,
+    select,
+    table,
+)
+
+from strongroom.foundation.database.changes import AdvisoryLock
+from strongroom.foundation.database.deferred import defer
+from strongroom.foundation.database.grams import Grams
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.database.text_index import Row, TextIndex
+from strongroom.foundation.text_folding import fold_text
+from strongroom.identity.users.models import SINGLE_KINDS, credentials, users
+
+user_search: Final = table(
+    "user_search", column("number", BigInteger), column("user_id", String), column("folded", Text)
+)
+"""The folded texts of each live user, one per line.
+
+It has no foreign key: its check would wait for the lock of a user's row, after the lock of the index.
+"""
+
+USER_INDEX: Final = TextIndex(user_search, "user_id", "user_search_index", grams=Grams(has_triples=True))
+
+# Taken last, so a transaction that holds it waits for no other lock. Without it, of two transactions
+# that change the name and the address of a user, each could write a text without the other change.
+_LOCK: Final = AdvisoryLock(0x55535258)
+
+_BATCH: Final = 500
+
+
+def _texts() -> Select[Any]:
+    # Without a condition on the kind: SQLite would read all credentials of these kinds for each user.
+    return (
+        select(users.c.id, users.c.name, credentials.c.kind, credentials.c.value)
+        .outerjoin(credentials, credentials.c.user_id == users.c.id)
+        .where(users.c.deleted_at.is_(None))
+        .order_by(users.c.id, credentials.c.kind)
+    )
+
+
+_TEXTS: Final = Statement(_texts().where(users.c.id.in_(bindparam("user_ids", expanding=True))), tuple)
+_NEXT: Final = Statement(
+    select(users.c.id)
+    .where(users.c.deleted_at.is_(None), users.c.id > bindparam("after"))
+    .order_by(users.c.id)
+    .limit(bindparam("limit"))
+)
+
+
+def note_changed(connection: Connection, user_id: str) -> None:
+    """Index a user again before the commit of the transaction."""
+    defer(connection, _index, user_id)
+
+
+def next_rows(connection: Connection, after: str, limit: int) -> Sequence[Row]:
+    """Return the rows of the next live users by id, which the caller's transaction locks."""
+    _LOCK.acquire(connection)
+    return _rows(connection, _NEXT.scalars(connection, {"after": after, "limit": limit}))
+
+
+def _index(connection: Connection, user_ids: Set[str]) -> None:
+    _LOCK.acquire(connection)
+    ordered = sorted(user_ids)
+    for start in range(0, len(ordered), _BATCH):
+        batch = ordered[start : start + _BATCH]
+        rows = _rows(connection, batch)
+        USER_INDEX.put_all(connection, rows)
+        USER_INDEX.remove(connection, {*batch}.difference(str(row["user_id"]) for row in rows))
+
+
+def _rows(connection: Connection, user_ids: Sequence[str]) -> list[Row]:
+    texts = _TEXTS.all(connection, {"user_ids": user_ids}) if user_ids else []
+    return [_row(user_id, [*group]) for user_id, group in groupby(texts, itemgetter(0))]
+
+
+def _row(user_id: str, texts: Sequence[tuple[str, str, str | None, str | None]]) -> Row:
+    parts = [texts[0][1], *(value for _, _, kind, value in texts if value and kind in SINGLE_KINDS)]
+    return {"user_id": user_id, "folded": fold_text("\n".join(parts))}

@@ -1,0 +1,19 @@
+"""Links in messages with login codes: each is the same challenge as its code."""
+
+from strongroom.identity.verification.codes import NewCode
+
+
+class CodeLinks:
+    """The URLs of links.
+
+    Args:
+        page: the URL of the page that uses links, to which ``ID.SECRET`` is appended; ``None``: there is
+            none.
+    """
+
+    def __init__(self, page: str | None) -> None:
+        self._page = page
+
+    def of(self, code: NewCode) -> str | None:
+        """Return the URL of the link of a code; ``None`` without a page."""
+        return None if self._page is None else f"{self._page}{code.id}.{code.link_secret}"

@@ -1,0 +1,133 @@
+"""Browsers that show pages of the server: one session for the pages of all plugins.
+
+The session is in one sealed cookie, which pages read and the REST API ignores. It refers to a login, so
+it ends when the login is revoked or the user is suspended. A page that changes something requires a form
+of its own::
+
+    session = host.require_browser_session()
+    if request.method == "POST":
+        host.browser.require_csrf(request.form.get("csrf"))
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+# Printable ASCII without a backslash, which browsers read as a slash. Two slashes begin a host name.
+_LOCAL_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,1023}")
+
+
+def is_local_path(text: str) -> bool:
+    """Return whether a text is a path of this server, with or without a query.
+
+    A page may redirect a browser to no other text of a request: it could lead to another site.
+    """
+    return _LOCAL_PATH.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """The session of a browser whose user is logged in.
+
+    Args:
+        user_id: the id of the user.
+        csrf: the secret that each form must contain; see :meth:`BrowserAPI.require_csrf`.
+        language: the language that the user has chosen in the pages, such as ``zh``.
+        amr: the proofs of the login (RFC 8176), such as ``pwd``.
+        acr: how strongly the login is proven; a constant of :mod:`strongroom.plugin_api.login`.
+        auth_time: the time of the last proof, in milliseconds since the Unix epoch.
+        token: an access token of the login, for :meth:`HostAPI.rest`. No page may contain it.
+    """
+
+    user_id: str
+    csrf: str = field(repr=False)
+    language: str | None
+    amr: tuple[str, ...]
+    acr: str
+    auth_time: int
+    token: str = field(repr=False)
+
+
+class BrowserAPI(ABC):
+    """The browser of the current request, for pages (API 1.2).
+
+    A change sets the cookie of the response, whose size a browser limits to 4096 bytes.
+    """
+
+    @property
+    @abstractmethod
+    def csrf(self) -> str:
+        """The secret that each form must contain, also before the login; a login replaces it."""
+
+    @property
+    @abstractmethod
+    def device_id(self) -> str:
+        """The id of the browser, for ``X-Device-Id``: browsers of one network do not share limits."""
+
+    @property
+    @abstractmethod
+    def language(self) -> str | None:
+        """The language that the user has chosen in the pages, such as ``zh``."""
+
+    @abstractmethod
+    def choose_language(self, language: str) -> None:
+        """Show the pages of all plugins in a language from now on."""
+
+    @property
+    @abstractmethod
+    def values(self) -> Mapping[str, Any]:
+        """The JSON values that the plugin has stored in the browser."""
+
+    @abstractmethod
+    def store(self, values: Mapping[str, Any]) -> None:
+        """Replace the values of the plugin. They are sealed; the next login or logout drops them.
+
+        Raises:
+            ValueError: they are too large for a cookie.
+        """
+
+    @abstractmethod
+    def require_csrf(self, value: str | None) -> None:
+        """Require that one of the server's pages sent the form, and not a page of another site.
+
+        Args:
+            value: the field ``csrf`` of the form, or the header of a script.
+
+        Raises:
+            ApiError: ``error.form-refused``. The response leaves the cookie as it is, unless a page of
+                this server has sent the form: its browser has lost the cookie, and gets a new one.
+        """
+
+    @abstractmethod
+    def begin_session(self, access_token: str) -> None:
+        """Begin the session of a login, and end that of the login before, with a new :attr:`csrf`.
+
+        Raises:
+            ApiError: ``error.token-invalid``.
+        """
+
+    @abstractmethod
+    def replace_token(self, access_token: str) -> None:
+        """Continue the session with a new access token of its login, such as that of a step-up.
+
+        Raises:
+            ApiError: ``error.token-invalid``: also if the token is one of another login.
+        """
+
+    @abstractmethod
+    def logout_url(self, return_path: str) -> str | None:
+        """Return the page of the platform that the session was logged in by, which ends that login too.
+
+        ``None`` without a session, or if its login method has no such page. Ask for it before
+        :meth:`end_session`; a page whose form logs out must admit its origin in ``form-action``.
+
+        Args:
+            return_path: the page of this server that the browser comes back to, below
+                :attr:`HostAPI.public_url`.
+        """
+
+    @abstractmethod
+    def end_session(self) -> None:
+        """Log out: revoke the login, and forget everything but the language."""

@@ -1,0 +1,231 @@
+"""Parts of HTML pages: buttons and items that plugins add to pages of others, and files that pages need.
+
+All paths are those of the server without its base path, such as ``/account/``. A label has a text per
+language, at least ``en``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from strongroom.plugin_api.login import Credential
+
+if TYPE_CHECKING:
+    from strongroom.plugin_api.web import RestResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How users who are logged in connect their account of another platform (API 1.2).
+
+    Args:
+        name: its name: lowercase letters, digits and underscores. Links with connections of one name
+            connect the same platform.
+        labels: the name of the platform by language.
+        path: the path that begins connecting, by GET, in a browser that is logged in.
+        method: the name of the login method that verifies the proof.
+        kinds: the kinds of the credentials that are bound.
+        rest_path: the path of the REST API that unbinds them: by DELETE, with the header
+            ``X-Verification-Code``.
+        replaced: returns the credentials that a new one replaces, as for :meth:`HostAPI.bind`.
+        prefix: the beginning of their values, where several connections have these kinds.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    path: str
+    method: str
+    kinds: tuple[str, ...]
+    rest_path: str
+    replaced: Callable[[Sequence[Credential]], Collection[Credential]]
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginRequest:
+    """How clients with pages of their own begin a login by the REST API (API 1.2).
+
+    Args:
+        path: the path of the operation, by POST, whose response has the ``url`` of the platform.
+        body: the members of its body that choose the app or provider, such as ``{"app": "main"}``.
+    """
+
+    path: str
+    body: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LoginLink:
+    """A button of the login page that begins a login by another way, such as a redirect.
+
+    Args:
+        name: its name in the configuration: lowercase letters, digits and underscores.
+        labels: its text by language.
+        path: the path that begins the login, by GET.
+        icon: the name of a picture among the static files of the plugin, such as ``mark.svg``.
+        works_in: words in the ``User-Agent`` of the browsers in which it works, such as
+            ``MicroMessenger``; empty: it works in all of them.
+        fails_in: words in the ``User-Agent`` of browsers in which it does not work.
+        connection: how users connect such an account to theirs; ``None``: they cannot (API 1.2).
+        kind: the name of its login method, which clients choose a design by (API 1.2).
+        platform: the name of the platform by language; ``None``: its text (API 1.2).
+        shows_qr_code: whether the page that it leads to shows a QR code to scan (API 1.2).
+        request: how clients with pages of their own begin it; ``None``: they cannot (API 1.2).
+        own_app: words in the ``User-Agent`` of the platform's own app, in whose browser the page
+            offers it before all other ways (API 1.2).
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    path: str
+    icon: str | None = None
+    works_in: tuple[str, ...] = ()
+    fails_in: tuple[str, ...] = ()
+    connection: Connection | None = None
+    kind: str | None = None
+    platform: Mapping[str, str] | None = None
+    shows_qr_code: bool = False
+    request: LoginRequest | None = None
+    own_app: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """An item of the menu of the pages for users who are logged in.
+
+    Args:
+        labels: its text by language.
+        path: the path of the page.
+        order: its place; items of one order are in the order of ``plugins.enabled``.
+        for_administrators: whether only administrators of the server see it.
+    """
+
+    labels: Mapping[str, str]
+    path: str
+    order: int = 100
+    for_administrators: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFiles:
+    """Files that the server sends as they are: scripts, styles, pictures and fonts.
+
+    Args:
+        folder: the folder in the package of the plugin, with its subfolders.
+    """
+
+    folder: str = "static"
+
+
+@dataclass(frozen=True, slots=True)
+class PageConnection:
+    """The connection of a login link, in the language of the page.
+
+    Args:
+        label: the name of the platform.
+        path: the path that begins connecting, with the base path of the server, for ``href``.
+    """
+
+    label: str
+    path: str
+    connection: Connection
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A link of a page, in the language of the page.
+
+    Args:
+        name: the name of a login link; empty for an item of a menu.
+        path: the path with the base path of the server, for ``href``.
+        icon: the path of its picture, for ``src``; ``None`` without one.
+        is_usable: whether it works in the browser of the request.
+        connection: that of a login link, if it has one.
+        platform: the name of the platform of a login link.
+        link: the login link; ``None`` for an item of a menu.
+        is_of_app: whether the browser of the request is in the platform's own app.
+    """
+
+    name: str
+    label: str
+    path: str
+    icon: str | None = None
+    is_usable: bool = True
+    connection: PageConnection | None = None
+    platform: str = ""
+    link: LoginLink | None = None
+    is_of_app: bool = False
+
+
+class LoginPages(ABC):
+    """The pages on which browsers log in. The WSGI application of one plugin derives from it."""
+
+    @abstractmethod
+    def login_path(self, resume: str | None) -> str:
+        """Return the path of the login page, with the base path of the server.
+
+        Args:
+            resume: a path of this server that the login leads to, with the base path and the query;
+                ``None``, or a text that :func:`is_local_path` refuses: to the page of the account.
+        """
+
+    def account_path(self) -> str:
+        """Return the path of the page of the account, with the base path of the server.
+
+        It leads users who are not logged in to the login.
+        """
+        return self.login_path(None)
+
+    def change_password_path(self) -> str | None:
+        """Return the path of the page on which users change their password; ``None`` without one.
+
+        ``/.well-known/change-password`` leads to it, unless a plugin has a route of that path.
+        """
+        return None
+
+    @abstractmethod
+    def finish(
+        self, login: "RestResponse", resume: str | None, *, method: str, link: str | None = None
+    ) -> Any:
+        """Return the Flask response that follows a login by another method, or the refusal of one.
+
+        That is the return to the page or the front end that needs the login, after the pages for a
+        second factor if the response requires one; or the login page with the text of the error.
+
+        Args:
+            login: the response that ``POST /authorizations`` gives to such a login.
+            resume: the path that the login leads to; ``None``: what the login page was opened for.
+            method: the name of the login method.
+            link: the name of the login link that it began with, if that is known.
+        """
+
+    def refuse(self, login: "RestResponse") -> Any:  # noqa: ARG002  for the classes that override it
+        """Return the Flask response that leads to a page with the text of an error.
+
+        Args:
+            login: the error response.
+
+        Returns:
+            ``None`` by default: the server's page of errors shows it.
+        """
+        return None
+
+    def finish_connection(
+        self,
+        name: str,  # noqa: ARG002  for the classes that override it
+        proof: Mapping[str, str] | None,  # noqa: ARG002
+    ) -> Any:
+        """Return the Flask response that requires the user's own proof, and then connects an account.
+
+        The proof stays sealed in the browser meanwhile. The user's own proof is what
+        :meth:`HostAPI.bind` requires.
+
+        Args:
+            name: the name of the :class:`Connection`.
+            proof: the proof for its login method; ``None``: the user has refused it on the platform.
+
+        Returns:
+            ``None`` by default: these pages connect no accounts.
+        """
+        return None

@@ -1,0 +1,281 @@
+"""Contracts of what the host does for plugins: leases, values, logins, files, tenants and users.
+
+A plugin that depends on them runs them against the version of the server that it is installed with::
+
+    @pytest.fixture
+    def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+        with opened_plugin(tmp_path, "acme") as opened:
+            yield opened
+
+    class TestLeases(LeasesContract):
+        pass
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+import pytest
+
+from strongroom.plugin_api.login import Credential, VerifiedCredential
+from strongroom.plugin_api.state import ValueStore
+from strongroom.plugin_api.web import ApiError
+from strongroom.testing.state import OpenedPlugin
+
+T = TypeVar("T")
+
+_THREADS = 16
+
+
+class LeasesContract:
+    """The rules of ``host.leases``. Requires a fixture ``opened``."""
+
+    def test_of_many_threads_one_acquires_a_name(self, opened: OpenedPlugin) -> None:
+        leases = _at_once(lambda: opened.host.leases.acquire("import", 60))
+        assert len([lease for lease in leases if lease]) == 1
+
+    def test_a_lease_ends_with_its_time(self, opened: OpenedPlugin) -> None:
+        leases = opened.host.leases
+        lease = leases.acquire("import", 60, holder="first")
+        assert lease
+        opened.clock.advance(59_999)
+        assert leases.acquire("import", 60) is None
+        assert [other.holder for other in leases.holders("import")] == ["first"]
+        opened.clock.advance(1)
+        assert leases.renew(lease.id, 60) is None
+        assert leases.acquire("import", 60)
+
+    def test_a_renewed_lease_lasts_longer_and_a_released_one_ends(self, opened: OpenedPlugin) -> None:
+        leases = opened.host.leases
+        lease = leases.acquire("import", 60)
+        assert lease
+        renewed = leases.renew(lease.id, 120)
+        assert renewed
+        assert renewed.expires_at == opened.clock.now() + 120_000
+        assert leases.release(lease.id)
+        assert not leases.release(lease.id)
+        assert leases.acquire("import", 60)
+
+    def test_shared_leases_exclude_only_others(self, opened: OpenedPlugin) -> None:
+        leases = opened.host.leases
+        assert leases.acquire("folder", 60, shared=True)
+        assert leases.acquire("folder", 60, shared=True)
+        assert leases.acquire("folder", 60) is None
+        assert leases.acquire("another folder", 60)
+
+    @pytest.mark.parametrize(
+        ("name", "seconds"), [("", 60), ("x" * 256, 60), ("a\0", 60), ("a", 0), ("a", 10**9)]
+    )
+    def test_odd_arguments_are_refused(self, opened: OpenedPlugin, name: str, seconds: int) -> None:
+        with pytest.raises(ValueError, match=r" has | lasts "):
+            opened.host.leases.acquire(name, seconds)
+
+
+def _at_once(call: Callable[[], T]) -> list[T]:
+    start = threading.Barrier(_THREADS)
+
+    def run(_: int) -> T:
+        start.wait(60)
+        return call()
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(run, range(_THREADS)))
+
+
+class ValuesContract:
+    """The rules of ``host.values``. Requires a fixture ``opened``."""
+
+    @pytest.fixture
+    def values(self, opened: OpenedPlugin) -> ValueStore:
+        """The shared values of the plugin."""
+        return opened.host.values
+
+    def test_json_is_stored_and_deleted(self, values: ValueStore) -> None:
+        assert values.get("token") is None
+        examples: list[object] = [{"a": [1, 2.5, None, True]}, "text €", 0, False, [], ""]
+        for value in examples:
+            values.put("token", value)
+            assert values.get("token") == value
+        assert values.delete("token")
+        assert not values.delete("token")
+        assert values.get("token") is None
+
+    def test_a_value_ends_with_its_time(self, opened: OpenedPlugin, values: ValueStore) -> None:
+        end = opened.clock.now() + 60_000
+        values.put("token", "first", expires_at=end)
+        opened.clock.advance(59_999)
+        assert values.get("token") == "first"
+        opened.clock.advance(1)
+        assert values.get("token") is None
+        assert not values.compare_and_set("token", "first", "other")
+        assert values.compare_and_set("token", None, "second", expires_at=end + 1)
+        assert values.get("token") == "second"
+        opened.clock.advance(1)
+        assert not values.delete("token")
+
+    def test_a_value_without_an_end_stays(self, opened: OpenedPlugin, values: ValueStore) -> None:
+        values.put("token", "first", expires_at=opened.clock.now() + 1)
+        values.put("token", "second")
+        opened.clock.advance(10**12)
+        assert values.get("token") == "second"
+
+    @pytest.mark.parametrize(
+        ("expected", "value", "is_stored", "after"),
+        [(None, 2, False, 1), (1, 2, True, 2), (True, 2, False, 1), (1, None, True, None)],
+    )
+    def test_a_value_is_compared_before_it_is_replaced(
+        self, values: ValueStore, expected: object, value: object, is_stored: bool, after: object
+    ) -> None:
+        assert values.compare_and_set("count", None, 1)
+        assert values.compare_and_set("count", expected, value) is is_stored
+        assert values.get("count") == after
+
+    def test_of_many_threads_with_one_expectation_one_succeeds(self, values: ValueStore) -> None:
+        assert _at_once(lambda: values.compare_and_set("count", None, 1)).count(True) == 1
+        assert _at_once(lambda: values.compare_and_set("count", 1, 2)).count(True) == 1
+
+    @pytest.mark.parametrize(
+        ("key", "value"), [("", 1), ("x" * 256, 1), ("a\0", 1), ("a", None), ("a", "x" * (64 * 1024))]
+    )
+    def test_odd_arguments_are_refused(self, values: ValueStore, key: str, value: object) -> None:
+        with pytest.raises(ValueError, match=r"key|value"):
+            values.put(key, value)
+
+
+class LoginsContract:
+    """The rules of ``host.logins``. Requires a fixture ``opened``."""
+
+    def test_the_logins_of_a_credential_or_of_its_session_end(self, opened: OpenedPlugin) -> None:
+        logins, user = opened.host.logins, opened.create_user()
+        credential = Credential("acme", "ann")
+
+        def log_in(session: str | None) -> str:
+            return opened.begin_login(user, "acme", VerifiedCredential(credential, session=session))
+
+        first, second, third = log_in("a"), log_in("b"), log_in(None)
+        assert logins.end(credential, session="a") == 1
+        assert [opened.is_valid(token) for token in (first, second, third)] == [False, True, True]
+        assert logins.end_session("other", "b") == 0
+        assert logins.end_session("acme", "b") == 1
+        assert [opened.is_valid(token) for token in (second, third)] == [False, True]
+        assert logins.end(credential) == 1
+        assert not opened.is_valid(third)
+
+    def test_live_credentials_are_listed_and_suspended(self, opened: OpenedPlugin) -> None:
+        logins, tokens = opened.host.logins, {}
+        for name in ("bob", "ann"):
+            verified = VerifiedCredential(Credential("acme", name))
+            tokens[name] = opened.begin_login(opened.create_user(name), "acme", verified)
+        values = [live.credential.value for live in logins.credentials("acme")]
+        assert values == ["ann", "bob"]
+        assert [live.credential.value for live in logins.credentials("acme", after="ann")] == ["bob"]
+        assert logins.suspend(Credential("acme", "ann"), reason="left")
+        assert not logins.suspend(Credential("acme", "ann"), reason="left")
+        assert not opened.is_valid(tokens["ann"])
+        assert [live.credential.value for live in logins.credentials("acme")] == ["bob"]
+
+
+class FileSinkContract:
+    """The rules of ``host.files.writing`` and ``rewriting``. Requires a fixture ``opened``."""
+
+    @pytest.fixture
+    def tenant(self, opened: OpenedPlugin) -> Iterator[str]:
+        """A tenant of the user that the plugin acts as."""
+        user = opened.create_user()
+        with opened.host.acting_as(user):
+            yield opened.create_tenant(user)
+
+    def test_what_a_block_writes_is_a_file(self, opened: OpenedPlugin, tenant: str) -> None:
+        files = opened.host.files
+        with files.writing(tenant, None, "a.txt") as sink:
+            assert sink.write(b"one ") == 4
+            sink.write(b"two")
+            assert files.list(tenant, None).total == 0
+        with files.open(tenant, sink.file.id) as chunks:
+            assert b"".join(chunks) == b"one two"
+        with files.rewriting(tenant, sink.file.id) as other:
+            other.write(b"three")
+        assert (other.file.id, other.file.size) == (sink.file.id, 5)
+
+    def test_a_block_that_raises_stores_nothing(self, opened: OpenedPlugin, tenant: str) -> None:
+        files = opened.host.files
+        with suppress(KeyError), files.writing(tenant, None, "a.txt", size=3) as sink:
+            sink.write(b"all")
+            raise KeyError
+        assert files.list(tenant, None).total == 0
+
+    def test_a_taken_name_is_refused_before_the_block(self, opened: OpenedPlugin, tenant: str) -> None:
+        with opened.host.files.writing(tenant, None, "a.txt"):
+            pass
+        with _error("name-conflict"), opened.host.files.writing(tenant, None, "a.txt"):
+            pytest.fail("the name is taken")
+
+
+class TenantWritesContract:
+    """The rules of the methods of ``host.tenants`` that change something. Requires ``opened``."""
+
+    def test_administrators_change_their_tenant_and_others_do_not(self, opened: OpenedPlugin) -> None:
+        host, (alice, bob) = opened.host, (opened.create_user(), opened.create_user("Bob"))
+        tenant = opened.create_tenant(alice)
+        with host.acting_as(alice):
+            assert host.tenants.update(tenant, name="Other").name == "Other"
+            assert host.tenants.put_member(tenant, bob).role == "member"
+        with host.acting_as(bob):
+            with _error("forbidden"):
+                host.tenants.update(tenant, name="Mine")
+            with _error("forbidden"):
+                host.tenants.put_member(tenant, bob, "admin")
+        with host.acting_as(alice):
+            host.tenants.remove_member(tenant, bob)
+            assert [member.user_id for member in host.tenants.members(tenant).items] == [alice]
+            host.tenants.delete(tenant)
+            assert host.tenants.list().total == 0
+
+    def test_groups_have_members_of_their_tenant(self, opened: OpenedPlugin) -> None:
+        host, (alice, bob) = opened.host, (opened.create_user(), opened.create_user("Bob"))
+        tenant = opened.create_tenant(alice)
+        with host.acting_as(alice):
+            group = host.tenants.create_group(tenant, "Sales")
+            with _error("not-a-member"):
+                host.tenants.put_group_member(tenant, group.id, bob)
+            host.tenants.put_member(tenant, bob)
+            assert host.tenants.put_group_member(tenant, group.id, bob).user_id == bob
+            assert host.tenants.rename_group(tenant, group.id, "Team").name == "Team"
+            host.tenants.remove_group_member(tenant, group.id, bob)
+            assert host.tenants.group_members(tenant, group.id).total == 0
+            host.tenants.delete_group(tenant, group.id)
+            assert host.tenants.groups(tenant).total == 0
+
+
+class UserWritesContract:
+    """The rules of the methods of ``host.users`` that change something. Requires ``opened``."""
+
+    def test_an_administrator_manages_users_and_others_do_not(self, opened: OpenedPlugin) -> None:
+        users = opened.host.users
+        with opened.host.acting_as(opened.create_user("Root", admin=True)):
+            ada = users.create("Ada", email="ada@example.com", external_id="hr-1")
+            assert users.find(external_id="hr-1") == ada
+            assert users.find(email="ADA@example.com") == ada
+            assert users.find(username="ada") is None
+            changed = users.update(ada.id, name="Ada King", locale="en")
+            assert (changed.name, changed.locale, changed.external_id) == ("Ada King", "en", "hr-1")
+            assert users.suspend(ada.id).status == "suspended"
+            assert [user.id for user in users.list(status="suspended").items] == [ada.id]
+            assert users.reinstate(ada.id).status == "active"
+        with opened.host.acting_as(ada.id):
+            assert users.update(ada.id, name="Ada").name == "Ada"
+            for call in (users.list, lambda: users.create("Eve", username="eve")):
+                with _error("forbidden"):
+                    call()
+        with opened.host.acting_as(opened.create_user("Root", admin=True)):
+            users.delete(ada.id)
+            assert users.find(external_id="hr-1") is None
+
+
+@contextmanager
+def _error(code: str) -> Iterator[None]:
+    with pytest.raises(ApiError) as raised:
+        yield
+    assert raised.value.code == f"error.{code}"

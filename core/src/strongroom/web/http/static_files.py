@@ -1,0 +1,155 @@
+"""Static files of pages: scripts, styles, pictures and fonts of plugins and of the server's design.
+
+The path of a file contains the digest of all files of its owner, so browsers may cache it for a year,
+and modules may import each other by relative paths.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
+from typing import Final, Protocol
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+from werkzeug.exceptions import MethodNotAllowed, NotFound
+from werkzeug.wrappers import Response
+
+STATIC_PREFIX: Final = "/static"
+
+TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css; charset=utf-8",
+    ".gif": "image/gif",
+    ".ico": "image/vnd.microsoft.icon",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+}
+"""The media types of static files by their suffixes. HTML is missing: pages are rendered."""
+
+PICTURES: Final = frozenset({".gif", ".ico", ".jpg", ".png", ".svg", ".webp"})
+"""The suffixes of pictures."""
+
+_YEAR: Final = 365 * 24 * 60 * 60
+# Also of a picture that is opened as a page of its own.
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+_METHODS: Final = ("GET", "HEAD")
+
+
+class Readable(Protocol):
+    """A file that can be read, such as one of a package."""
+
+    def read_bytes(self) -> bytes:
+        """Return its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaticContent:
+    """A file in memory."""
+
+    content: bytes
+
+    def read_bytes(self) -> bytes:
+        """Return its content."""
+        return self.content
+
+
+class StaticFolder:
+    """The static files of one owner, by their names such as ``icons/mark.svg``."""
+
+    def __init__(self, files: Mapping[str, Readable]) -> None:
+        self._files = files
+        self.digest = self._digest_of_all()
+
+    @classmethod
+    def of_package(cls, package: str, folder: str) -> "StaticFolder":
+        """Return the files in a folder of a package.
+
+        Raises:
+            ValueError: there is no such folder, it is empty, or a file has an unknown type; one line.
+        """
+        members = dict(_walk(files(package) / folder))
+        if not members:
+            raise ValueError(f"its package has no files in the folder {folder!r}")
+        for name in members:
+            if PurePosixPath(name).suffix not in TYPES:
+                raise ValueError(f"the static file {name!r} must end in one of {', '.join(TYPES)}")
+        return cls(members)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def response(self, name: str, digest: str) -> Response:
+        """Return the response with a file.
+
+        Args:
+            digest: the digest in the path; that of another version, such as during an upgrade, is no
+                error, but not cached.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        if name not in self._files:
+            raise NotFound
+        media_type = TYPES[PurePosixPath(name).suffix]
+        response = Response(self._files[name].read_bytes(), content_type=media_type)
+        response.set_etag(f"{self.digest}-{sha256(name.encode()).hexdigest()[:8]}")
+        is_current = digest == self.digest
+        caching = f"public, max-age={_YEAR}, immutable" if is_current else "no-cache"
+        response.headers["Cache-Control"] = caching
+        response.headers["Content-Security-Policy"] = _POLICY
+        return response
+
+    def _digest_of_all(self) -> str:
+        digest = sha256()
+        for name, file in sorted(self._files.items()):
+            digest.update(sha256(name.encode()).digest() + sha256(file.read_bytes()).digest())
+        return digest.hexdigest()[:16]
+
+
+def _walk(folder: Traversable, path: str = "") -> Iterator[tuple[str, Traversable]]:
+    """Yield the files of a folder and its subfolders by their paths in it."""
+    for item in folder.iterdir() if folder.is_dir() else ():
+        if item.is_dir():
+            yield from _walk(item, f"{path}{item.name}/")
+        else:
+            yield f"{path}{item.name}", item
+
+
+class StaticFilesApplication:
+    """The WSGI application that serves all static files.
+
+    Args:
+        folders: the folders by their owners: names of plugins, and that of the design.
+    """
+
+    def __init__(self, folders: Mapping[str, StaticFolder]) -> None:
+        self._folders = folders
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] not in _METHODS:
+            raise MethodNotAllowed(_METHODS)
+        owner, digest, name = _parts(environ["PATH_INFO"])
+        if owner not in self._folders:
+            raise NotFound
+        response = self._folders[owner].response(name, digest)
+        return response.make_conditional(environ)(environ, start_response)
+
+
+def _parts(path: str) -> tuple[str, str, str]:
+    """Return the owner, the digest and the file of a path; a file may be in a subfolder."""
+    _, owner, digest, name = (*path.split("/", 3), "", "", "")[:4]
+    return owner, digest, name
+
+
+def static_path(owner: str, folder: StaticFolder, name: str) -> str:
+    """Return the path of a file, without the base path of the server."""
+    return f"{STATIC_PREFIX}/{owner}/{folder.digest}/{name}"

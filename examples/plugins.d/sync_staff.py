@@ -1,0 +1,107 @@
+"""Creates, renames and suspends users by a JSON file that a system of human resources writes.
+
+Copy this file to the folder of ``[plugins] folder``. It acts as an administrator of the server::
+
+    [plugins.sync_staff]
+    user_id = "01977ab2-..."
+    feed = "/srv/hr/staff.json"
+
+The file is a list such as ``[{"id": "hr-1", "name": "Ada King", "email": "ada@example.com"}]``.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.users import UserInfo
+from strongroom.plugin_api.web import ApiError
+
+API_VERSION = "1.2"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """The keys of ``[plugins.sync_staff]``."""
+
+    user_id: str = option(help="The administrator who changes the users.")
+    feed: Path = option(help="The JSON file of the staff.")
+
+
+@hookimpl
+def register_options() -> type[SyncOptions]:
+    """Return the type of the options."""
+    return SyncOptions
+
+
+@hookimpl
+def register_jobs(host: HostAPI) -> list[Job]:
+    """Return the hourly job."""
+    return [Job("sync", timedelta(hours=1), lambda _: sync(host))]
+
+
+@hookimpl
+def register_commands(host: HostAPI) -> list[click.Command]:
+    """Return the command ``strongroom sync-staff``."""
+    return [click.Command("sync-staff", help="Apply the file.", callback=lambda: click.echo(sync(host)))]
+
+
+def sync(host: HostAPI) -> int:
+    """Apply the file, unless another process does, and return how many users were changed."""
+    options: SyncOptions = host.options
+    lease = host.leases.acquire("sync", seconds=600)
+    if lease is None:
+        return 0
+    try:
+        staff = json.loads(options.feed.read_text(encoding="utf-8"))
+        with host.acting_as(options.user_id):
+            return sum([*(put(host, person) for person in staff), suspend_others(host, staff)])
+    finally:
+        host.leases.release(lease.id)
+
+
+def put(host: HostAPI, person: Mapping[str, str]) -> bool:
+    """Create or change the user of a person, and return whether there was something to do."""
+    user = host.users.find(external_id=person["id"])
+    try:
+        if user is None:
+            email = person["email"]
+            host.users.create(person["name"], email=email, email_verified=True, external_id=person["id"])
+        elif user.name != person["name"]:
+            host.users.update(user.id, name=person["name"], revision=user.revision)
+        elif user.status == "suspended":
+            host.users.reinstate(user.id)
+        else:
+            return False
+    except ApiError as error:
+        # Such as an address that another user has; the others go on.
+        logger.warning("%s is skipped: %s", person["id"], error.code)
+        return False
+    return True
+
+
+def suspend_others(host: HostAPI, staff: Sequence[Mapping[str, str]]) -> int:
+    """Suspend the users of the staff who have left, and return how many."""
+    present = {person["id"] for person in staff}
+    left = [user for user in active_users(host) if user.external_id and user.external_id not in present]
+    for user in left:
+        host.users.suspend(user.id, reason="Left")
+    return len(left)
+
+
+def active_users(host: HostAPI) -> Iterator[UserInfo]:
+    """Yield all users who are not suspended."""
+    number: int | None = 1
+    while number:
+        page = host.users.list(status="active", page=number)
+        yield from page.items
+        number = page.next

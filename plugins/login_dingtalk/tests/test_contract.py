@@ -1,0 +1,80 @@
+"""The plugin keeps the contract of logins by redirect, with the simulated DingTalk."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+import requests
+from tests.support.dingtalk import DingTalk, app_options, dingtalk
+
+from strongroom.testing.server import LiveServer
+from strongroom_login_dingtalk.method import DingTalkLogin
+from strongroom_login_oauth.testing import (
+    MEMBER,
+    OTHER,
+    OUTSIDER,
+    Harness,
+    OAuthLoginContract,
+    ProviderAnswersContract,
+    contract_server,
+)
+from strongroom_login_oauth.testing.harness import Through
+from strongroom_simulators.dingtalk import MOBILE_RIGHT
+
+PEOPLE = {MEMBER: "lin", OTHER: "wei", OUTSIDER: "ada"}
+
+
+class DingTalkHarness(Harness):
+    """A simulated DingTalk."""
+
+    method = DingTalkLogin
+    plugin = "login_dingtalk"
+
+    def __init__(self, dingtalk: DingTalk) -> None:
+        self._dingtalk = dingtalk
+
+    def options(self, through: Through) -> Mapping[str, Any]:
+        url = through(self._dingtalk.url)
+        urls = {"login_url": self._dingtalk.url, "api_url": url, "oapi_url": url}
+        return {**urls, "apps": {"main": app_options(self._dingtalk.app)}}
+
+    def approve(self, url: str, person: str = MEMBER) -> str:
+        return self._decide(url, "confirm", PEOPLE[person])
+
+    def refuse(self, url: str) -> str:
+        return self._decide(url, "refuse", PEOPLE[MEMBER])
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        platform = self._dingtalk.platform
+        tokens = (*platform.person_tokens._codes, *platform.app_tokens._apps)
+        return (self._dingtalk.app.client_secret, *tokens)
+
+    def _decide(self, url: str, decision: str, person: str) -> str:
+        form = {"person": person, "decision": decision}
+        response = requests.post(url, data=form, allow_redirects=False, timeout=30)
+        assert response.status_code == 302, response.text
+        return response.headers["Location"]
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Harness]:
+    with dingtalk() as platform:
+        # The users of the contract have no contacts.
+        platform.app.rights.discard(MOBILE_RIGHT)
+        yield DingTalkHarness(platform)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterator[LiveServer]:
+    with contract_server(tmp_path_factory.mktemp("server"), harness) as server:
+        yield server
+
+
+@pytest.mark.extended
+class TestDingTalk(OAuthLoginContract):
+    """The contract on a live server."""
+
+
+class TestAnswers(ProviderAnswersContract):
+    """The contract about answers of the platform."""

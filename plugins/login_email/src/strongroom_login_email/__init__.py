@@ -1,0 +1,1 @@
+"""Login method for e-mail addresses with verification codes."""

@@ -1,0 +1,14 @@
+"""Entry point of the plugin."""
+
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.login import LoginMethod
+from strongroom_login_email.method import EmailLogin
+
+API_VERSION = "1.2"
+
+
+@hookimpl
+def register_login_methods() -> list[type[LoginMethod[Any]]]:
+    return [EmailLogin]

@@ -1,0 +1,413 @@
+"""The routes of a login method by redirect, the same for each."""
+
+import json
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode, urlsplit
+
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from flask import Response, jsonify, redirect, request
+from werkzeug.datastructures import MultiDict
+
+from strongroom.plugin_api.authentication import Sensitive
+from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.web import (
+    Access,
+    ApiError,
+    Blueprint,
+    ErrorKind,
+    FieldError,
+    HostAPI,
+    State,
+    prefix_of_state,
+)
+from strongroom_login_oauth.errors import (
+    FAULTS,
+    AccessDenied,
+    AnswerInvalid,
+    Misconfigured,
+    ProviderError,
+    kind_of,
+    unavailable_kind,
+    unknown_kind,
+)
+from strongroom_login_oauth.method import OAuthLogin, proof_of
+from strongroom_login_oauth.provider import Provider, Start
+from strongroom_login_oauth.schemas import BIND, LOGIN, Schemas
+
+logger = logging.getLogger(__name__)
+
+ViewT = TypeVar("ViewT", bound=Callable[..., Any])
+Json = dict[str, Any]
+
+BROWSER: Final = "browser"
+"""The purpose of states of logins that begin on the login page."""
+CONNECT: Final = "connect"
+"""The purpose of states of bindings that begin on the pages of the account."""
+
+_MAX_USER_AGENT: Final = 512
+_HANDED_OVER: Json = {
+    "description": "The body of the request that finishes what has begun without `returnTo`",
+    "content": {
+        "application/json": {
+            "schema": {"type": "object", "required": ["code", "state"]},
+            "example": {"code": "4f1c9a", "state": "login01f8e"},
+        }
+    },
+}
+_CODE_PARAMETER: Json = {
+    "name": "X-Verification-Code",
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string", "pattern": r"^\s*[^.]+\..+$"},
+    "description": "`{id}.{code}` of a code sent to a bound address or number",
+}
+
+
+def blueprints(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Blueprint]:
+    """Return the routes of a login method, for the hook ``register_blueprints``: none if disabled."""
+    login = host.login_method(kind)
+    if login is None:
+        return []
+    login.attach(host)
+    return [Routes(host, login).blueprint]
+
+
+def begin_path(login: OAuthLogin[Any], name: str, **query: str) -> str:
+    """Return the path that leads a browser to a provider and back, without the base path."""
+    return f"/api/v1/{login.name}-authorizations/begin?{urlencode({login.selector: name, **query})}"
+
+
+def request_path(method: str) -> str:
+    """Return the path by which clients of the REST API begin a login or a binding."""
+    return f"/api/v1/{method}-authorization-requests"
+
+
+def link_name(login: OAuthLogin[Any], name: str) -> str:
+    """Return the name of the login link of a provider: the method's, if it is the only one."""
+    link = login.name if len(login.providers) == 1 else f"{login.name}_{name}"
+    return link.replace("-", "_")
+
+
+def connection_name(login: OAuthLogin[Any], name: str) -> str:
+    """Return the name of the connection of a provider: the method's, if it is no platform of its own."""
+    return link_name(login, name) if login.prefix_of(name) else login.name
+
+
+def callback_path(method: str) -> str:
+    """Return the path of the redirect URI of all providers of a method."""
+    return f"/api/v1/{method}-authorizations/callback"
+
+
+class Routes:
+    """The routes of one login method."""
+
+    def __init__(self, host: HostAPI, login: OAuthLogin[Any]) -> None:
+        self._host = host
+        self._login = login
+        self._name, self._platform = login.name, login.platform
+        self._schemas = Schemas(login)
+        self._unknown = unknown_kind(login.name, login.selector)
+        self._unavailable = unavailable_kind(login.name, login.platform)
+        self._refusals = [kind_of(fault, login.name, login.platform) for fault in FAULTS]
+        self._invalid = kind_of(AnswerInvalid, login.name, login.platform)
+        self._denied = kind_of(AccessDenied, login.name, login.platform)
+        self.blueprint = host.blueprint(login.name, description=f"Log in with {login.platform}.")
+        self._add_requests()
+        self._add_logins()
+        self._add_bindings()
+        self._add_browser_flow()
+
+    def _named(self, name: str, text: str) -> Callable[[ViewT], ViewT]:
+        """Return a decorator that gives a view the name and the description of its operation."""
+
+        def rename(view: ViewT) -> ViewT:
+            view.__name__ = view.__qualname__ = name
+            view.__doc__ = text
+            return view
+
+        return rename
+
+    def _add_requests(self) -> None:
+        errors: list[ErrorKind] = [self._unknown, self._unavailable]
+
+        @self.blueprint.operation(
+            "POST",
+            request_path(self._name),
+            access=Access.OPTIONAL,
+            body=self._schemas.request,
+            returns=self._schemas.url,
+            status=201,
+            errors=(*errors, *self._host.state_errors),
+        )
+        @self._named(
+            f"create_{self._name}_authorization_request",
+            f"Get the URL of a page of {self._platform}, for this client and one use.\n\n"
+            "The purpose `bind` requires a token, and the resulting state is valid only for this user. "
+            "The page redirects to this server, which redirects to `returnTo` or `appRedirect`.",
+        )
+        def create_request(body: Json) -> Json:
+            name, provider = self._choose(body.get(self._login.selector))
+            purpose = body["purpose"]
+            state, url = self._begin(name, provider, purpose, purpose == BIND, body.get("language"))
+            if target := body.get("appRedirect") or body.get("returnTo"):
+                self._login.tickets.remember_return(state.value, target)
+            ends = iso_format(state.expires_at)
+            return {"url": url, "state": state.value, self._login.selector: name, "expiresAt": ends}
+
+    def _add_logins(self) -> None:
+        @self.blueprint.operation(
+            "POST",
+            f"/api/v1/{self._name}-authorizations",
+            access=Access.PUBLIC,
+            body=self._schemas.login,
+            returns=self._host.tokens_schema,
+            errors=(*self._host.login_errors, *self._host.state_errors, self._unknown, *self._refusals),
+        )
+        @self._named(
+            f"create_{self._name}_authorization",
+            f"Log in with the code and state of {self._platform}'s redirect, and get tokens.\n\n"
+            "The state is redeemed even if the code is invalid.",
+        )
+        def log_in(body: Json) -> Any:
+            data = self._host.spend_state(body["state"], self._purpose(LOGIN))
+            return self._host.log_in(self._name, self._proof(data, body))
+
+    def _add_bindings(self) -> None:
+        path = f"/api/v1/users/<user_id>/{self._name}-ids"
+
+        @self.blueprint.operation(
+            "POST",
+            path,
+            access=Access.USER,
+            sensitive=Sensitive.CREDENTIALS,
+            body=self._schemas.bind,
+            returns=self._host.credential_schema,
+            status=201,
+            errors=(*self._host.bind_errors, *self._host.state_errors, self._unknown, *self._refusals),
+        )
+        @self._named(
+            f"bind_{self._name}_id",
+            f"Bind the caller's account of {self._platform}; it replaces the one bound before.\n\n"
+            "Requires a code sent to a bound contact; without contacts, the current password; without a "
+            "password, a login within the last 5 minutes.",
+        )
+        def bind(user_id: str, body: Json) -> Any:
+            data = self._host.spend_state(body["state"], self._purpose(BIND), for_user=True)
+            held = body.get("heldCode")
+            return self._host.bind(
+                user_id,
+                self._name,
+                self._proof(data, body),
+                replaced=self._login.replaced,
+                held_code=VerificationCode(**held) if held else None,
+                current_password=body.get("currentPassword"),
+            )
+
+        @self.blueprint.operation(
+            "DELETE",
+            path,
+            access=Access.USER,
+            sensitive=Sensitive.CREDENTIALS,
+            query=self._schemas.unbind,
+            returns=self._host.done_schema,
+            errors=(*self._host.unbind_errors, self._unknown),
+            document={"parameters": [_CODE_PARAMETER]},
+        )
+        @self._named(
+            f"unbind_{self._name}_ids",
+            f"Unbind the caller's accounts of {self._platform}, all of them or those of one "
+            f"{self._login.selector}.\n\n"
+            "Requires a code of the purpose `unbind`, and an e-mail address or mobile number that "
+            "remains.",
+        )
+        def unbind(user_id: str, query: Json) -> Any:
+            name = query.get(self._login.selector)
+            prefix = "" if name is None else self._login.prefix_of(self._choose(name)[0])
+            return self._host.unbind(user_id, self._login.kinds, prefix=prefix)
+
+    def _add_browser_flow(self) -> None:
+        @self.blueprint.operation(
+            "GET",
+            f"/api/v1/{self._name}-authorizations/begin",
+            access=Access.PUBLIC,
+            query=self._schemas.begin,
+            status=302,
+            errors=(self._unknown, self._unavailable, *self._host.state_errors),
+            # Each request stores a state.
+            limit="public_per_address",
+            document={"responses": {"302": {"description": f"The page of {self._platform}"}}},
+        )
+        @self._named(
+            f"begin_{self._name}_login",
+            f"Lead a browser from a button of the login page or the account to {self._platform}.\n\n"
+            "The purpose `bind` requires that the browser is logged in.",
+        )
+        def begin(query: Json) -> Any:
+            name, provider = self._choose(query.get(self._login.selector))
+            is_binding = query["purpose"] == BIND
+            if is_binding:
+                self._host.require_browser_session()
+            purpose = CONNECT if is_binding else BROWSER
+            language = self._host.browser.language
+            try:
+                url = self._begin(name, provider, purpose, is_binding, language)[1]
+            except ApiError as error:
+                return self._host.refuse_browser_login(error)
+            return redirect(url)
+
+        @self.blueprint.operation(
+            "GET",
+            callback_path(self._name),
+            access=Access.PUBLIC,
+            query=self._schemas.callback,
+            any_query=True,
+            status=303,
+            errors=(self._invalid, self._denied, *self._host.state_errors),
+            limit="public_per_address",
+            document={
+                "responses": {"303": {"description": "Where the login began"}, "200": _HANDED_OVER}
+            },
+        )
+        @self._named(
+            f"finish_{self._name}_login",
+            f"Follow the redirect of {self._platform}, and finish what the browser has begun.\n\n"
+            "What began by the REST API goes on at its `returnTo` or `appRedirect`; without one, the "
+            "response is the body for the request that follows.",
+        )
+        def finish(query: Json) -> Any:
+            self._require_single(request.args)
+            try:
+                return self._finish(query)
+            except ApiError as error:
+                return self._host.refuse_browser_login(error)
+
+        if any(provider.form_post for provider in self._login.providers.values()):
+            self._add_form_post()
+
+    def _add_form_post(self) -> None:
+        @self.blueprint.operation(
+            "POST",
+            callback_path(self._name),
+            access=Access.PUBLIC,
+            status=303,
+            errors=(self._invalid,),
+            document={"responses": {"303": {"description": "The same by GET"}}},
+        )
+        @self._named(
+            f"forward_{self._name}_form",
+            f"Redirect the form that {self._platform} has posted to the same path by GET.\n\n"
+            "Browsers send no cookies with a form of another site, but with the redirect that follows.",
+        )
+        def forward() -> Any:
+            self._require_single(request.form)
+            known = self._schemas.callback().fields
+            query = {name: value for name, value in request.form.items() if name in known}
+            path = urlsplit(self._host.public_url).path + callback_path(self._name)
+            return redirect(f"{path}?{urlencode(query)}", 303)
+
+    def _require_single(self, parameters: MultiDict[str, str]) -> None:
+        """Refuse a repeated parameter, whose meaning is undefined (RFC 6749, section 3.1)."""
+        known = self._schemas.callback().fields
+        if any(len(values) > 1 for name, values in parameters.lists() if name in known):
+            raise ApiError(self._invalid)
+
+    def _finish(self, query: Json) -> Any:
+        state = query.get("state", "")
+        answer = self._normalized(query)
+        if state.startswith(prefix_of_state(self._purpose(CONNECT))):
+            return self._finish_connection(state, answer)
+        if state.startswith(prefix_of_state(self._purpose(BROWSER))):
+            data = self._host.spend_state(state, self._purpose(BROWSER))
+            link = link_name(self._login, data["name"])
+            return self._host.finish_browser_login(self._name, self._proof(data, answer), link=link)
+        return self._hand_over(state, answer)
+
+    def _finish_connection(self, state: str, answer: Json) -> Any:
+        # Another login may have begun in this browser meanwhile, so the state is for its user only.
+        self._host.require_browser_session()
+        data = self._host.spend_state(state, self._purpose(CONNECT), for_user=True)
+        connection = connection_name(self._login, data["name"])
+        if "code" not in answer:
+            return self._host.finish_browser_connection(connection, None)
+        outcome = self._login.outcome(self._proof(data, answer))
+        proof = {self._login.selector: data["name"], "ticket": self._login.tickets.keep(outcome)}
+        return self._host.finish_browser_connection(connection, proof)
+
+    def _hand_over(self, state: str, answer: Json) -> Response:
+        """Pass an answer on to the client that has begun, which alone can spend the state."""
+        target = self._login.tickets.return_of(state)
+        members = {
+            name: answer[name] for name in ("code", "error", *self._login.parameters) if name in answer
+        }
+        if target is None and "error" in members:
+            raise ApiError(self._denied)
+        if target is None:
+            return _not_stored(jsonify({**members, "state": state}))
+        separator = "&" if "?" in target else "?"
+        url = f"{target}{separator}{urlencode({**members, 'state': state})}"
+        return _not_stored(redirect(url, 303))
+
+    def _normalized(self, query: Json) -> Json:
+        """Return the parameters of a redirect, with ``code``, or ``error`` as a code of this server."""
+        parameters = {name: query[name] for name in self._login.parameters if name in query}
+        code = next((query[name] for name in self._login.code_parameters if name in query), None)
+        if code is not None and "error" not in query:
+            return {"code": code, **parameters}
+        if "error" in query:
+            # Of the provider, so for the log only.
+            said = json.dumps([query["error"], query.get("error_description", "")])[:400]
+            logger.info("%s answered a login with the error %s", self._platform, said)
+        return {"error": self._denied.code, **parameters}
+
+    def _begin(
+        self, name: str, provider: Provider, purpose: str, is_binding: bool, language: str | None
+    ) -> tuple[State, str]:
+        verifier, nonce = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
+        redirect_uri = f"{self._host.public_url}{callback_path(self._name)}"
+        kept = {"name": name, "redirect_uri": redirect_uri, "nonce": nonce, "code_verifier": verifier}
+        state = self._host.issue_state(self._purpose(purpose), kept, for_user=is_binding)
+        start = Start(
+            state=state.value,
+            redirect_uri=redirect_uri,
+            nonce=nonce,
+            code_challenge=create_s256_code_challenge(verifier),
+            language=language,
+            user_agent=request.headers.get("User-Agent", "")[:_MAX_USER_AGENT],
+        )
+        try:
+            return state, provider.authorize_url(start)
+        except ProviderError as error:
+            level = logging.ERROR if isinstance(error, Misconfigured) else logging.WARNING
+            logger.log(level, "%s: no login with %r can begin: %s", self._name, name, error)
+            raise ApiError(self._unavailable) from error
+
+    def _proof(self, data: Mapping[str, str], answer: Json) -> dict[str, str]:
+        names = ("code", *self._login.parameters)
+        return proof_of(
+            self._login.selector, data, {name: answer[name] for name in names if name in answer}
+        )
+
+    def _purpose(self, purpose: str) -> str:
+        # States of all plugins are in one table, so the name keeps those of other platforms apart.
+        return f"{self._name.replace('_', '')}{purpose}"
+
+    def _choose(self, name: str | None) -> tuple[str, Provider]:
+        """Return the name and the provider for ``name``, or of the only one if it is ``None``."""
+        providers = self._login.providers
+        chosen = next(iter(providers)) if name is None and len(providers) == 1 else name
+        if chosen is None or chosen not in providers:
+            message = f"Must be one of: {', '.join(sorted(providers)) or 'there is none'}."
+            details = [FieldError(self._login.selector, "unknown", message)]
+            raise ApiError(self._unknown, details=details)
+        return chosen, providers[chosen]
+
+
+def _not_stored(response: Any) -> Response:
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    result: Response = response
+    return result

@@ -1,0 +1,142 @@
+"""The contract about answers of the platform: garbage is no login and no fault of the server."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from strongroom.plugin_api.login import LoginRejected, LoginUnavailable, VerifiedCredential
+from strongroom_login_oauth.method import OAuthLogin
+from strongroom_login_oauth.testing.faults import (
+    GARBAGE,
+    HOSTILE,
+    REDIRECTED,
+    Fault,
+    FaultProxy,
+    proxies,
+)
+from strongroom_login_oauth.testing.harness import Harness, attempt_of, make_login, new_proof
+
+MOST_REQUESTS: Final = 8
+_PATIENCE: Final = 15
+_LIMITS: Final = {"connect_timeout": 1.0, "read_timeout": 1.0}
+
+
+class ProviderAnswersContract:
+    """Requires the fixture ``harness``. Runs the login method without a server."""
+
+    @pytest.fixture
+    def proxy(self) -> Iterator[Callable[[str], FaultProxy]]:
+        with proxies() as start:
+            yield start
+
+    @pytest.fixture
+    def through(self, proxy: Callable[[str], FaultProxy]) -> "_Through":
+        return _Through(proxy)
+
+    @pytest.fixture
+    def login(self, harness: Harness, through: "_Through") -> Iterator[OAuthLogin[Any]]:
+        login = make_login(harness, through, **_LIMITS)
+        yield login
+        login.close()
+
+    def test_a_member_is_identified(self, harness: Harness, login: OAuthLogin[Any]) -> None:
+        verified = _log_in(harness, login)
+        assert isinstance(verified, VerifiedCredential)
+        assert verified.credential.kind in login.kinds
+        # The claims of a token differ each time.
+        again = _log_in(harness, login)
+        assert isinstance(again, VerifiedCredential)
+        assert replace(again, context=verified.context) == verified
+
+    @pytest.mark.parametrize("name", GARBAGE)
+    def test_a_garbage_answer_is_no_login(
+        self, harness: Harness, through: "_Through", login: OAuthLogin[Any], name: str
+    ) -> None:
+        _spoil_each(harness, through, login, Fault(GARBAGE[name]))
+
+    @pytest.mark.parametrize("name", HOSTILE)
+    def test_a_hostile_answer_binds_no_worker(
+        self, harness: Harness, through: "_Through", login: OAuthLogin[Any], name: str
+    ) -> None:
+        _spoil_each(harness, through, login, HOSTILE[name])
+        assert not any(REDIRECTED in path for proxy in through.proxies for path in proxy.paths)
+
+    def test_no_message_or_log_has_a_secret(
+        self,
+        harness: Harness,
+        through: "_Through",
+        login: OAuthLogin[Any],
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        codes, messages = [], []
+        for spoil in (GARBAGE["a failure of the server"], GARBAGE["an error that is no text"]):
+            proof = new_proof(harness, login)
+            codes.append(proof["code"])
+            through.spoil(Fault(spoil), after=0)
+            messages.append(str(_outcome(login, proof)))
+        _log_in(harness, login)
+        text = caplog.text + "".join(messages)
+        assert [secret for secret in (*harness.secrets, *codes) if secret in text] == []
+
+
+class _Through:
+    """Leads the requests of a login method through proxies."""
+
+    def __init__(self, start: Callable[[str], FaultProxy]) -> None:
+        self._start = start
+        self.proxies: list[FaultProxy] = []
+
+    def __call__(self, url: str) -> str:
+        parts = urlsplit(url)
+        proxy = self._start(f"{parts.scheme}://{parts.netloc}")
+        if proxy not in self.proxies:
+            self.proxies.append(proxy)
+        return urlunsplit(parts._replace(netloc=urlsplit(proxy.url).netloc))
+
+    def spoil(self, fault: Fault | None, *, after: int) -> None:
+        for proxy in self.proxies:
+            proxy.spoil(fault, after=after)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no request has met the fault."""
+        return all(proxy.is_waiting for proxy in self.proxies)
+
+
+def _spoil_each(harness: Harness, through: _Through, login: OAuthLogin[Any], fault: Fault) -> None:
+    """Spoil each answer of a login in turn. What is not needed for the identity may be missing."""
+    genuine = _log_in(harness, login)
+    assert isinstance(genuine, VerifiedCredential)
+    for after in range(MOST_REQUESTS):
+        proof = new_proof(harness, login)
+        through.spoil(fault, after=after)
+        began = time.monotonic()
+        outcome = _outcome(login, proof)
+        assert time.monotonic() - began < _PATIENCE
+        is_over = through.is_waiting
+        through.spoil(None, after=0)
+        if is_over:
+            assert after > 0, "the requests of a login do not pass `through`"
+            return
+        if isinstance(outcome, VerifiedCredential):
+            assert outcome.credential == genuine.credential
+    pytest.fail(f"a login sends more than {MOST_REQUESTS} requests")
+
+
+def _outcome(
+    login: OAuthLogin[Any], proof: dict[str, str]
+) -> VerifiedCredential | LoginRejected | LoginUnavailable | None:
+    try:
+        return login.authenticate(attempt_of(login.name, proof))
+    except (LoginRejected, LoginUnavailable) as failure:
+        return failure
+
+
+def _log_in(harness: Harness, login: OAuthLogin[Any]) -> Any:
+    return _outcome(login, new_proof(harness, login))

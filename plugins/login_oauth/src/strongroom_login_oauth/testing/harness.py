@@ -1,0 +1,169 @@
+"""What a plugin tells the contract about its simulated platform."""
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final, cast, get_args, get_type_hints
+from urllib.parse import parse_qsl, urlsplit
+
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
+from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerificationCode
+from strongroom.plugin_api.web import HostAPI
+from strongroom.testing.clock import ManualClock
+from strongroom_login_oauth.memory import MemoryValues
+from strongroom_login_oauth.method import OAuthLogin, proof_of
+from strongroom_login_oauth.provider import Start
+
+MEMBER: Final = "member"
+OTHER: Final = "other"
+OUTSIDER: Final = "outsider"
+
+Through = Callable[[str], str]
+"""Returns the URL through which requests to a URL of the platform are sent, for faults on the way."""
+
+
+class Harness(ABC):
+    """A simulated platform, with two members and, if it has organisations, an outsider.
+
+    The platform runs while the harness exists, and knows the redirect URIs of every port of 127.0.0.1.
+    """
+
+    method: ClassVar[type[OAuthLogin[Any]]]
+    """The login method of the plugin."""
+
+    plugin: ClassVar[str] = ""
+    """The name of the plugin in ``plugins.enabled``; empty for a one-file plugin."""
+
+    files: ClassVar[tuple[Path, ...]] = ()
+    """The module of a one-file plugin."""
+
+    has_outsiders: ClassVar[bool] = True
+    """Whether the configuration refuses people of other organisations."""
+
+    reuses_codes: ClassVar[bool] = False
+    """Whether the platform accepts a code twice, as a few real ones do."""
+
+    @abstractmethod
+    def options(self, through: Through) -> Mapping[str, Any]:
+        """Return the table ``[login.NAME]`` of the configuration, with one provider or app.
+
+        Args:
+            through: call it with the base URL of each interface that the server itself sends requests
+                to, and put the result into the configuration.
+        """
+
+    @abstractmethod
+    def approve(self, url: str, person: str = MEMBER) -> str:
+        """Let a person confirm the login at the page of a URL; return the URL of the redirect.
+
+        Args:
+            person: :data:`MEMBER`, :data:`OTHER`, another member, or :data:`OUTSIDER`.
+        """
+
+    @property
+    @abstractmethod
+    def secrets(self) -> tuple[str, ...]:
+        """Secrets of the configuration, which no log may contain."""
+
+    @abstractmethod
+    def refuse(self, url: str) -> str:
+        """Let a person refuse the login at the page of a URL; return the URL of the redirect."""
+
+
+class _Host:
+    """The part of a host that providers use, without a server."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.values = MemoryValues(self.clock)
+        self.public_url = "http://127.0.0.1:8000"
+
+
+def make_login(harness: Harness, through: Through = lambda url: url, **changes: Any) -> OAuthLogin[Any]:
+    """Return the login method of a harness, without a server.
+
+    Args:
+        through: as for :meth:`Harness.options`.
+        changes: further options.
+    """
+    table = {**harness.options(through), **changes}
+    login = harness.method(_dataclass(harness.method.options_type, table), _NoProofs())
+    login.attach(cast("HostAPI", _Host()))
+    return login
+
+
+def parameters_of(url: str) -> dict[str, str]:
+    """Return the parameters of a redirect."""
+    return dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+
+
+def attempt_of(method: str, proof: Mapping[str, str]) -> LoginAttempt:
+    """Return an attempt with a proof."""
+    return LoginAttempt(Client("192.0.2.1"), method=method, proof=proof)
+
+
+def new_proof(harness: Harness, login: OAuthLogin[Any]) -> dict[str, str]:
+    """Let a member confirm a login without a server; return its proof."""
+    name, provider = next(iter(login.providers.items()))
+    verifier = secrets.token_urlsafe(48)
+    start = Start(
+        state=f"contract0{secrets.token_hex(16)}",
+        redirect_uri=f"{login.host.public_url}/api/v1/{login.name}-authorizations/callback",
+        nonce=secrets.token_urlsafe(24),
+        code_challenge=create_s256_code_challenge(verifier),
+    )
+    redirect = parameters_of(harness.approve(provider.authorize_url(start)))
+    assert redirect.get("state") == start.state
+    code = next(redirect[name] for name in login.code_parameters if name in redirect)
+    known = {name: redirect[name] for name in login.parameters if name in redirect}
+    kept = {
+        "name": name,
+        "redirect_uri": start.redirect_uri,
+        "nonce": start.nonce,
+        "code_verifier": verifier,
+    }
+    return proof_of(login.selector, kept, {"code": code, **known})
+
+
+def _dataclass(kind: type[Any], table: Mapping[str, Any]) -> Any:
+    """Return options as the server reads them from a table."""
+    hints = get_type_hints(kind)
+    known = {field.name for field in fields(kind)}
+    assert table.keys() <= known, f"unknown options: {sorted(table.keys() - known)}"
+    return kind(**{name: _converted(hints[name], value) for name, value in table.items()})
+
+
+def _converted(hint: Any, value: Any) -> Any:
+    inner = [part for part in (hint, *get_args(hint)) if is_dataclass(part)]
+    if isinstance(value, Mapping) and inner:
+        kind = cast("type[Any]", inner[0])
+        if hint is kind:
+            return _dataclass(kind, value)
+        return {name: _dataclass(kind, item) for name, item in value.items()}
+    if isinstance(value, str) and Path in (hint, *get_args(hint)):
+        return Path(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+class _NoProofs:
+    """The core verifies no proofs."""
+
+    def identify(self, text: str) -> Credential | None:
+        kind = "email" if "@" in text else "mobile"
+        return Credential(kind, text.lower())
+
+    def check_password(self, username: str, password: str) -> Credential | None:  # noqa: ARG002
+        return None
+
+    def spend_code(
+        self,
+        code: VerificationCode,  # noqa: ARG002
+        recipient: str,  # noqa: ARG002
+        purpose: str,  # noqa: ARG002
+        *,
+        client: Client | None = None,  # noqa: ARG002
+    ) -> Credential | None:
+        return None

@@ -1,0 +1,94 @@
+"""Tickets: the result of a redirect, kept on the server until the person has proven the account, too.
+
+Codes of providers end within a minute or less, while a person reads a code from an e-mail. So the code
+is redeemed at once, and the ticket has its result.
+"""
+
+import hashlib
+import secrets
+from dataclasses import asdict
+from typing import Any, Final
+
+from strongroom.plugin_api.login import (
+    Assurance,
+    Credential,
+    LoginRejected,
+    LoginUnavailable,
+    VerifiedCredential,
+)
+from strongroom.plugin_api.state import ValueStore
+from strongroom.plugin_api.web import HostAPI
+
+LIFETIME: Final = 600_000
+"""Milliseconds for which tickets and states are valid."""
+
+Outcome = VerifiedCredential | LoginRejected | LoginUnavailable
+
+
+class Tickets:
+    """Keeps outcomes of redirects, each for one use."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._values: ValueStore = host.values
+        self._clock = host.clock
+
+    def keep(self, outcome: Outcome) -> str:
+        """Keep an outcome, and return its ticket."""
+        ticket = secrets.token_urlsafe(32)
+        ends = self._clock.now() + LIFETIME
+        self._values.put(_key("ticket", ticket), _encoded(outcome), expires_at=ends)
+        return ticket
+
+    def spend(self, ticket: str) -> VerifiedCredential | None:
+        """Use up a ticket, and return its credential; ``None`` for one that is unknown, old or used.
+
+        Raises:
+            LoginRejected: the outcome is this refusal.
+            LoginUnavailable: the outcome is this failure.
+        """
+        key = _key("ticket", ticket)
+        stored = self._values.get(key)
+        if stored is None or not self._values.compare_and_set(key, stored, None):
+            return None
+        return _decoded(stored)
+
+    def remember_return(self, state: str, target: str) -> None:
+        """Remember where the browser with an answer for a state is redirected to."""
+        ends = self._clock.now() + LIFETIME
+        self._values.put(_key("return", state), target, expires_at=ends)
+
+    def return_of(self, state: str) -> str | None:
+        """Return where the browser is redirected to, if a client has stated it."""
+        target: str | None = self._values.get(_key("return", state))
+        return target
+
+
+def _key(kind: str, secret: str) -> str:
+    # Keys are not encrypted, unlike values.
+    return f"{kind}.{hashlib.sha256(secret.encode()).hexdigest()}"
+
+
+def _encoded(outcome: Outcome) -> dict[str, Any]:
+    if isinstance(outcome, VerifiedCredential):
+        return {"verified": asdict(outcome)}
+    if isinstance(outcome, LoginRejected):
+        return {"rejected": [str(outcome), outcome.code]}
+    return {"unavailable": [str(outcome), outcome.retry_after, outcome.misconfigured]}
+
+
+def _decoded(stored: dict[str, Any]) -> VerifiedCredential:
+    if "rejected" in stored:
+        message, code = stored["rejected"]
+        raise LoginRejected(message, code=code)
+    if "unavailable" in stored:
+        message, retry_after, misconfigured = stored["unavailable"]
+        raise LoginUnavailable(message, retry_after=retry_after, misconfigured=misconfigured)
+    members = stored["verified"]
+    return VerifiedCredential(
+        **{
+            **members,
+            "credential": Credential(**members["credential"]),
+            "also": tuple(Credential(**other) for other in members["also"]),
+            "assurance": Assurance(tuple(members["assurance"]["amr"]), members["assurance"]["acr"]),
+        }
+    )

@@ -1,0 +1,130 @@
+"""The route to which providers report ended sessions (OpenID Connect Back-Channel Logout 1.0)."""
+
+import hashlib
+import logging
+from typing import Any, Final
+
+from flask import Response, request
+
+from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind, HostAPI
+from strongroom_login_oauth.errors import ClientFault, ProviderError, unavailable_kind
+from strongroom_login_oidc.logout_token import LogoutToken, verify_logout_token
+from strongroom_login_oidc.method import OIDCLogin
+from strongroom_login_oidc.people import NO_SESSION, credential_of, session_of
+from strongroom_login_oidc.provider import OIDCProvider
+
+LOGOUTS: Final = "/api/v1/oidc-logouts"
+"""The URI that is registered at a provider is this path, and the name of the provider."""
+
+INVALID: Final = ErrorKind(400, "error.oidc-logout-token-invalid", "Invalid logout token.")
+UNKNOWN: Final = ErrorKind(404, "error.oidc-logout-provider-unknown", "Unknown provider.")
+RATES: Final = ("1200/minute",)
+"""Per address. A provider sends one token per session, and perhaps ends those of a whole company."""
+
+_FORM: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-www-form-urlencoded": {
+                "schema": {
+                    "type": "object",
+                    "required": ["logout_token"],
+                    "properties": {"logout_token": {"type": "string"}},
+                }
+            }
+        },
+    }
+}
+
+logger = logging.getLogger(__name__)
+
+
+def back_channel(host: HostAPI) -> list[Blueprint]:
+    """Return the route, for the hook ``register_blueprints``: none if the login is disabled."""
+    login = host.login_method(OIDCLogin)
+    if login is None:
+        return []
+    routes = host.blueprint("oidc-logouts", description="Logouts at OpenID Connect providers.")
+    unavailable = unavailable_kind(login.name, login.platform)
+
+    @routes.operation(
+        "POST",
+        f"{LOGOUTS}/<provider>",
+        access=Access.PUBLIC,
+        errors=(INVALID, UNKNOWN, unavailable),
+        limit=lambda: host.limit_rate("logouts", RATES),
+        document=_FORM,
+    )
+    def end_oidc_sessions(provider: str) -> Any:
+        """End the logins of a session that has ended at a provider, which sends a logout token."""
+        client = login.providers.get(provider)
+        if not isinstance(client, OIDCProvider):
+            raise ApiError(UNKNOWN)
+        try:
+            token = _verified(client, login.now())
+        except ClientFault as fault:
+            logger.info("A logout token of %s was refused: %s", provider, fault)
+            raise ApiError(INVALID) from fault
+        except ProviderError as error:
+            logger.warning("A logout token of %s cannot be verified: %s", provider, error)
+            raise ApiError(unavailable) from error
+        Logouts(host, client).apply(token)
+        return Response(status=200)
+
+    @routes.after_request
+    def forbid_storage(response: Any) -> Any:
+        # Of refusals, too (section 2.8).
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    return [routes]
+
+
+def _verified(provider: OIDCProvider, now: float) -> LogoutToken:
+    values = request.form.getlist("logout_token")
+    options = provider.options
+    if len(values) != 1:
+        raise ApiError(INVALID)
+    token = verify_logout_token(values[0], provider.keys, options.algorithms, options.client_id, now)
+    provider.check_token_issuer(token.claims)
+    return token
+
+
+class Logouts:
+    """Ends what a logout token of a provider names."""
+
+    def __init__(self, host: HostAPI, provider: OIDCProvider) -> None:
+        self._host = host
+        self._provider = provider
+
+    def apply(self, token: LogoutToken) -> None:
+        """End the logins, once.
+
+        Raises:
+            ApiError: the token was used before, on any node.
+        """
+        digest = hashlib.sha256(token.id.encode()).hexdigest()
+        key = f"logout.{self._provider.name}.{digest}"
+        values, ends_at = self._host.values, round(token.ends_at * 1000)
+        if not values.compare_and_set(key, None, True, expires_at=ends_at):
+            logger.info("A logout token of %s was sent again", self._provider.name)
+            raise ApiError(INVALID)
+        try:
+            self._end(token)
+        except Exception:
+            # So that the provider can send it again.
+            values.delete(key)
+            raise
+
+    def _end(self, token: LogoutToken) -> None:
+        name, logins = self._provider.name, self._host.logins
+        session = session_of(name, token.session) if token.session else None
+        if not token.has_subject:
+            logins.end_session(OIDCLogin.name, str(session))
+            return
+        person: Credential = credential_of(name, self._provider.subject(token.claims))
+        logins.end(person, session=session)
+        if session is not None:
+            # Those whose ID token had no sid, which might be of the session.
+            logins.end(person, session=session_of(name, NO_SESSION))

@@ -1,0 +1,48 @@
+"""Entry point of the plugin."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.pages import LoginLink, StaticFiles
+from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom_login_oauth.links import login_links
+from strongroom_login_oauth.routes import blueprints
+from strongroom_login_oidc.back_channel import INVALID, UNKNOWN, back_channel
+from strongroom_login_oidc.commands import commands_of
+from strongroom_login_oidc.method import OIDCLogin
+
+API_VERSION = "1.2"
+
+
+@hookimpl
+def register_login_methods() -> list[type[LoginMethod[Any]]]:
+    return [OIDCLogin]
+
+
+@hookimpl
+def register_errors() -> Iterable[ErrorKind]:
+    return [*OIDCLogin.error_kinds(), INVALID, UNKNOWN]
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    return [*blueprints(host, OIDCLogin), *back_channel(host)]
+
+
+@hookimpl
+def register_login_links(host: HostAPI) -> list[LoginLink]:
+    return login_links(host, OIDCLogin)
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]
+
+
+@hookimpl
+def register_commands(host: HostAPI) -> list[click.Command]:
+    return [commands_of(host)]

@@ -1,0 +1,167 @@
+"""E-mail addresses and mobile numbers: bind, replace and unbind them.
+
+The user proves the contact that is there, then the new one: a code is sent to each. A user without a
+proven contact enters the current password instead, if there is one.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_login_pages.account.frame import ME, account_page, follow, remember, show
+from strongroom_login_pages.account.proofs import (
+    code_header,
+    held_code,
+    is_about_held_code,
+    pending_of,
+    proven_contacts,
+    send_code,
+    send_held_code,
+    typed_code,
+)
+from strongroom_login_pages.captchas import REFUSED, new_captcha
+from strongroom_login_pages.sign_in.step_up import STALE
+from strongroom_login_pages.visit import Routes, Visit
+
+_COLLECTIONS: Final = {"email": f"{ME}/emails", "mobile": f"{ME}/mobiles"}
+TITLES: Final = {"email": ("add-email", "replace-email"), "mobile": ("add-mobile", "replace-mobile")}
+"""The keys of the titles of a change by kind: without and with a contact."""
+
+_KIND: Final = "<any(email, mobile):kind>"
+_PROFILE: Final = "/profile"
+
+
+class ContactPages:
+    """The pages that change a contact."""
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", f"/contacts/{_KIND}"): self.show,
+            ("POST", f"/contacts/{_KIND}"): self.bind,
+            ("POST", f"/contacts/{_KIND}/current-code"): self.send_to_current,
+            ("POST", f"/contacts/{_KIND}/new-code"): self.send_to_new,
+            ("GET", f"/contacts/{_KIND}/removal"): self.show_removal,
+            ("POST", f"/contacts/{_KIND}/removal"): self.unbind,
+            ("POST", f"/contacts/{_KIND}/removal/code"): self.send_for_removal,
+        }
+
+    @account_page
+    def show(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Show the open step of a change."""
+        return _change(visit, user, kind)
+
+    @account_page
+    def send_to_current(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Send a code to a contact that the user has."""
+        refusal = send_held_code(visit, user, kind, "bind")
+        return _change(visit, user, kind, refusal) if refusal else visit.redirect(f"/contacts/{kind}")
+
+    @account_page
+    def send_to_new(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Send a code to the new contact."""
+        address, held = visit.form.get("address", "").strip(), held_code(visit, kind)
+        response = send_code(visit, address, "bind", device=".new")
+        if response.error is not None:
+            return _change(visit, user, kind, response)
+        pending = {**(pending_of(visit, kind) or {"task": kind}), "address": address}
+        pending |= {"new": response.json["id"], **({"held": held} if held else {})}
+        remember(visit, pending=pending)
+        return visit.redirect(f"/contacts/{kind}")
+
+    @account_page
+    def bind(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Bind the contact that the code was sent to."""
+        pending = pending_of(visit, kind)
+        if pending is None or "new" not in pending:
+            return visit.redirect(f"/contacts/{kind}")
+        code = {"id": pending["new"], "code": typed_code(visit, "code") or "-"}
+        body = {kind: pending["address"], "verificationCode": code, "heldCode": held_code(visit, kind)}
+        body["currentPassword"] = visit.form.get("password") or None
+        response = visit.rest("POST", _COLLECTIONS[kind], body)
+        if response.error is None or response.error in STALE:
+            return follow(visit, response, *_next(response, kind))
+        return _change(visit, user, kind, response)
+
+    @account_page
+    def show_removal(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Ask whether a contact is to be unbound."""
+        return _removal(visit, user, kind)
+
+    @account_page
+    def send_for_removal(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Send the code that unbinding requires."""
+        refusal = send_held_code(visit, user, _removal_of(kind), "unbind")
+        if refusal:
+            return _removal(visit, user, kind, refusal)
+        return visit.redirect(f"/contacts/{kind}/removal")
+
+    @account_page
+    def unbind(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Unbind a contact."""
+        headers = code_header(held_code(visit, _removal_of(kind)))
+        response = visit.rest("DELETE", _COLLECTIONS[kind], headers=headers)
+        if response.error in ("error.code-invalid", "error.too-many-requests"):
+            return _removal(visit, user, kind, response)
+        page = f"/contacts/{kind}/removal" if response.error in STALE else _PROFILE
+        return follow(visit, response, page, "contact-removed")
+
+
+def _next(response: RestResponse, kind: str) -> tuple[str, str]:
+    page = _PROFILE if response.error is None else f"/contacts/{kind}"
+    return page, "contact-saved"
+
+
+def _removal_of(kind: str) -> str:
+    return f"{kind}-removal"
+
+
+def _change(
+    visit: Visit, user: Mapping[str, Any], kind: str, refusal: RestResponse | None = None
+) -> Any:
+    pending, contacts = pending_of(visit, kind), proven_contacts(user)
+    if refusal is not None and refusal.error == "error.code-invalid" and is_about_held_code(refusal):
+        # The user enters the code of the current contact again, and gets another for the new one.
+        pending = {name: value for name, value in (pending or {}).items() if name != "new"}
+        remember(visit, pending=pending)
+    step = _step(pending, contacts)
+    return show(
+        visit,
+        "contact.html",
+        user,
+        refusal=refusal,
+        kind=kind,
+        title=TITLES[kind][bool(user[kind])],
+        step=step,
+        contacts=contacts,
+        sent_to=contacts.get((pending or {}).get("to", "")),
+        address=visit.form.get("address") or (pending or {}).get("address", ""),
+        needs_password=not contacts and user["hasPassword"],
+        captcha=None if step == "confirm" else new_captcha(visit),
+        is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
+    )
+
+
+def _step(pending: Mapping[str, Any] | None, contacts: Mapping[str, str]) -> str:
+    if pending and "new" in pending:
+        return "confirm"
+    return "current" if contacts and pending is None else "new"
+
+
+def _removal(
+    visit: Visit, user: Mapping[str, Any], kind: str, refusal: RestResponse | None = None
+) -> Any:
+    if not user[kind]:
+        return visit.redirect(_PROFILE)
+    pending, contacts = pending_of(visit, _removal_of(kind)), proven_contacts(user)
+    return show(
+        visit,
+        "contact_removal.html",
+        user,
+        refusal=refusal,
+        kind=kind,
+        contacts=contacts,
+        sent_to=contacts.get(pending["to"]) if pending else None,
+        captcha=None if pending else new_captcha(visit),
+        is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
+    )

@@ -1,0 +1,78 @@
+"""Devices: the logins of the user, and their end."""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any, Final
+from urllib.parse import quote
+
+from strongroom_login_pages.account.frame import ME, account_page, follow, show
+from strongroom_login_pages.account.user_agents import device_name
+from strongroom_login_pages.visit import Routes, Visit, logged_in
+
+_PAGE: Final = "/devices"
+_PAGE_SIZE: Final = 100
+_LOGINS: Final = f"{ME}/authorizations"
+
+
+class DevicePages:
+    """The page of the devices."""
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", _PAGE): self.show,
+            ("GET", f"{_PAGE}/<login_id>/removal"): self.show_removal,
+            ("POST", f"{_PAGE}/<login_id>/removal"): self.end,
+            ("GET", f"{_PAGE}/others"): self.show_others,
+            ("POST", f"{_PAGE}/others"): self.end_others,
+        }
+
+    @account_page
+    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+        """List the logins, that of this browser first."""
+        logins = sorted(_logins(visit), key=lambda login: not login["current"])
+        return show(visit, "devices.html", user, logins=logins)
+
+    @account_page
+    def show_removal(self, visit: Visit, user: Mapping[str, Any], login_id: str) -> Any:
+        """Ask whether a login is to end."""
+        login = next((login for login in _logins(visit) if login["id"] == login_id), None)
+        if login is None:
+            return visit.missing()
+        return show(visit, "device_removal.html", user, login=login)
+
+    @account_page
+    def show_others(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+        """Ask whether all other logins are to end."""
+        return show(visit, "device_removal.html", user, login=None)
+
+    @logged_in
+    def end(self, visit: Visit, login_id: str) -> Any:
+        """End a login."""
+        if login_id not in {login["id"] for login in _logins(visit)}:
+            return visit.missing()
+        response = visit.rest("DELETE", f"/authorizations/{quote(login_id, safe='')}")
+        return follow(visit, response, _PAGE, "device-ended")
+
+    @logged_in
+    def end_others(self, visit: Visit) -> Any:
+        """End all logins but that of this browser."""
+        for login in _logins(visit):
+            if not login["current"]:
+                # One that has ended meanwhile is no error.
+                visit.rest("DELETE", f"/authorizations/{login['id']}")
+        visit.update(notice="others-ended")
+        return visit.redirect(_PAGE)
+
+
+def _logins(visit: Visit) -> list[dict[str, Any]]:
+    """Return the logins of the user, newest first."""
+    logins: list[dict[str, Any]] = []
+    for number in count(1):
+        page = visit.rest("GET", f"{_LOGINS}?pageSize={_PAGE_SIZE}&pageNumber={number}")
+        if page.error is not None:
+            break
+        logins += page.json["data"]
+        if not page.json["meta"]["hasNextPage"]:
+            break
+    return [{**login, "name": device_name(login["userAgent"])} for login in logins]

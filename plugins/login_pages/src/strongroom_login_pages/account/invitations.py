@@ -1,0 +1,71 @@
+"""Invitations to the contacts of the user: accept and decline them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from strongroom_login_pages.account.frame import ME, account_page, follow, show
+from strongroom_login_pages.visit import Routes, Visit, logged_in
+
+_PAGE: Final = "/invitations"
+_INVITATIONS: Final = f"{ME}/invitations"
+_ONE: Final = f"{_PAGE}/received/<invitation_id>"
+
+
+class InvitationPages:
+    """The page of received invitations."""
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", _PAGE): self.show,
+            ("POST", f"{_ONE}/acceptance"): self.accept,
+            ("GET", f"{_ONE}/removal"): self.show_removal,
+            ("POST", f"{_ONE}/removal"): self.decline,
+        }
+
+    @account_page
+    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+        """List the open invitations."""
+        return show(visit, "invitations.html", user, invitations=received_invitations(visit))
+
+    @account_page
+    def show_removal(self, visit: Visit, user: Mapping[str, Any], invitation_id: str) -> Any:
+        """Ask whether an invitation is to be declined."""
+        invitation = next(
+            (item for item in received_invitations(visit) if item["id"] == invitation_id), None
+        )
+        if invitation is None:
+            return visit.missing()
+        return show(visit, "invitation_removal.html", user, invitation=invitation)
+
+    @logged_in
+    def accept(self, visit: Visit, invitation_id: str) -> Any:
+        """Accept an invitation."""
+        path = f"{_INVITATIONS}/{quote(invitation_id, safe='')}/acceptance"
+        return _answer(visit, "POST", path, "invitation-accepted")
+
+    @logged_in
+    def decline(self, visit: Visit, invitation_id: str) -> Any:
+        """Decline an invitation."""
+        path = f"{_INVITATIONS}/{quote(invitation_id, safe='')}"
+        return _answer(visit, "DELETE", path, "invitation-declined")
+
+
+def _answer(visit: Visit, method: str, path: str, notice: str) -> Any:
+    response = visit.rest(method, path)
+    if response.error == "error.not-found":
+        return visit.missing()
+    return follow(visit, response, _PAGE, notice)
+
+
+def received_invitations(visit: Visit) -> list[dict[str, Any]]:
+    """Return the open invitations, with the names of those who sent them."""
+    response = visit.rest("GET", f"{_INVITATIONS}?pageSize=100")
+    if response.error is not None:
+        return []
+    included = response.json["included"]
+    return [
+        {**item, "inviter": included.get(item["invitedBy"]["$ref"], {}).get("name", "")}
+        for item in response.json["data"]
+    ]

@@ -1,0 +1,93 @@
+"""The profile: name, language, username and contacts of the user who is logged in."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_login_pages.account.contacts import TITLES
+from strongroom_login_pages.account.frame import (
+    ME,
+    account_page,
+    follow,
+    kept_form,
+    masked,
+    remember,
+    show,
+)
+from strongroom_login_pages.account.proofs import KINDS
+from strongroom_login_pages.visit import Routes, Visit, logged_in
+
+LANGUAGES: Final = {"en": "English", "zh": "中文"}
+"""The languages of the pages, in themselves."""
+
+_PAGE: Final = "/profile"
+
+
+class ProfilePages:
+    """The page of the profile."""
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", _PAGE): self.show,
+            ("POST", _PAGE): self.save,
+            ("POST", "/username"): self.set_username,
+        }
+
+    @account_page
+    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+        """Show the profile. A change of a contact that was not finished ends here."""
+        remember(visit, pending=None)
+        form = kept_form(visit, _PAGE)
+        return _page(visit, user, username=(form.get("username") or [user["username"] or ""])[0])
+
+    @account_page
+    def save(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+        """Change the name and the language."""
+        language = visit.form.get("language", "")
+        locale = _locale(user["locale"], language)
+        name = visit.form.get("name", "").strip()
+        # A user may have no name, which the REST API does not take.
+        body = {"locale": locale, **({"name": name} if name or user["name"] else {})}
+        response = visit.rest("PATCH", ME, {**body, **_revision(visit)})
+        if response.error == "error.validation-failed":
+            return _page(visit, {**user, **body}, refusal=response, username=user["username"] or "")
+        chosen = f"?lang={language}" if response.error is None and language in LANGUAGES else ""
+        return follow(visit, response, f"{_PAGE}{chosen}", "profile-saved")
+
+    @logged_in
+    def set_username(self, visit: Visit) -> Any:
+        """Set the name to log in by."""
+        body = {"username": visit.form.get("username", "").strip()}
+        response = visit.rest("PUT", f"{ME}/username", body)
+        return follow(visit, response, _PAGE, "username-saved", keep=["username"])
+
+
+def _page(
+    visit: Visit, user: Mapping[str, Any], *, username: str, refusal: RestResponse | None = None
+) -> Any:
+    contacts = {kind: masked(user[kind]) if user[kind] else None for kind in KINDS}
+    return show(
+        visit,
+        "profile.html",
+        user,
+        refusal=refusal,
+        contacts=contacts,
+        titles={kind: TITLES[kind][bool(user[kind])] for kind in KINDS},
+        is_last=sum(1 for contact in contacts.values() if contact) == 1,
+        username=username,
+        languages=LANGUAGES,
+        language_of_user=(user["locale"] or "").partition("-")[0],
+    )
+
+
+def _locale(locale: str | None, language: str) -> str | None:
+    """Return the locale of a language; another spelling of the same one stays, such as zh-Hans-CN."""
+    if language not in LANGUAGES:
+        return None
+    return locale if locale and locale.partition("-")[0] == language else language
+
+
+def _revision(visit: Visit) -> dict[str, int]:
+    revision = visit.form.get("revision", "")
+    return {"revision": int(revision)} if revision.isascii() and revision.isdecimal() else {}

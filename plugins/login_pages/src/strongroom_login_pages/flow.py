@@ -1,0 +1,79 @@
+"""What the pages remember of a login in progress, in the cookie of the browser."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from strongroom_login_pages.sign_in.attempt import CHALLENGE, ENROLMENT, Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnRequest:
+    """A front end that gets the login.
+
+    Args:
+        url: the URL to return to, one of the configured ones.
+        state: returned as it is, so that the front end recognises its own request.
+        code_challenge: the ``S256`` code challenge (RFC 7636).
+    """
+
+    url: str
+    state: str
+    code_challenge: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The values of the pages in the browser.
+
+    Args:
+        return_to: the front end that gets the login.
+        resume: the path of the server that the login leads to; ``None``: the page of the account.
+        attempt: the login in progress.
+        due: the time until which the user must set up a second factor, if any.
+        notice: the key of a text that the next page shows once.
+        problem: the text of an error of a plugin, which the next page shows once.
+        account: what the account pages keep between two requests.
+        removed: the id of a removed passkey, which the next page reports to its provider.
+    """
+
+    return_to: ReturnRequest | None = None
+    resume: str | None = None
+    attempt: Attempt = field(default_factory=Attempt)
+    due: str | None = None
+    notice: str | None = None
+    problem: str | None = None
+    account: Mapping[str, Any] | None = field(default=None, repr=False)
+    removed: str | None = None
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> "Flow":
+        """Return the flow of the browser's values."""
+        try:
+            return_to = values.get("return_to")
+            request = ReturnRequest(**return_to) if return_to else None
+            attempt = Attempt(**values.get("attempt", {}))
+            return cls(**{**values, "return_to": request, "attempt": attempt})
+        # The values of another version of the plugin.
+        except TypeError:
+            return cls()
+
+    @property
+    def challenge(self) -> Mapping[str, Any] | None:
+        """The challenge that the login has to meet, if any."""
+        return self.attempt.data_of(CHALLENGE)
+
+    @property
+    def enrolment(self) -> Mapping[str, Any] | None:
+        """The enrolment without which there is no login, if any."""
+        return self.attempt.data_of(ENROLMENT)
+
+    @property
+    def page_after_step_up(self) -> str:
+        """The path of the page whose change requires the step-up."""
+        again = (self.account or {}).get("again")
+        return again["page"] if again else "/"
+
+    def values(self) -> dict[str, Any]:
+        """Return the members that are set, as JSON values."""
+        return {name: value for name, value in asdict(self).items() if value is not None}

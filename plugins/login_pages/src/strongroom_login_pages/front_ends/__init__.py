@@ -1,0 +1,1 @@
+"""Logins for front ends on other origins: a code leads the tokens there."""

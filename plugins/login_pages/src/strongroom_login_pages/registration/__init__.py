@@ -1,0 +1,1 @@
+"""Registration: accounts that people create for themselves."""

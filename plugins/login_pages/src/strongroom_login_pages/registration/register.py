@@ -1,0 +1,179 @@
+"""Registration: a code proves the contact, and then the password makes the account.
+
+The first page answers the same for a contact that has an account. The holder of the contact learns it
+after the code, which no other user gets.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, Final
+
+from werkzeug.exceptions import NotFound
+
+from strongroom_login_pages.captchas import new_captcha
+from strongroom_login_pages.contact_codes import (
+    code_of_form,
+    entry_text,
+    is_expired,
+    request_text,
+    send_code,
+)
+from strongroom_login_pages.registration.invitations import kept_invitation, path_of, void_invitation
+from strongroom_login_pages.registration.terms import accepted_terms
+from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
+from strongroom_login_pages.sign_in.progress import TERMS_MISSING, LoginProgress
+from strongroom_login_pages.sign_in.ways import CODE_TEXTS, PASSWORD, registers_invited, ways_of
+from strongroom_login_pages.visit import Routes, Visit
+
+_REQUEST: Final = "/register"
+_ENTRY: Final = f"{_REQUEST}/code"
+_MAX_NAME: Final = 100
+
+
+class RegistrationPages:
+    """The pages that take a name and a contact, and then a code and a password."""
+
+    def __init__(self, progress: LoginProgress) -> None:
+        self._progress = progress
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", _REQUEST): self.show_request,
+            ("POST", _REQUEST): self.send,
+            ("GET", _ENTRY): self.show_entry,
+            ("POST", _ENTRY): self.register,
+        }
+
+    def show_request(self, visit: Visit) -> Any:
+        """Ask for the name and the contact."""
+        _require_open(visit)
+        notice = visit.flow.notice
+        visit.update(notice=None)
+        return _request_form(visit, notice=notice)
+
+    def send(self, visit: Visit) -> Any:
+        """Send a code. The next page is the same for contacts that have an account."""
+        _require_open(visit)
+        invitation = kept_invitation(visit)
+        if void := void_invitation(visit):
+            return _show_invitation(visit, void)
+        name = visit.form.get("name", "").strip()
+        if not name or len(name) > _MAX_NAME:
+            return _request_form(visit, "name-invalid")
+        terms = accepted_terms(visit)
+        if visit.login_options.terms is not None and terms is None:
+            return _request_form(visit, "terms-missing")
+        kept = {"name": name, "terms": terms, "invitation": invitation}
+        response = send_code(visit, "register", REGISTRATION, kept, invitation)
+        if response.error is not None:
+            if invitation:
+                visit.proceed(INVITATION, {"invitation": invitation})
+            return _request_form(visit, request_text(response.error))
+        return visit.redirect(_ENTRY)
+
+    def show_entry(self, visit: Visit) -> Any:
+        """Ask for the code and a password."""
+        if visit.flow.attempt.data_of(REGISTRATION) is None:
+            return visit.redirect(_REQUEST)
+        return _entry_form(visit)
+
+    def register(self, visit: Visit) -> Any:
+        """Create the account, and log in."""
+        attempt = visit.flow.attempt
+        if attempt.data_of(REGISTRATION) is None:
+            return visit.redirect(_REQUEST)
+        if is_expired(visit, REGISTRATION):
+            return _begin_again(visit, "error.code-expired")
+        invitation = kept_invitation(visit)
+        if void := void_invitation(visit):
+            return _show_invitation(visit, void)
+        password = visit.form.get("newPassword", "")
+        response = visit.rest("POST", "/users", _body(visit, invitation, password))
+        if response.error == TERMS_MISSING:
+            # They were changed since the first page.
+            return _begin_again(visit, "terms-missing")
+        if response.error is not None:
+            is_taken = response.error == "error.credential-taken"
+            return _entry_form(visit, "contact-taken" if is_taken else entry_text(response.error))
+        if invitation:
+            # The new user is a member already, because the contact is that of the invitation.
+            visit.update(resume=f"{visit.root}/invitations")
+        welcome = "invitation-accepted" if invitation else None
+        return self._log_in(visit, attempt.username, password, welcome)
+
+    def _log_in(self, visit: Visit, username: str, password: str, welcome: str | None) -> Any:
+        """Log in to the new account as to any other: policies may require a second factor."""
+        visit.update(attempt=visit.flow.attempt.taking(PASSWORD, username, welcome=welcome))
+        body = {"username": username, "password": password}
+        login = visit.rest("POST", "/authorizations", body)
+        return self._progress.continue_with(
+            visit, login, lambda: self._progress.begin_again(visit, login)
+        )
+
+
+def _require_open(visit: Visit) -> None:
+    invitation, options = kept_invitation(visit), visit.login_options
+    is_invited = invitation is not None and registers_invited(options, invitation["kind"])
+    if not is_invited and not ways_of(options).register:
+        raise NotFound
+
+
+def _show_invitation(visit: Visit, invitation: Mapping[str, str]) -> Any:
+    """Redirect to the page of an invitation, which says that it is no longer valid."""
+    visit.switch()
+    return visit.redirect(path_of(invitation["secret"]))
+
+
+def _begin_again(visit: Visit, notice: str) -> Any:
+    """Redirect to the first page, with the invitation if there is one."""
+    invitation = kept_invitation(visit)
+    visit.switch(notice=notice)
+    if invitation:
+        visit.proceed(INVITATION, {"invitation": invitation})
+    return visit.redirect(_REQUEST)
+
+
+def _body(visit: Visit, invitation: Mapping[str, str] | None, password: str) -> dict[str, Any]:
+    """Return the registration as the REST API takes it."""
+    attempt = visit.flow.attempt
+    body = {
+        "name": attempt.data["name"],
+        _kind_of(attempt.username): attempt.username,
+        "password": password,
+        "verificationCodes": [code_of_form(visit)],
+    }
+    if terms := attempt.data["terms"]:
+        body["acceptedTerms"] = terms
+    return {**body, "invitation": invitation["secret"]} if invitation else body
+
+
+def _kind_of(contact: str) -> str:
+    return "email" if "@" in unicodedata.normalize("NFKC", contact) else "mobile"
+
+
+def _request_form(visit: Visit, error: str | None = None, *, notice: str | None = None) -> Any:
+    invitation, options = kept_invitation(visit), visit.login_options
+    kinds = frozenset({invitation["kind"]}) if invitation else options.register_codes
+    entered = visit.form.get("username", visit.flow.attempt.username)
+    return visit.page(
+        "registration/register.html",
+        status=400 if error else 200,
+        error=error,
+        notice=notice,
+        contact=CODE_TEXTS[kinds],
+        terms=options.terms,
+        username=invitation["contact"] if invitation else entered,
+        is_fixed=invitation is not None,
+        name=visit.form.get("name", ""),
+        captcha=new_captcha(visit),
+    )
+
+
+def _entry_form(visit: Visit, error: str | None = None) -> Any:
+    return visit.page(
+        "registration/code.html",
+        status=400 if error else 200,
+        error=error,
+        recipient=visit.flow.attempt.username,
+    )

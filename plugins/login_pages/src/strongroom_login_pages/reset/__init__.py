@@ -1,0 +1,1 @@
+"""Passwords of users who cannot log in."""

@@ -1,0 +1,1 @@
+"""Sign-in: from the form of the login to the session of the browser, with all second factors."""

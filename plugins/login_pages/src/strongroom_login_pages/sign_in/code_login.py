@@ -1,0 +1,147 @@
+"""Login by a code: it is sent to the name that the user has entered, and entered on the next page.
+
+The pages are the same whether or not a user has the name.
+"""
+
+import unicodedata
+from math import ceil
+from typing import Any, Final
+
+from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.web import RestResponse
+from strongroom_login_pages.captchas import REFUSED, captcha_member, new_captcha
+from strongroom_login_pages.sign_in.attempt import CODE, RECIPIENT
+from strongroom_login_pages.sign_in.progress import LoginProgress
+from strongroom_login_pages.texts import text_of
+from strongroom_login_pages.visit import Routes, Visit
+
+WAY: Final = "code"
+"""The way of an attempt that begins here."""
+
+_REQUEST: Final = "/login/code"
+_ENTRY: Final = f"{_REQUEST}/entry"
+_WRONG: Final = ("error.invalid-credentials", "error.validation-failed")
+
+
+class CodeLogin:
+    """The pages that send a code, and take it."""
+
+    def __init__(self, progress: LoginProgress) -> None:
+        self._progress = progress
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", _REQUEST): self.show_request,
+            ("POST", _REQUEST): self.send,
+            ("GET", _ENTRY): self.show_entry,
+            ("POST", _ENTRY): self.enter,
+        }
+
+    def show_request(self, visit: Visit) -> Any:
+        """Ask for the captcha without which no code is sent."""
+        if visit.flow.attempt.data_of(RECIPIENT, CODE) is None:
+            return visit.redirect("/login")
+        notice = visit.flow.notice
+        visit.update(notice=None)
+        return _request_form(visit, notice=notice)
+
+    def send(self, visit: Visit) -> Any:
+        """Send a code, unless the one before was sent a moment ago."""
+        if visit.flow.attempt.data_of(RECIPIENT, CODE) is None:
+            return visit.redirect("/login")
+        if _wait(visit):
+            return _request_form(visit)
+        response = visit.rest("POST", "/verification-codes", _code_request(visit))
+        if response.error is not None:
+            return _request_form(visit, response.error)
+        visit.proceed(CODE, sent_code(visit, response))
+        return visit.redirect(_ENTRY)
+
+    def show_entry(self, visit: Visit) -> Any:
+        """Ask for the code."""
+        return _entry_form(visit) if visit.flow.attempt.data_of(CODE) else visit.redirect("/login")
+
+    def enter(self, visit: Visit) -> Any:
+        """Log in by the code."""
+        sent = visit.flow.attempt.data_of(CODE)
+        if sent is None:
+            return visit.redirect("/login")
+        if sent["expires_at"] <= iso_format(visit.now):
+            visit.proceed(RECIPIENT, notice="error.code-expired")
+            return visit.redirect(_REQUEST)
+        body = authorization_by(visit, digits_of(visit.form.get("code", "")))
+        response = visit.rest("POST", "/authorizations", body)
+        return self._progress.continue_with(visit, response, lambda: self._refused(visit, response))
+
+    def _refused(self, visit: Visit, response: RestResponse) -> Any:
+        """Return the page that follows a code that was refused."""
+        if response.error in _WRONG:
+            return _entry_form(visit, "code-wrong")
+        if response.error == "error.too-many-requests":
+            return _entry_form(visit, "codes-used-up")
+        # The code was right and is used up, but its user cannot log in.
+        visit.switch()
+        return self._progress.begin_again(visit, response)
+
+
+def begin(visit: Visit, username: str) -> RestResponse | None:
+    """Begin a login by a code; return the refusal of a name that no code can be sent to, or ``None``."""
+    # Without a captcha, the request goes as far as the check of the name.
+    response = visit.rest("POST", "/verification-codes", {"recipient": username, "purpose": "login"})
+    if response.error not in REFUSED:
+        return response
+    visit.proceed(RECIPIENT)
+    return None
+
+
+def authorization_by(visit: Visit, code: str) -> dict[str, Any]:
+    """Return the body of the login by the open code, or by the secret of the link in its message."""
+    attempt = visit.flow.attempt
+    return {"username": attempt.username, "verificationCode": {"id": attempt.data["id"], "code": code}}
+
+
+def digits_of(text: str) -> str:
+    """Return a code as the message has it: without blanks, and with ASCII digits."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _code_request(visit: Visit) -> dict[str, Any]:
+    recipient = {"recipient": visit.flow.attempt.username, "purpose": "login", "link": True}
+    return {**recipient, **captcha_member(visit)}
+
+
+def sent_code(visit: Visit, response: RestResponse) -> dict[str, Any]:
+    """Return what the browser keeps of a code that was sent."""
+    retry_at = visit.now + response.json["retryAfterSeconds"] * 1000
+    sent = {name: response.json[member] for name, member in (("id", "id"), ("expires_at", "expiresAt"))}
+    return {**sent, "retry_at": retry_at}
+
+
+def _wait(visit: Visit) -> int:
+    """Return the seconds until another code can be sent."""
+    sent = visit.flow.attempt.data_of(CODE)
+    return max(0, ceil((sent["retry_at"] - visit.now) / 1000)) if sent else 0
+
+
+def _request_form(visit: Visit, error: str | None = None, *, notice: str | None = None) -> Any:
+    return visit.page(
+        "sign_in/code_request.html",
+        status=400 if error else 200,
+        error=text_of(error) if error else None,
+        notice=notice,
+        recipient=visit.flow.attempt.username,
+        captcha=new_captcha(visit),
+        wait=_wait(visit),
+        has_code=visit.flow.attempt.step == CODE,
+    )
+
+
+def _entry_form(visit: Visit, error: str | None = None) -> Any:
+    return visit.page(
+        "sign_in/code_entry.html",
+        status=400 if error else 200,
+        error=error,
+        recipient=visit.flow.attempt.username,
+        wait=_wait(visit),
+    )

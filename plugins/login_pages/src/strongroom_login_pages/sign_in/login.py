@@ -1,0 +1,169 @@
+"""The login page, on which a login begins."""
+
+from typing import Any, Final
+
+from strongroom.plugin_api.browser import is_local_path
+from strongroom.plugin_api.web import RestResponse
+from strongroom_login_pages.captchas import REFUSED, captcha_member, new_captcha
+from strongroom_login_pages.front_ends.returns import FrontEnds
+from strongroom_login_pages.sign_in import code_login
+from strongroom_login_pages.sign_in.links import LinkOrder, ShownLinks
+from strongroom_login_pages.sign_in.progress import LoginProgress
+from strongroom_login_pages.sign_in.ways import PASSKEY, PASSWORD, last_way, ways_of
+from strongroom_login_pages.texts import password_text, text_of
+from strongroom_login_pages.visit import Routes, Visit
+
+_CHANGE: Final = "error.password-change-required"
+_NAMES: Final = ("name", "email", "mobile", "username")
+_NEW_REFUSED: Final = ("error.validation-failed", "error.invalid-credentials")
+
+_APPS: Final = (
+    "MicroMessenger",
+    "DingTalk",
+    "Lark",
+    "Feishu",
+    "wxwork",
+    "AlipayClient",
+    " QQ/",
+    "; wv)",
+)
+"""Words in the User-Agent of browsers in apps, which some ways to log in refuse."""
+
+
+class Login:
+    """The page on which a login begins."""
+
+    def __init__(self, progress: LoginProgress, front_ends: FrontEnds, links: LinkOrder) -> None:
+        self._progress = progress
+        self._front_ends = front_ends
+        self._links = links
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {
+            ("GET", "/login"): self.show,
+            ("POST", "/login"): self.log_in,
+            ("POST", "/another-way"): self.take_another_way,
+        }
+
+    def show(self, visit: Visit) -> Any:
+        """Show the form. A front end passes ``returnUrl``, ``state`` and ``codeChallenge``."""
+        if "returnUrl" in visit.request.args:
+            return_to = self._front_ends.request_of(visit.request.args)
+            if return_to is None:
+                return visit.page("error.html", status=400, reason="return-url-invalid")
+            visit.update(return_to=return_to, resume=None)
+        elif is_local_path(resume := visit.request.args.get("resume", "")):
+            visit.update(return_to=None, resume=resume)
+        notice, problem = visit.flow.notice, visit.flow.problem
+        visit.update(notice=None, problem=None)
+        return self._form(visit, notice=notice, problem=problem)
+
+    def show_expired(self, visit: Visit) -> Any:
+        """Show a fresh form in place of one that is no longer valid, with the name that was entered."""
+        # Another form of the browser has logged in, such as that of another tab.
+        return visit.redirect("/login") if visit.token else self._form(visit, "form-expired")
+
+    def log_in(self, visit: Visit) -> Any:
+        """Log in by a passkey or a password, or begin the login by a code."""
+        username = visit.form.get("username", "")
+        if "passkey" in visit.form:
+            return self._send(visit, PASSKEY, "", _passkey_login(visit))
+        if visit.form.get("way") == code_login.WAY:
+            return self._begin_code(visit, username)
+        return self._send(visit, PASSWORD, username, _password_login(visit))
+
+    def take_another_way(self, visit: Visit) -> Any:
+        """Leave the login where it is, and show all ways again."""
+        visit.switch(notice=None, problem=None)
+        return visit.redirect("/login")
+
+    def finish(self, visit: Visit, response: RestResponse, resume: str | None, way: str) -> Any:
+        """Go on after a login by another way, which a page of another plugin has begun."""
+        if resume:
+            visit.update(return_to=None, resume=resume)
+        visit.update(attempt=visit.flow.attempt.taking(way))
+        return self._progress.continue_with(visit, response)
+
+    def _send(self, visit: Visit, way: str, username: str, body: dict[str, Any]) -> Any:
+        visit.update(attempt=visit.flow.attempt.taking(way, username))
+        response = visit.rest("POST", "/authorizations", body)
+        return self._progress.continue_with(
+            visit, response, lambda: self._ask_again(visit, response.error)
+        )
+
+    def _begin_code(self, visit: Visit, username: str) -> Any:
+        visit.update(attempt=visit.flow.attempt.taking(code_login.WAY, username))
+        refusal = code_login.begin(visit, username)
+        if refusal is None:
+            return visit.redirect("/login/code")
+        is_no_contact = refusal.error in ("error.validation-failed", "error.not-implemented")
+        return self._form(visit, "recipient-invalid" if is_no_contact else text_of(refusal.error))
+
+    def _ask_again(self, visit: Visit, error: str | None) -> Any:
+        """Return the form that follows a refused password: for a new one, or for the login."""
+        is_refused = "newPassword" in visit.form and error in _NEW_REFUSED
+        if error == _CHANGE or is_refused:
+            return _new_password_form(visit, password_text(error) if is_refused else None)
+        captcha = new_captcha(visit) if error in REFUSED else None
+        has_no_picture = captcha is not None and "image" not in captcha
+        reason = "captcha-without-picture" if has_no_picture else text_of(error)
+        return self._form(visit, reason, captcha=captcha)
+
+    def _form(self, visit: Visit, error: str | None = None, **values: Any) -> Any:
+        shown = {"notice": None, "problem": None, "captcha": None, **values}
+        ways, last = ways_of(visit.login_options), last_way(visit)
+        return visit.page(
+            "sign_in/login.html",
+            status=400 if error else 200,
+            error=error,
+            **self._shown_links(visit, last, has_form=ways.password or ways.codes is not None),
+            ways=ways,
+            last=last,
+            username=visit.form.get("username", visit.flow.attempt.username),
+            user=_user(visit),
+            resume=visit.flow.resume or f"{visit.root}/",
+            **shown,
+        )
+
+    def _shown_links(self, visit: Visit, last: str | None, *, has_form: bool) -> dict[str, Any]:
+        links = self._links.ordered(visit.login_links())
+        usable = [link for link in links if link.is_usable]
+        user_agent = visit.request.user_agent.string
+        is_in_app = any(word in user_agent for word in _APPS)
+        return {
+            "shown": ShownLinks.of(usable, user_agent, last, has_form=has_form),
+            "needs_browser": bool(links) and not usable and is_in_app,
+        }
+
+
+def _passkey_login(visit: Visit) -> dict[str, Any]:
+    answer = {"id": visit.form.get("challenge", ""), "passkey": visit.json_field("passkey")}
+    return {"challenge": answer}
+
+
+def _password_login(visit: Visit) -> dict[str, Any]:
+    names = ("username", "password", *(["newPassword"] if "newPassword" in visit.form else []))
+    return {name: visit.form.get(name, "") for name in names} | captcha_member(visit)
+
+
+def _new_password_form(visit: Visit, error: str | None) -> Any:
+    # The form asks for the former password again, so that no page and no cookie contains it.
+    return visit.page(
+        "sign_in/new_password.html",
+        status=400,
+        error=error,
+        username=visit.form.get("username", ""),
+    )
+
+
+def _user(visit: Visit) -> str | None:
+    """Return the name of the user who is logged in, who may continue without another login."""
+    # A front end needs a login of its own.
+    if visit.token is None or visit.flow.return_to is not None:
+        return None
+    response = visit.rest("GET", "/users/me")
+    if response.error is not None:
+        return None
+    user: dict[str, str | None] = response.json
+    return next((name for member in _NAMES if (name := user.get(member))), user["id"])

@@ -1,0 +1,54 @@
+"""Entry point of the plugin."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from click import Command
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.pages import LoginLink, StaticFiles
+from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom_login_oauth.links import login_links
+from strongroom_login_oauth.members import member_jobs
+from strongroom_login_oauth.routes import blueprints
+from strongroom_login_wecom.commands import wecom
+from strongroom_login_wecom.method import WeComLogin
+
+API_VERSION = "1.2"
+
+
+@hookimpl
+def register_login_methods() -> list[type[LoginMethod[Any]]]:
+    return [WeComLogin]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    return [wecom]
+
+
+@hookimpl
+def register_errors() -> Iterable[ErrorKind]:
+    return WeComLogin.error_kinds()
+
+
+@hookimpl
+def register_login_links(host: HostAPI) -> list[LoginLink]:
+    return login_links(host, WeComLogin)
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    return blueprints(host, WeComLogin)
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]
+
+
+@hookimpl
+def register_jobs(host: HostAPI) -> list[Job]:
+    return member_jobs(host, WeComLogin)

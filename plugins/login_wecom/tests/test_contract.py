@@ -1,0 +1,74 @@
+"""The contract of logins by redirect, against the simulator."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import pytest
+from tests.support.wecom import WeCom, wecom
+
+from strongroom.testing.server import LiveServer
+from strongroom_login_oauth.testing import (
+    MEMBER,
+    OTHER,
+    OUTSIDER,
+    Harness,
+    OAuthLoginContract,
+    ProviderAnswersContract,
+    contract_server,
+)
+from strongroom_login_oauth.testing.harness import Through, parameters_of
+from strongroom_login_wecom.method import WeComLogin
+
+PEOPLE: Final = {MEMBER: "lin", OTHER: "wei", OUTSIDER: "ren"}
+
+
+class WeComHarness(Harness):
+    """Two members, and an outsider who opens the link in the app: the other page gives no code."""
+
+    method = WeComLogin
+    plugin = "login_wecom"
+
+    def __init__(self, platform: WeCom) -> None:
+        self.platform = platform
+
+    def options(self, through: Through) -> Mapping[str, Any]:
+        app = self.platform.app
+        main = {"corpid": app.corpid, "agentid": app.agentid, "secret": app.secret}
+        pages = {"login_url": self.platform.url, "open_url": self.platform.url}
+        return {**pages, "api_url": through(self.platform.url), "apps": {"main": main}}
+
+    def approve(self, url: str, person: str = MEMBER) -> str:
+        if person != OUTSIDER:
+            return self.platform.visit(url, PEOPLE.get(person, person))
+        query = parameters_of(url)
+        code = self.platform.code(PEOPLE[OUTSIDER])
+        return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
+
+    def refuse(self, url: str) -> str:
+        return self.platform.visit(url, "lin", refuse=True)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        token = self.platform.platform.tokens.get(self.platform.app)["access_token"]
+        return self.platform.app.secret, str(token)
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Harness]:
+    with wecom() as platform:
+        yield WeComHarness(platform)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterator[LiveServer]:
+    with contract_server(tmp_path_factory.mktemp("server"), harness) as server:
+        yield server
+
+
+class TestLogin(OAuthLoginContract):
+    pass
+
+
+class TestAnswers(ProviderAnswersContract):
+    pass

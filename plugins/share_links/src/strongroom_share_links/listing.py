@@ -1,0 +1,120 @@
+"""The files of a share as its pages show them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import quote
+
+from strongroom.plugin_api.files import FileInfo
+from strongroom.plugin_api.host import HostAPI
+from strongroom_share_links.models import READERS, Kind
+from strongroom_share_links.paths import path_of
+from strongroom_share_links.sending import PICTURES, has_preview
+from strongroom_share_links.visits import Visit
+
+Json = dict[str, Any]
+
+PER_PAGE: Final = 1000
+"""How many files a page shows."""
+
+_AT_ONCE: Final = 200
+_ICONS: Final = {
+    "application/pdf": "document",
+    "application/msword": "document",
+    "application/rtf": "document",
+    "application/zip": "archive",
+    "application/gzip": "archive",
+    "application/x-tar": "archive",
+    "application/x-7z-compressed": "archive",
+    "application/vnd.rar": "archive",
+    "application/json": "text",
+    "application/xml": "text",
+}
+_ICONS_OF_KINDS: Final = {"image": "picture", "video": "video", "audio": "audio", "text": "text"}
+_OFFICE: Final = ("application/vnd.openxmlformats", "application/vnd.oasis", "application/vnd.ms-")
+
+
+class Listing:
+    """Describes files, folders and the path to them, with their URLs."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+
+    def files(self, tenant_id: str, folder_id: str, page: int) -> tuple[list[FileInfo], int]:
+        """Return a page of a folder and the number of its files; folders are the first of the page."""
+        first = (page - 1) * PER_PAGE // _AT_ONCE + 1
+        files: list[FileInfo] = []
+        total = 0
+        for number in range(first, first + PER_PAGE // _AT_ONCE):
+            part = self._host.files.list(tenant_id, folder_id, page=number, size=_AT_ONCE)
+            files, total = files + list(part.items), part.total
+            if part.next is None:
+                break
+        return sorted(files, key=lambda file: not file.is_folder), total
+
+    def row(self, visit: Visit, names: Sequence[str], file: FileInfo) -> Json:
+        """Return the members of a file in the folder with a path."""
+        essence = (file.content_type or "").partition(";")[0]
+        return {
+            "name": file.name,
+            "url": self._url(visit, names, file),
+            "is_folder": file.is_folder,
+            "icon": "folder" if file.is_folder else icon_of(essence),
+            "essence": essence,
+            "size": "" if file.is_folder else size_text(file.size),
+            "day": day_text(file.updated_at),
+            "picture": self._picture(visit, file.id) if _is_shown(visit, essence) else None,
+        }
+
+    def crumbs(self, visit: Visit, names: Sequence[str]) -> list[Json]:
+        """Return the folders above the one with a path."""
+        if not names:
+            return []
+        above = [
+            {"name": name, "url": f"{self.path(visit, names[: index + 1])}/"}
+            for index, name in enumerate(names[:-1])
+        ]
+        return [{"name": visit.link.label or visit.file.name, "url": self.root(visit)}, *above]
+
+    def root(self, visit: Visit) -> str:
+        """Return the path of the page of a share, which links are relative to."""
+        return path_of(self._host, f"/s/{visit.secret}/")
+
+    def path(self, visit: Visit, names: Sequence[str]) -> str:
+        """Return the path of a file in a share."""
+        return self.root(visit) + "/".join(quote(name, safe="") for name in names)
+
+    def _url(self, visit: Visit, names: Sequence[str], file: FileInfo) -> str | None:
+        path = self.path(visit, [*names, file.name])
+        if file.is_folder:
+            return f"{path}/"
+        return path if visit.kind in READERS or has_preview(file) else None
+
+    def _picture(self, visit: Visit, file_id: str) -> str:
+        return path_of(self._host, f"/api/v1/shares/{visit.secret}/files/{file_id}/preview")
+
+
+def _is_shown(visit: Visit, essence: str) -> bool:
+    """Return whether the page of a file shows it: a preview may count as a download."""
+    is_free = visit.kind is Kind.PREVIEW or visit.link.max_downloads is None
+    return essence in PICTURES and is_free
+
+
+def icon_of(essence: str) -> str:
+    """Return the name of the icon of a media type."""
+    if essence.startswith(_OFFICE):
+        return "document"
+    return _ICONS.get(essence) or _ICONS_OF_KINDS.get(essence.partition("/")[0], "file")
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes in a decimal unit, as disks have them."""
+    value, units = float(size), ["B", "KB", "MB", "GB", "TB", "PB"]
+    while value >= 1000 and len(units) > 1:  # noqa: PLR2004
+        value, units = value / 1000, units[1:]
+    return f"{value:.0f} {units[0]}" if units[0] == "B" or value >= 10 else f"{value:.1f} {units[0]}"  # noqa: PLR2004
+
+
+def day_text(moment: int) -> str:
+    """Return the day of a time in milliseconds, in UTC."""
+    return datetime.fromtimestamp(moment / 1000, UTC).date().isoformat()

@@ -1,0 +1,59 @@
+"""The users of requests: by a token, or by the session of the browser that shows the pages."""
+
+from typing import Final
+
+from flask import request
+
+from strongroom.plugin_api.browser import BrowserSession
+from strongroom.plugin_api.host import HostAPI
+from strongroom_share_links.paths import path_of
+
+HEADER: Final = "X-CSRF"
+"""The header with the secret of forms, in requests of the script of the pages."""
+
+_SAFE_METHODS: Final = ("GET", "HEAD")
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+class Sessions:
+    """Finds the user of the current request."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+
+    def user_id(self) -> str | None:
+        """Return the user of the token, or the one who is logged in to the pages of the browser.
+
+        Raises:
+            ApiError: ``error.form-refused``: a page of another site has sent the form.
+        """
+        user_id = self._host.user_id()
+        if user_id is not None or (session := self._session()) is None:
+            return user_id
+        if request.method not in _SAFE_METHODS:
+            self._host.browser.require_csrf(_sent_csrf())
+        return session.user_id
+
+    def csrf(self) -> str:
+        """Return the secret for the forms of the page; empty without a session."""
+        session = self._session()
+        return session.csrf if session else ""
+
+    def _session(self) -> BrowserSession | None:
+        """Return the session of a page, or of what a page of this server requests of the REST API.
+
+        Programs have tokens for the REST API. Other sites may link to pages, but reach no route of
+        the API with the session: the browser states who sends a request, and no script can change it.
+        """
+        is_page = request.path.startswith(path_of(self._host, "/s/"))
+        is_own = request.headers.get("Sec-Fetch-Site") == "same-origin"
+        return self._host.browser_session() if is_page or is_own else None
+
+
+def _sent_csrf() -> str | None:
+    """Return the secret of a form.
+
+    An upload has it in the URL: its body is a stream, which is read after all checks.
+    """
+    form = request.form if request.mimetype == _FORM else {}
+    return request.headers.get(HEADER) or request.args.get("csrf") or form.get("csrf")

@@ -1,0 +1,123 @@
+"""All pages of the product in Chromium, in each language, scheme and width, with and without scripts."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.support.browser_pages import LOCALES, Screen, Visitor, Walk
+from tests.support.browsers import needs_chromium
+from tests.support.page_templates import page_templates
+from tests.support.screens import AREAS, NAMES, Area
+from tests.support.screens.stage import Stage
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[ExitStack]:
+    with ExitStack() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def shared_stages(
+    servers: ExitStack, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Area], Stage]:
+    """Return the stage of an area, which areas with the same kind of server share."""
+    stages: dict[object, Stage] = {}
+
+    def stage_of(area: Area) -> Stage:
+        if area.stage not in stages:
+            stages[area.stage] = servers.enter_context(area.stage(tmp_path_factory.mktemp("server")))
+        return stages[area.stage]
+
+    return stage_of
+
+
+@contextmanager
+def stage_for(area: Area, folder: Path, shared_stages: Callable[[Area], Stage]) -> Iterator[Stage]:
+    if area.is_fresh:
+        with area.stage(folder) as stage:
+            yield stage
+    else:
+        yield shared_stages(area)
+
+
+@pytest.mark.extended
+@needs_chromium
+@pytest.mark.parametrize("has_scripts", [True, False], ids=["scripts", "no-scripts"])
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("name", AREAS)
+def test_each_page_is_usable(
+    browser: Browser,
+    shared_stages: Callable[[Area], Stage],
+    tmp_path: Path,
+    name: str,
+    language: str,
+    has_scripts: bool,
+) -> None:
+    area = AREAS[name]
+    with stage_for(area, tmp_path, shared_stages) as stage:
+        walk = Walk(browser, stage.origin, language, stage, has_scripts, NAMES, stage.partners)
+        for screen in area.screens:
+            walk.inspect(screen)
+    assert not walk.faults, "\n".join(walk.faults)
+
+
+def test_each_template_has_a_screen() -> None:
+    shown = {screen.template for area in AREAS.values() for screen in area.screens}
+    assert sorted(page_templates().keys() - shown) == []
+    assert sorted(shown - page_templates().keys()) == []
+
+
+FAULTY: Final = """<!doctype html><html lang="en"><title>Faulty</title><style>
+    :focus { outline: none } #wide { width: 2000px } a { color: #eee; background: #fff }
+</style><body><main><h1>标题</h1><p id="wide">Wide</p><button style="height: 20px">Low</button>
+<a href="/b" tabindex="2">Second</a> <a href="/a" tabindex="1">First</a>
+<img src="https://elsewhere.example/a.png" alt="">
+<script>throw new Error("broken")</script></main></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("language", "fault"),
+    [
+        ("en", "scrolls sideways at 320"),
+        ("en", "lower than 44 pixels: BUTTON Low"),
+        ("en", "Chinese text: '标题'"),
+        ("zh", "English text: 'Wide'"),
+        ("zh", "the language is 'en'"),
+        ("en", "color-contrast"),
+        ("en", "no visible focus: BUTTON Low"),
+        ("en", "Tab reaches"),
+        ("en", "script: broken"),
+        ("en", "request to another origin: https://elsewhere.example/a.png"),
+        ("en", "Content Security Policy"),
+        ("en", "has the template None in place of faulty"),
+    ],
+)
+@pytest.mark.extended
+@needs_chromium
+def test_a_walk_reports_a_faulty_page(faults: Mapping[str, str], language: str, fault: str) -> None:
+    assert fault in faults[language]
+
+
+@pytest.fixture(scope="module")
+def faults(browser: Browser) -> Mapping[str, str]:
+    """The faults of a page with one of each kind, by language."""
+    policy = {"Content-Security-Policy": "img-src 'self'", "Content-Type": "text/html; charset=utf-8"}
+
+    def open_faulty(visitor: Visitor, headers: dict[str, str]) -> None:
+        visitor.page.route("**/*", lambda route: route.fulfill(body=FAULTY, headers=headers))
+        visitor.go("/")
+
+    found = {}
+    for language in LOCALES:
+        walk = Walk(browser, "http://faulty.example", language, None, True, re.compile("(?!)"))
+        for headers in ({"Content-Type": policy["Content-Type"]}, policy):
+            walk.inspect(Screen("faulty", "faulty", partial(open_faulty, headers=headers)))
+        found[language] = "\n".join(walk.faults)
+    return found

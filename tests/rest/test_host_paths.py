@@ -1,0 +1,180 @@
+"""``host.files.resolve`` and ``host.files.search``: files by their paths, or parts of their names."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from tests.support.api import Api
+from tests.support.scene import Scene
+from tests.support.statements import statements
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom.testing.clock import HOUR
+
+
+@pytest.fixture
+def host(api: Api) -> HostAPI:
+    return api.container.hosts.of("storage_local")
+
+
+@contextmanager
+def error(code: str) -> Iterator[None]:
+    with pytest.raises(ApiError) as raised:
+        yield
+    assert raised.value.code == f"error.{code}"
+
+
+def tenant_of(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+class TestResolve:
+    def test_a_path_of_any_length_takes_two_statements(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        names = [f"level {number}" for number in range(30)]
+        parent = None
+        for name in names:
+            parent = api.folder(path, alice, name, parent)["id"]
+        counts = set()
+        with host.acting_as(alice.id):
+            for length in (1, 2, 30):
+                with statements() as seen:
+                    found = host.files.resolve(tenant_of(path), names[:length])
+                assert found.name == names[length - 1]
+                counts.add(len(seen))
+        assert counts == {2}
+        assert found.id == parent
+
+    def test_names_are_compared_exactly_and_normalized(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        names = ['"', "[]", "%", "\\", "null", "é", "文件", "a b", "'"]
+        made = {name: api.folder(path, alice, name)["id"] for name in names}
+        below = api.folder(path, alice, '{"a": "b"}', made["é"])["id"]
+        with host.acting_as(alice.id):
+            for name, node_id in made.items():
+                assert host.files.resolve(tenant_of(path), [name]).id == node_id
+            assert host.files.resolve(tenant_of(path), ["e\u0301", '{"a": "b"}']).id == below
+            for wrong in (["NULL"], ["É"], ["é", "é"], ["é", "x", '{"a": "b"}'], ["a%"], []):
+                with error("not-found"):
+                    host.files.resolve(tenant_of(path), wrong)
+            with error("validation-failed"):
+                host.files.resolve(tenant_of(path), ["é", "a/b"])
+
+    def test_a_path_begins_where_the_user_sees_something(self, scene: Scene, host: HostAPI) -> None:
+        outer = scene.folder("outer")
+        inner = scene.folder("inner", outer)
+        file = scene.file("file", inner)
+        tenant = tenant_of(scene.path)
+        scene.grant(inner, scene.alice, "read", hours=1)
+        with host.acting_as(scene.alice.id):
+            assert host.files.resolve(tenant, ["inner", "file"]).id == file["id"]
+            with error("not-found"):
+                host.files.resolve(tenant, ["outer", "inner", "file"])
+        with host.acting_as(scene.admin.id):
+            assert host.files.resolve(tenant, ["outer", "inner", "file"]).id == file["id"]
+            with error("not-found"):
+                host.files.resolve(tenant, ["inner", "file"])
+        with host.acting_as(scene.bob.id), error("not-found"):
+            host.files.resolve(tenant, ["inner"])
+        scene.api.clock.advance(2 * HOUR)
+        with host.acting_as(scene.alice.id), error("not-found"):
+            host.files.resolve(tenant, ["inner", "file"])
+
+    def test_a_stranger_learns_nothing(self, scene: Scene, host: HostAPI) -> None:
+        scene.folder("outer")
+        stranger = scene.api.person()
+        with host.acting_as(stranger.id):
+            for tenant, name in ((tenant_of(scene.path), "outer"), ("0" * 32, "outer")):
+                with error("forbidden"):
+                    host.files.resolve(tenant, [name])
+
+
+@pytest.mark.both_databases
+class TestResolveFromAFolder:
+    def test_a_path_begins_in_the_folder_that_is_named(self, scene: Scene, host: HostAPI) -> None:
+        outer = scene.folder("outer")
+        inner = scene.folder("inner", outer)
+        file = scene.file("file", inner)
+        scene.file("file")
+        tenant = tenant_of(scene.path)
+        with host.acting_as(scene.admin.id):
+            for start, path in ((outer, ["inner", "file"]), (inner, ["file"]), (file, [])):
+                assert host.files.resolve(tenant, path, start=start["id"]).id == file["id"]
+            for start, path in ((inner, ["inner"]), (outer, ["file"]), (file, ["file"])):
+                with error("not-found"):
+                    host.files.resolve(tenant, path, start=start["id"])
+
+    def test_a_long_path_takes_one_statement_more(self, scene: Scene, host: HostAPI) -> None:
+        top = parent = scene.folder("top")
+        for number in range(12):
+            parent = scene.folder(f"{number}", parent)
+        with host.acting_as(scene.admin.id), statements() as seen:
+            path = [f"{number}" for number in range(12)]
+            last = host.files.resolve(tenant_of(scene.path), path, start=top["id"])
+        assert last.id == parent["id"]
+        assert len(seen) == 3
+
+    def test_a_folder_that_the_caller_does_not_see_reveals_no_names(
+        self, scene: Scene, host: HostAPI
+    ) -> None:
+        outer = scene.folder("outer")
+        inner = scene.folder("inner", outer)
+        scene.grant(inner, scene.alice, "read")
+        tenant = tenant_of(scene.path)
+        with host.acting_as(scene.alice.id):
+            for path in (["inner"], ["nothing"]):
+                with error("not-found"):
+                    host.files.resolve(tenant, path, start=outer["id"])
+            assert host.files.resolve(tenant, [], start=inner["id"]).id == inner["id"]
+
+    def test_a_folder_of_another_tenant_is_unknown(self, scene: Scene, host: HostAPI) -> None:
+        folder = scene.folder("folder", by=scene.alice)
+        scene.file("file", folder, by=scene.alice)
+        other = tenant_of(scene.api.tenant(scene.alice, "Other"))
+        with host.acting_as(scene.alice.id), error("not-found"):
+            host.files.resolve(other, ["file"], start=folder["id"])
+
+
+class TestSearch:
+    def test_names_are_searched_below_a_folder(self, scene: Scene, host: HostAPI) -> None:
+        folder = scene.folder("reports")
+        below = scene.folder("old reports", folder)
+        for parent in (None, folder, below):
+            scene.file("report.txt", parent)
+        tenant = tenant_of(scene.path)
+        with host.acting_as(scene.admin.id):
+            assert host.files.search(tenant, "REPORT").total == 5
+            inside = host.files.search(tenant, "report", parent_id=folder["id"], sort="-name")
+            assert [file.name for file in inside.items] == ["report.txt", "report.txt", "old reports"]
+            files = host.files.search(tenant, "report", parent_id=folder["id"], kind="file", size=1)
+            assert (files.total, files.next, files.items[0].name) == (2, 2, "report.txt")
+            assert files.items[0] == host.files.stat(tenant, files.items[0].id)
+
+    def test_only_visible_nodes_and_folders_are_searched(self, scene: Scene, host: HostAPI) -> None:
+        folder = scene.folder("folder")
+        shared = scene.file("shared file", folder)
+        scene.file("secret file", folder)
+        scene.grant(shared, scene.alice, "read")
+        tenant = tenant_of(scene.path)
+        with host.acting_as(scene.alice.id):
+            (hit,) = host.files.search(tenant, "file").items
+            assert (hit.id, hit.permission) == (shared["id"], "read")
+            with error("forbidden"):
+                host.files.search(tenant, "file", parent_id=folder["id"])
+
+    def test_criteria_are_those_of_rest(self, scene: Scene, host: HostAPI) -> None:
+        tenant = tenant_of(scene.path)
+        with host.acting_as(scene.alice.id):
+            for wrong in (
+                {"text": ""},
+                {"text": "x" * 256},
+                {"text": "a\0"},
+                {"kind": "link"},
+                {"sort": "age"},
+                {"page": 0},
+            ):
+                with error("validation-failed"):
+                    host.files.search(tenant, **{"text": "a", **wrong})  # type: ignore[arg-type]

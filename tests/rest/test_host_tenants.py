@@ -1,0 +1,260 @@
+"""``host.tenants`` creates and changes tenants, members and groups by the rules of the REST API."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import pyotp
+import pytest
+from tests.support.api import PASSWORD, Answer, Api, Person
+from tests.support.databases import on_sqlite
+from tests.support.plugin_calls import outcome, outcome_of, refusal, request_of
+
+from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.tenants import TenantsAPI
+from strongroom.testing.clock import MINUTE, ManualClock
+from strongroom_factor_totp import plugin
+
+UNKNOWN = "0190a1b2-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def host(api: Api) -> HostAPI:
+    return api.container.hosts.of("storage_local")
+
+
+@pytest.mark.both_databases
+def test_a_tenant_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
+    owner, member = api.person(), api.person()
+    admin = api.person(admin=True)
+    with host.acting_as(owner.id):
+        made = host.tenants.create("Acme")
+        assert host.tenants.role(made.id) == "admin"
+        renamed = host.tenants.update(made.id, name="Acme Ltd", revision=made.revision)
+        assert (renamed.name, renamed.quota_bytes) == ("Acme Ltd", made.quota_bytes)
+        with refusal("revision-conflict"):
+            host.tenants.update(made.id, name="Other", revision=made.revision)
+    with host.acting_as(admin.id):
+        assert host.tenants.update(made.id, quota_bytes=5).quota_bytes == 5
+        assert host.tenants.update(made.id, quota_bytes=None).quota_bytes == made.quota_bytes
+    with host.acting_as(owner.id):
+        assert host.tenants.put_member(made.id, member.id).role == "member"
+        assert host.tenants.put_member(made.id, member.id, "records").role == "records"
+        assert host.tenants.members(made.id).total == 2
+        host.tenants.remove_member(made.id, member.id)
+        host.tenants.remove_member(made.id, member.id)
+        assert host.tenants.members(made.id).total == 1
+        with refusal("last-administrator"):
+            host.tenants.put_member(made.id, owner.id, "member")
+        host.tenants.delete(made.id)
+        assert host.tenants.list().total == 0
+
+
+@pytest.mark.both_databases
+def test_a_group_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
+    owner, member = api.person(), api.person()
+    path = api.tenant(owner)
+    api.join(path, owner, member)
+    tenant = path.rpartition("/")[2]
+    with host.acting_as(owner.id):
+        made = host.tenants.create_group(tenant, "Sales")
+        with refusal("group-name-taken"):
+            host.tenants.create_group(tenant, "Sales")
+        renamed = host.tenants.rename_group(tenant, made.id, "Marketing", revision=made.revision)
+        assert host.tenants.group(tenant, made.id) == renamed
+        assert [group.name for group in host.tenants.groups(tenant).items] == ["Marketing"]
+        added = host.tenants.put_group_member(tenant, made.id, member.id)
+        assert (added.user_id, added.added_by) == (member.id, owner.id)
+        assert host.tenants.group_members(tenant, made.id).items == [added]
+        with refusal("not-a-member"):
+            host.tenants.put_group_member(tenant, made.id, UNKNOWN)
+        host.tenants.remove_group_member(tenant, made.id, member.id)
+        assert host.tenants.group_members(tenant, made.id).total == 0
+        host.tenants.delete_group(tenant, made.id)
+        with refusal("not-found"):
+            host.tenants.group(tenant, made.id)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256, "a\0b", "\ud800"])
+def test_names_have_the_bounds_of_rest(api: Api, host: HostAPI, name: str) -> None:
+    owner = api.person()
+    tenant = api.tenant(owner).rpartition("/")[2]
+    with host.acting_as(owner.id):
+        for call in (
+            lambda: host.tenants.create(name),
+            lambda: host.tenants.update(tenant, name=name),
+            lambda: host.tenants.create_group(tenant, name),
+            lambda: host.tenants.rename_group(tenant, UNKNOWN, name),
+        ):
+            with refusal("validation-failed"):
+                call()
+
+
+def test_values_have_the_bounds_of_rest(api: Api, host: HostAPI) -> None:
+    owner = api.person()
+    tenant = api.tenant(owner).rpartition("/")[2]
+    with host.acting_as(owner.id):
+        with refusal("validation-failed"):
+            host.tenants.update(tenant)
+        with refusal("validation-failed"):
+            host.tenants.update(tenant, quota_bytes=-1)
+        with refusal("validation-failed"):
+            host.tenants.put_member(tenant, owner.id, "owner")  # type: ignore[arg-type]
+
+
+@dataclass
+class Site:
+    """A tenant with a group and one member in it, for one call."""
+
+    api: Api
+    people: dict[str, Person]
+    path: str
+    group: str
+
+    @property
+    def tenant(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def member(self) -> str:
+        return self.people["bystander"].id
+
+
+def site_of(api: Api, people: dict[str, Person]) -> Site:
+    path = api.tenant(people["owner"])
+    for name in ("member", "bystander"):
+        api.join(path, people["owner"], people[name])
+    group = api.post(f"{path}/groups", {"name": "Sales"}, by=people["owner"]).json["id"]
+    return Site(api, people, path, group)
+
+
+CALLS: dict[str, tuple[Callable[[TenantsAPI, Site], object], Callable[[Site, Person], Answer]]] = {
+    "create": (
+        lambda tenants, _: tenants.create("New"),
+        lambda site, by: site.api.post("/api/v1/tenants", {"name": "New"}, by=by),
+    ),
+    "update": (
+        lambda tenants, site: tenants.update(site.tenant, name="New"),
+        lambda site, by: site.api.patch(site.path, {"name": "New"}, by=by),
+    ),
+    "quota": (
+        lambda tenants, site: tenants.update(site.tenant, quota_bytes=5),
+        lambda site, by: site.api.patch(site.path, {"quotaBytes": 5}, by=by),
+    ),
+    "delete": (
+        lambda tenants, site: tenants.delete(site.tenant),
+        lambda site, by: site.api.delete(site.path, by=by),
+    ),
+    "put member": (
+        lambda tenants, site: tenants.put_member(site.tenant, site.member, "admin"),
+        lambda site, by: site.api.put(f"{site.path}/members/{site.member}", {"role": "admin"}, by=by),
+    ),
+    "remove member": (
+        lambda tenants, site: tenants.remove_member(site.tenant, site.member),
+        lambda site, by: site.api.delete(f"{site.path}/members/{site.member}", by=by),
+    ),
+    "group": (
+        lambda tenants, site: tenants.group(site.tenant, site.group),
+        lambda site, by: site.api.get(f"{site.path}/groups/{site.group}", by=by),
+    ),
+    "create group": (
+        lambda tenants, site: tenants.create_group(site.tenant, "New"),
+        lambda site, by: site.api.post(f"{site.path}/groups", {"name": "New"}, by=by),
+    ),
+    "rename group": (
+        lambda tenants, site: tenants.rename_group(site.tenant, site.group, "New"),
+        lambda site, by: site.api.patch(f"{site.path}/groups/{site.group}", {"name": "New"}, by=by),
+    ),
+    "delete group": (
+        lambda tenants, site: tenants.delete_group(site.tenant, site.group),
+        lambda site, by: site.api.delete(f"{site.path}/groups/{site.group}", by=by),
+    ),
+    "group members": (
+        lambda tenants, site: tenants.group_members(site.tenant, site.group),
+        lambda site, by: site.api.get(f"{site.path}/groups/{site.group}/members", by=by),
+    ),
+    "put group member": (
+        lambda tenants, site: tenants.put_group_member(site.tenant, site.group, site.member),
+        lambda site, by: site.api.put(f"{site.path}/groups/{site.group}/members/{site.member}", by=by),
+    ),
+    "remove group member": (
+        lambda tenants, site: tenants.remove_group_member(site.tenant, site.group, site.member),
+        lambda site, by: site.api.delete(
+            f"{site.path}/groups/{site.group}/members/{site.member}", by=by
+        ),
+    ),
+}
+
+
+@on_sqlite
+@pytest.mark.parametrize("name", CALLS)
+def test_each_caller_gets_what_rest_gives(api: Api, host: HostAPI, name: str) -> None:
+    by_host, by_rest = CALLS[name]
+    people = {role: api.person() for role in ("owner", "member", "bystander", "stranger")}
+    people["admin"] = api.person(admin=True)
+    body = {"name": "robot", "scopes": ["tenants:read"], "currentPassword": PASSWORD}
+    key = api.post("/users/me/access-keys", body, by=people["owner"]).json["key"]
+    people["key"] = replace(people["owner"], token=key)
+    differences = []
+    for role in ("owner", "member", "stranger", "admin", "key"):
+        one, other = site_of(api, people), site_of(api, people)
+        with request_of(api, host, people[role], Scope.TENANTS_READ):
+            got = outcome(lambda site=one: by_host(host.tenants, site))  # type: ignore[misc]
+        expected = outcome_of(by_rest(other, people[role]))
+        if got != expected:
+            differences.append((role, got, expected))
+    assert differences == []
+
+
+def test_the_record_of_a_change_names_the_plugin(api: Api, host: HostAPI) -> None:
+    owner, admin = api.person(), api.person(admin=True)
+    with request_of(api, host, owner):
+        tenant = host.tenants.create("Acme").id
+    with host.acting_as(owner.id):
+        host.tenants.delete(tenant)
+    for action in ("tenant.create", "tenant.delete"):
+        (event,) = api.get(f"/audit-events?action={action}", by=admin).json["data"]
+        assert event["details"]["plugin"] == "storage_local"
+        assert event["actor"]["$ref"] == owner.id
+    api.tenant(owner)
+    newest = api.get("/audit-events?action=tenant.create", by=admin).json["data"][0]
+    assert "plugin" not in newest["details"]
+
+
+@pytest.fixture
+def totp_time(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugin, "time", SimpleNamespace(time=lambda: clock.now() / 1000))
+
+
+def enrol(api: Api, person: Person) -> None:
+    """Enrol a second factor, whose proof becomes old."""
+    begun = api.post("/users/me/factors", {"kind": "totp"}, by=person).json
+    code = pyotp.TOTP(begun["shown"]["secret"]).generate_otp(api.clock.now() // 30_000)
+    path = f"/users/me/factors/{begun['id']}/confirmation"
+    assert api.post(path, {"answer": code}, by=person).status_code == 201
+    api.clock.advance(10 * MINUTE)
+
+
+@pytest.mark.usefixtures("totp_time")
+@pytest.mark.config(
+    {"plugins": {"enabled": ["storage_local", "factor_totp"]}, "tokens": {"lifetime_seconds": 3600}}
+)
+def test_a_request_needs_a_recent_second_factor_and_a_configured_plugin_does_not(
+    api: Api, host: HostAPI
+) -> None:
+    owner, member = api.person(), api.person()
+    path = api.tenant(owner)
+    tenant = path.rpartition("/")[2]
+    enrol(api, owner)
+    with request_of(api, host, owner):
+        for call in (
+            lambda: host.tenants.put_member(tenant, member.id),
+            lambda: host.tenants.update(tenant, name="Other"),
+            lambda: host.tenants.delete(tenant),
+        ):
+            with refusal("step-up-required"):
+                call()
+        assert host.tenants.create_group(tenant, "Sales").name == "Sales"
+    with host.acting_as(owner.id):
+        assert host.tenants.put_member(tenant, member.id).role == "member"

@@ -1,0 +1,76 @@
+"""The one-file plugin examples/plugins.d/sync_staff.py: users follow a JSON file."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.api import Api
+from tests.support.commands import run_command
+from tests.support.config import base_config, change_config, write_toml
+
+from strongroom.testing.clock import HOUR, ManualClock
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins.d" / "sync_staff.py"
+ADA = {"id": "hr-1", "name": "Ada", "email": "ada@example.com"}
+BEA = {"id": "hr-2", "name": "Bea", "email": "bea@example.com"}
+
+
+@pytest.fixture
+def synced(database_url: str, tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Api, Path]]:
+    """A server with the plugin, and the file."""
+    config = write_toml(tmp_path / "strongroom.toml", base_config(tmp_path, database_url))
+    with Api.running(config, clock) as api:
+        admin = api.person(admin=True)
+    (folder := tmp_path / "plugins.d").mkdir()
+    shutil.copy(EXAMPLE, folder)
+    feed = tmp_path / "staff.json"
+    options = {"user_id": admin.id, "feed": str(feed)}
+    change_config(config, {"plugins": {"folder": str(folder), "sync_staff": options}})
+    with Api.running(config, clock) as api:
+        yield api, feed
+
+
+def sync(api: Api, feed: Path, *staff: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Run the job, and return the names and states of the staff by their ids."""
+    feed.write_text(json.dumps(staff))
+    api.clock.advance(HOUR)
+    jobs = api.container.job_runner(api.container.jobs())
+    jobs.register()
+    jobs.run_now("sync_staff.sync")
+    host = api.container.hosts.of("sync_staff")
+    with host.acting_as(host.options.user_id):
+        users = host.users.list().items
+    return {user.external_id: (user.name, user.status) for user in users if user.external_id}
+
+
+def test_the_file_fits_the_server() -> None:
+    checked = run_command("plugins", "check", str(EXAMPLE))
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "sync_staff file fits this server" in checked.stdout
+
+
+def test_users_are_created_renamed_suspended_and_reinstated(synced: tuple[Api, Path]) -> None:
+    api, feed = synced
+    assert sync(api, feed, ADA, BEA) == {"hr-1": ("Ada", "active"), "hr-2": ("Bea", "active")}
+    renamed = {**ADA, "name": "Ada King"}
+    assert sync(api, feed, renamed) == {"hr-1": ("Ada King", "active"), "hr-2": ("Bea", "suspended")}
+    assert sync(api, feed, renamed, BEA)["hr-2"] == ("Bea", "active")
+
+
+def test_a_taken_address_stops_only_its_person(synced: tuple[Api, Path]) -> None:
+    api, feed = synced
+    other = {**BEA, "email": ADA["email"]}
+    third = {"id": "hr-3", "name": "Cat", "email": "cat@example.com"}
+    assert sync(api, feed, ADA, other, third).keys() == {"hr-1", "hr-3"}
+
+
+def test_two_processes_do_not_synchronize_at_once(synced: tuple[Api, Path]) -> None:
+    api, feed = synced
+    leases = api.container.hosts.of("sync_staff").leases
+    lease = leases.acquire("sync", seconds=86_400)
+    assert lease
+    assert sync(api, feed, ADA) == {}
+    assert leases.release(lease.id)
+    assert sync(api, feed, ADA).keys() == {"hr-1"}

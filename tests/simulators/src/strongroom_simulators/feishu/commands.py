@@ -1,0 +1,46 @@
+"""The command ``strongroom feishu simulator``."""
+
+from typing import Final
+
+import click
+
+from strongroom_simulators.feishu import GLOBAL, MAINLAND, TENANT, Simulator, sample_app, sample_platform
+
+MANUAL: Final = """\
+The simulator listens on {url}. Configure the server:
+
+[login.feishu.apps.main]
+app_id = "{app.app_id}"
+app_secret = "{app.app_secret}"
+allowed_tenants = ["{tenant}"]
+region = "{region}"
+accounts_url = "{url}"
+open_url = "{url}"
+
+People: {people}."""
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8091, show_default=True, help="The port; 0 selects a free one.")
+@click.option(
+    "--redirect-uri",
+    default="http://127.0.0.1:8000/api/v1/feishu-authorizations/callback",
+    show_default=True,
+    help="The registered redirect URI of the app.",
+)
+@click.option(
+    "--region",
+    type=click.Choice([MAINLAND, GLOBAL]),
+    default=MAINLAND,
+    show_default=True,
+    help="Whether it is Feishu or Lark.",
+)
+def simulator(host: str, port: int, redirect_uri: str, region: str) -> None:
+    """Serve a Feishu platform with made-up people, until interrupted."""
+    app = sample_app(redirect_uri)
+    platform = sample_platform(app, region=region)
+    server = Simulator(platform, host=host, port=port)
+    people = ", ".join(platform.people)
+    click.echo(MANUAL.format(url=server.url, app=app, tenant=TENANT, region=region, people=people))
+    server.serve()

@@ -1,0 +1,53 @@
+"""Serves a simulated platform over HTTP."""
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from flask import Flask
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+
+class LocalServer:
+    """Serves an application; as a context manager, from a thread.
+
+    Args:
+        host: the address to listen on.
+        port: the port to listen on; 0 selects a free one.
+    """
+
+    def __init__(self, app: Flask, *, host: str, port: int) -> None:
+        self._server: BaseWSGIServer = make_server(
+            host, port, app, threaded=True, request_handler=_QuietHandler
+        )
+        self._thread = threading.Thread(target=self.serve, name=type(self).__module__, daemon=True)
+        self.url = f"http://{host}:{self._server.server_port}"
+
+    def serve(self) -> None:
+        """Serve requests until the server is closed."""
+        self._server.serve_forever(poll_interval=0.01)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self.close()
+
+
+class _QuietHandler(WSGIRequestHandler):
+    """Logs no requests, because their query strings contain secrets."""
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass

@@ -1,0 +1,176 @@
+"""The plugin ``desk`` of tests: pages with a session, and a login by a badge that a redirect proves."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.support.distributions import register
+
+PLUGIN: Final = '''
+import flask
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.login import Credential, LoginMethod, LoginRejected, VerifiedCredential
+from strongroom.plugin_api.pages import LoginLink, LoginRequest, MenuItem, StaticFiles
+from strongroom.plugin_api.web import Access, ApiError, ErrorKind
+
+API_VERSION = "1.2"
+
+
+class Badge(LoginMethod):
+    name = "badge"
+
+    def authenticate(self, attempt):
+        if attempt.method != self.name:
+            return None
+        badge = attempt.proof["badge"]
+        if badge == "lost":
+            raise LoginRejected("lost", code="error.badge-lost")
+        if badge == "unknown":
+            raise LoginRejected("unknown")
+        session = badge if badge.startswith("door-") else None
+        return VerifiedCredential(Credential("badge", badge), may_register=True, session=session)
+
+    def logout_url(self, logout):
+        door = f"https://door.example/end?sid={logout.session}&to={logout.return_url}"
+        return door if logout.session else None
+
+
+def seen(session):
+    return {"id": session.user_id, "csrf": session.csrf, "amr": session.amr, "time": session.auth_time}
+
+
+def application(host):
+    app = flask.Flask("desk")
+    app.register_error_handler(ApiError, host.error_response)
+
+    @app.get("/")
+    def show():
+        session = host.require_browser_session()
+        return {**seen(session), "caller": host.caller.user_id, "tenants": host.tenants.list().total}
+
+    @app.get("/perhaps")
+    def perhaps():
+        session = host.browser_session()
+        return {"id": session and session.user_id, "caller": host.caller and host.caller.user_id}
+
+    @app.post("/")
+    def change():
+        session = host.require_browser_session()
+        host.browser.require_csrf(flask.request.form.get("csrf"))
+        return session.user_id
+
+    @app.get("/end")
+    def end():
+        host.browser.end_session()
+        return ""
+
+    @app.get("/store/<int:size>")
+    def store(size):
+        host.browser.store({"text": "x" * size})
+        return ""
+
+    @app.get("/values")
+    def values():
+        return dict(host.browser.values)
+
+    @app.get("/links")
+    def links():
+        host.browser_session()
+        return {
+            "links": [[link.name, link.label, link.path, link.icon] for link in host.login_links()],
+            "menu": [[item.label, item.path] for item in host.menu_items()],
+        }
+
+    @app.get("/page")
+    def page():
+        return host.page("desk.html")
+
+    return app
+
+
+@hookimpl
+def register_wsgi_applications(host):
+    return [("/desk", application(host))]
+
+
+@hookimpl
+def register_blueprints(host):
+    routes = host.blueprint("desk", description="The desk.")
+
+    @routes.operation("GET", "/api/v1/desk", access=Access.PUBLIC)
+    def show_desk():
+        """Show the desk."""
+        return flask.jsonify(seen(host.require_browser_session()))
+
+    @routes.operation("GET", "/api/v1/desk/begin", access=Access.PUBLIC, any_query=True)
+    def begin_badge_login():
+        """Begin a login."""
+        resume = flask.request.args.get("resume", "")
+        return flask.redirect("/door?state=" + host.issue_state("badge", {"resume": resume}).value)
+
+    @routes.operation("GET", "/api/v1/desk/callback", access=Access.PUBLIC, any_query=True)
+    def finish_badge_login():
+        """Finish a login."""
+        given = flask.request.args
+        data = host.spend_state(given.get("state", ""), "badge")
+        proof = {"badge": given["badge"]}
+        return host.finish_browser_login("badge", proof, resume=data["resume"] or None)
+
+    return [routes]
+
+
+@hookimpl
+def register_login_methods():
+    return [Badge]
+
+
+@hookimpl
+def register_login_links():
+    labels = {"en": "Badge", "zh": "工牌"}
+    return [
+        LoginLink(
+            "badge",
+            labels,
+            "/api/v1/desk/begin",
+            icon="icons/badge.svg",
+            kind="badge",
+            platform={"en": "The door", "zh": "大门"},
+            fails_in=("Bicycle",),
+            request=LoginRequest("/authorizations", {"app": "front"}),
+        )
+    ]
+
+
+@hookimpl
+def register_menu_items():
+    return [
+        MenuItem({"en": "Desk", "zh": "工作台"}, "/desk/"),
+        MenuItem({"en": "All desks"}, "/desk/perhaps", order=-1, for_administrators=True),
+    ]
+
+
+@hookimpl
+def register_static_files():
+    return [StaticFiles()]
+
+
+@hookimpl
+def register_errors():
+    return [ErrorKind(403, "error.badge-lost", "This badge was reported as lost.")]
+'''
+
+FILES: Final = {
+    "__init__.py": PLUGIN,
+    "static/icons/badge.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    "static/desk.js": "export {};",
+    "templates/desk.html": '<script src="{{ static("desk.js") }}"></script>{{ language }}',
+    "messages/zh.toml": "",
+}
+
+
+def install_desk(folder: Path, files: dict[str, str] | None = None) -> None:
+    """Install the plugin into a folder for ``PYTHONPATH``, with other files in place of its own."""
+    for name, content in {**FILES, **(files or {})}.items():
+        path = folder / "acme_desk" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    register(folder, "desk", "acme_desk")

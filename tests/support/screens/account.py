@@ -1,0 +1,165 @@
+"""The pages of the account."""
+
+import time
+from typing import Final
+from uuid import uuid4
+
+import pyotp
+
+from tests.support.browser_pages import Screen, Visitor
+from tests.support.screens.sign_in import enrol_app
+from tests.support.screens.steps import log_in, open_account, own
+
+
+def show_app(visitor: Visitor) -> None:
+    log_in(visitor, visitor.stage.new_email())
+    visitor.press("form[action$='/totp'] button")
+
+
+def show_wrong_app(visitor: Visitor) -> None:
+    show_app(visitor)
+    visitor.fill(totp="000000")
+    visitor.press("form[action$='/totp/confirmation'] button")
+
+
+def show_passkey(visitor: Visitor) -> None:
+    log_in(visitor, visitor.stage.new_email())
+    visitor.fill(name="Laptop")
+    visitor.press("form[action$='/passkeys'] button")
+
+
+def log_in_with_app(visitor: Visitor) -> None:
+    email, secret = enrol_app(visitor)
+    log_in(visitor, email)
+    # The code of the step before this one was used for the enrolment.
+    visitor.fill(totp=pyotp.TOTP(secret).at(int(time.time()) + 30))
+    visitor.press("form[action$='/challenge'] button")
+    visitor.page.wait_for_url("**/account/")
+
+
+def show_void_codes(visitor: Visitor) -> None:
+    log_in_with_app(visitor)
+    visitor.go("/account/recovery-codes")
+
+
+def show_new_codes(visitor: Visitor) -> None:
+    show_void_codes(visitor)
+    visitor.press("main form button")
+
+
+def show_removal_of_app(visitor: Visitor) -> None:
+    log_in_with_app(visitor)
+    visitor.press("a[href*='/factors/']")
+
+
+def show_new_key(visitor: Visitor) -> None:
+    own("/account/access-keys")(visitor)
+    visitor.fill(name="Laptop")
+    visitor.page.locator("[name=scopes]").first.check()
+    visitor.press("form[action$='/access-keys'] button")
+
+
+def show_removal_of_key(visitor: Visitor) -> None:
+    show_new_key(visitor)
+    visitor.go("/account/access-keys")
+    visitor.press("a[href$='/removal']")
+
+
+def show_removal_of_device(visitor: Visitor) -> None:
+    email = visitor.stage.new_email()
+    visitor.stage.server.log_in(email)
+    open_account(visitor, email)
+    visitor.go("/account/devices")
+    visitor.press("a[href$='/removal']")
+
+
+def show_deletion(visitor: Visitor) -> None:
+    open_account(visitor, visitor.stage.new_email())
+    visitor.go("/account/privacy/deletion")
+
+
+def show_scheduled_deletion(visitor: Visitor) -> None:
+    show_deletion(visitor)
+    visitor.press("main form button")
+
+
+def show_wrong_password(visitor: Visitor) -> None:
+    own("/account/password")(visitor)
+    visitor.fill(password="Wrong1Password", newPassword="Another2Horse")
+    visitor.press("form[action$='/password'] button")
+
+
+def show_invitations(visitor: Visitor) -> None:
+    email, stage = visitor.stage.new_email(), visitor.stage
+    route = f"/api/v1/tenants/{stage.tenant}/invitations"
+    stage.server.succeed("POST", route, by=stage.maker, json_body={"email": email})
+    open_account(visitor, email)
+    visitor.go("/account/invitations")
+
+
+def show_refused_invitation(visitor: Visitor) -> None:
+    show_invitations(visitor)
+    visitor.press("a[href$='/removal']")
+
+
+SCOPES: Final = r"\w+:[\w-]+(, )?| · "
+"""The scopes of access keys, which are names."""
+
+
+def show_link(visitor: Visitor) -> None:
+    visitor.go(f"/account/password-links/{uuid4().hex}")
+
+
+ACCOUNT: Final = (
+    Screen("account", "login_pages/account/security", own("/account/")),
+    Screen("account with an app", "login_pages/account/security", log_in_with_app),
+    Screen("profile", "login_pages/account/profile", own("/account/profile")),
+    Screen("address", "login_pages/account/contact", own("/account/contacts/email")),
+    Screen("number", "login_pages/account/contact", own("/account/contacts/mobile")),
+    Screen(
+        "removal of the address",
+        "login_pages/account/contact_removal",
+        own("/account/contacts/email/removal"),
+    ),
+    Screen("password", "login_pages/account/password", own("/account/password")),
+    Screen("password with an error", "login_pages/account/password", show_wrong_password),
+    Screen("void of the recovery codes", "login_pages/account/new_codes", show_void_codes),
+    Screen(
+        "new recovery codes",
+        "login_pages/account/codes",
+        show_new_codes,
+        names="[A-Z0-9]{4,5}(-[A-Z0-9]{4,5})+",
+    ),
+    Screen("removal of the app", "login_pages/account/factor_removal", show_removal_of_app),
+    Screen("devices", "login_pages/account/devices", own("/account/devices")),
+    Screen("removal of a device", "login_pages/account/device_removal", show_removal_of_device),
+    Screen(
+        "removal of the other devices",
+        "login_pages/account/device_removal",
+        own("/account/devices/others"),
+    ),
+    Screen("access keys", "login_pages/account/access_keys", own("/account/access-keys"), names=SCOPES),
+    Screen("new access key", "login_pages/account/access_key", show_new_key, names=SCOPES),
+    Screen(
+        "removal of an access key",
+        "login_pages/account/access_key_removal",
+        show_removal_of_key,
+        names=SCOPES,
+    ),
+    Screen("invitations", "login_pages/account/invitations", show_invitations),
+    Screen(
+        "removal of an invitation", "login_pages/account/invitation_removal", show_refused_invitation
+    ),
+    Screen("own data", "login_pages/account/privacy", own("/account/privacy")),
+    Screen("deletion", "login_pages/account/deletion", show_deletion),
+    Screen("scheduled deletion", "login_pages/account/privacy", show_scheduled_deletion),
+    Screen("new authenticator app", "login_pages/account/totp", show_app, names="[A-Z2-7]{16,}"),
+    Screen(
+        "new authenticator app with an error",
+        "login_pages/account/totp",
+        show_wrong_app,
+        names="[A-Z2-7]{16,}",
+    ),
+    Screen("new passkey", "login_pages/account/passkey", show_passkey),
+    Screen("link that sets a password", "login_pages/reset/password_link", show_link),
+)
