@@ -101,6 +101,13 @@ def test_a_forbidden_url_is_never_called() -> None:
     assert not [item for item, text in refusals.values() if set(item.addresses) & set(text.split())]
 
 
+def test_a_canary_notices_a_connection_that_it_has_not_accepted_yet() -> None:
+    for _ in range(20):
+        with listening() as canary:
+            socket.create_connection(("127.0.0.1", canary.port)).close()
+        assert any(item.startswith("accepted") for item in canary.seen)
+
+
 def test_a_forbidden_form_is_refused_before_it_is_stored() -> None:
     client = OutboundClient()
     literal = [item for item in forbidden_urls() if item.addresses == ("127.0.0.1",)]

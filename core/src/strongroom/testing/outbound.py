@@ -157,17 +157,19 @@ def listening(kind: type[Canary] = Canary) -> Iterator[Any]:
     Args:
         kind: the class of the canary; a subclass may notice fewer events.
     """
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as last:
         canary = kind(listener.getsockname()[1])
+        # Connections are accepted in their order, so the last one shows that no other is pending.
+        last.bind(("127.0.0.1", 0))
+        end = last.getsockname()
 
         def accept() -> None:
             while True:
-                try:
-                    connection, peer = listener.accept()
-                except OSError:
+                connection, peer = listener.accept()
+                connection.close()
+                if peer == end:
                     return
                 canary.seen.append(f"accepted {peer}")
-                connection.close()
 
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
@@ -176,5 +178,5 @@ def listening(kind: type[Canary] = Canary) -> Iterator[Any]:
             yield canary
         finally:
             canary.is_watching = False
-            listener.shutdown(socket.SHUT_RDWR)
+            last.connect(listener.getsockname())
             thread.join(10)
