@@ -18,7 +18,7 @@ from aiosmtpd.smtp import Envelope
 from altcha.v1 import solve_challenge
 from tests.support.waiting import PATIENCE_SECONDS
 
-from strongroom.builtin.console import ConsoleOptions, ConsoleSender
+from strongroom.builtin.console_sender import ConsoleOptions, ConsoleSender
 from strongroom.builtin.fixed_captcha import FixedCaptcha, FixedCaptchaOptions
 from strongroom.builtin.image_captcha import DigitsCaptcha, ImageCaptchaOptions
 from strongroom.builtin.password import PasswordLogin

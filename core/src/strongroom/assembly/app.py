@@ -166,6 +166,8 @@ def _start_pages(container: Container) -> StartPages:
     for plugin, item in container.hosts.call("register_start_pages"):
         if not isinstance(item, StartPage) or "en" not in item.labels:
             raise PluginError(f"{plugin}: {item!r} is no StartPage with an English label")
+        if item.is_home and any(page.is_home for page in pages):
+            raise PluginError(f"{plugin}: another plugin has the home page, too; enable one of them")
         pages.append(item)
     return StartPages(container.settings.server.base_path, tuple(pages))
 

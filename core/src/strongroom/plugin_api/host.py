@@ -357,6 +357,16 @@ class HostAPI(ABC):
         """
 
     @abstractmethod
+    def step_up_path(self, resume: str) -> str | None:
+        """Return the path of the page for a fresh proof; ``None`` without one (API 1.2).
+
+        Lead the browser there after ``error.step-up-required`` or ``error.fresh-proof-required``.
+
+        Args:
+            resume: the path of the page with the form, with the base path, that the proof leads back to.
+        """
+
+    @abstractmethod
     def finish_browser_login(
         self,
         method: str,

@@ -184,6 +184,17 @@ class LoginPages(ABC):
         """
         return None
 
+    def step_up_path(self, resume: str) -> str | None:  # noqa: ARG002  for the classes that override it
+        """Return the path of the page for a fresh proof of the user who is logged in.
+
+        Args:
+            resume: a path of this server that the proof leads back to, as in :meth:`login_path`.
+
+        Returns:
+            ``None`` by default: these pages have no step-up.
+        """
+        return None
+
     @abstractmethod
     def finish(
         self, login: "RestResponse", resume: str | None, *, method: str, link: str | None = None

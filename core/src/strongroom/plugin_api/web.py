@@ -44,10 +44,13 @@ class StartPage:
     Args:
         path: its path, such as ``/account/``.
         labels: the text of the link by language, at least ``en``.
+        is_home: whether ``/`` leads browsers to it, once the server is set up (API 1.2). At most one
+            page is the home.
     """
 
     path: str
     labels: Mapping[str, str]
+    is_home: bool = False
 
 
 @dataclass(frozen=True, slots=True)

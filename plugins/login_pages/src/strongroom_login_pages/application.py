@@ -60,6 +60,10 @@ class LoginPagesApplication(LoginPages):
     def change_password_path(self) -> str:
         return f"{self._root}/password"
 
+    def step_up_path(self, resume: str) -> str | None:
+        query = f"?{urlencode({'resume': resume})}" if is_local_path(resume) else ""
+        return f"{self._root}/step-up{query}"
+
     def finish(
         self, login: RestResponse, resume: str | None, *, method: str, link: str | None = None
     ) -> Any:

@@ -28,7 +28,8 @@ class Flow:
 
     Args:
         return_to: the front end that gets the login.
-        resume: the path of the server that the login leads to; ``None``: the page of the account.
+        resume: the path of the server that the login or step-up leads to; ``None``: a page of the
+            account.
         attempt: the login in progress.
         due: the time until which the user must set up a second factor, if any.
         notice: the key of a text that the next page shows once.

@@ -1,10 +1,10 @@
 """The files of a share as its pages show them."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
+from strongroom.plugin_api.file_pages import day_text, icon_of, size_text
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom_share_links.models import READERS, Kind
@@ -18,20 +18,6 @@ PER_PAGE: Final = 1000
 """How many files a page shows."""
 
 _AT_ONCE: Final = 200
-_ICONS: Final = {
-    "application/pdf": "document",
-    "application/msword": "document",
-    "application/rtf": "document",
-    "application/zip": "archive",
-    "application/gzip": "archive",
-    "application/x-tar": "archive",
-    "application/x-7z-compressed": "archive",
-    "application/vnd.rar": "archive",
-    "application/json": "text",
-    "application/xml": "text",
-}
-_ICONS_OF_KINDS: Final = {"image": "picture", "video": "video", "audio": "audio", "text": "text"}
-_OFFICE: Final = ("application/vnd.openxmlformats", "application/vnd.oasis", "application/vnd.ms-")
 
 
 class Listing:
@@ -98,23 +84,3 @@ def _is_shown(visit: Visit, essence: str) -> bool:
     """Return whether the page of a file shows it: a preview may count as a download."""
     is_free = visit.kind is Kind.PREVIEW or visit.link.max_downloads is None
     return essence in PICTURES and is_free
-
-
-def icon_of(essence: str) -> str:
-    """Return the name of the icon of a media type."""
-    if essence.startswith(_OFFICE):
-        return "document"
-    return _ICONS.get(essence) or _ICONS_OF_KINDS.get(essence.partition("/")[0], "file")
-
-
-def size_text(size: int) -> str:
-    """Return a number of bytes in a decimal unit, as disks have them."""
-    value, units = float(size), ["B", "KB", "MB", "GB", "TB", "PB"]
-    while value >= 1000 and len(units) > 1:  # noqa: PLR2004
-        value, units = value / 1000, units[1:]
-    return f"{value:.0f} {units[0]}" if units[0] == "B" or value >= 10 else f"{value:.1f} {units[0]}"  # noqa: PLR2004
-
-
-def day_text(moment: int) -> str:
-    """Return the day of a time in milliseconds, in UTC."""
-    return datetime.fromtimestamp(moment / 1000, UTC).date().isoformat()

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 from flask import redirect, request
 
+from strongroom.plugin_api.file_pages import day_text
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
@@ -22,7 +23,7 @@ from strongroom_share_links.errors import (
     TOO_LARGE,
     UNAVAILABLE,
 )
-from strongroom_share_links.listing import PER_PAGE, Listing, day_text
+from strongroom_share_links.listing import PER_PAGE, Listing
 from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Audience, Link
 from strongroom_share_links.paths import path_of
 from strongroom_share_links.sending import Sender

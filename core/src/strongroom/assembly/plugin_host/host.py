@@ -358,6 +358,10 @@ class PluginHost(HostAPI):
         pages = self._registered.offered_login_pages
         return None if pages is None else pages.login_path(resume)
 
+    def step_up_path(self, resume: str) -> str | None:
+        pages = self._registered.offered_login_pages
+        return None if pages is None else pages.step_up_path(resume)
+
     def finish_browser_login(
         self,
         method: str,

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from strongroom.builtin import (
     basic,
     bcrypt_hmac,
-    console,
+    console_sender,
     fixed_captcha,
     image_captcha,
     key_file,
@@ -44,7 +44,7 @@ BUILTIN = (
     proof_of_work,
     fixed_captcha,
     smtp,
-    console,
+    console_sender,
     pyfilesystem,
     basic,
     recovery_code,

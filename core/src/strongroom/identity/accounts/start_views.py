@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
 from strongroom.foundation.config import Settings
@@ -34,6 +35,12 @@ class StartPages:
         """Return the path and the label of each page, in the language of the browser."""
         return [{"path": self.base_path + page.path, "label": _label(page)} for page in self.pages]
 
+    @property
+    def home(self) -> str | None:
+        """The path of the page that the start page leads to; ``None`` without one."""
+        paths = (self.base_path + page.path for page in self.pages if page.is_home)
+        return next(paths, None)
+
 
 def _label(page: StartPage) -> str:
     return page.labels[locale_of(languages(), known=page.labels.keys())]
@@ -57,7 +64,10 @@ def _label(page: StartPage) -> str:
     },
 )
 def show_start_page() -> Any:
-    """Get the name, the version and links: as a page for people, as JSON for programs."""
+    """Get the name, the version and links: as a page for people, as JSON for programs.
+
+    A plugin may have a home page, to which people are redirected once there is an administrator.
+    """
     settings, setup = get_service(Settings), get_service(Setup)
     base_path = settings.server.base_path
     root = settings.public_root + base_path
@@ -69,6 +79,9 @@ def show_start_page() -> Any:
     if HTML not in (header("Accept") or ""):
         links = {name: root + path for name, path in addresses.items()}
         return {"name": "Strongroom", "version": __version__, "links": links}, 200, _BY_ACCEPT
+    home = get_service(StartPages).home
+    if home is not None and "setup" not in addresses:
+        return Response(b"", HTTPStatus.SEE_OTHER, {**_BY_ACCEPT, "Location": home})
     paths = {name: base_path + path for name, path in addresses.items()}
     return _page(paths)
 

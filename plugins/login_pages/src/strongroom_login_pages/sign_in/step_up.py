@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from strongroom.plugin_api.browser import is_local_path
 from strongroom_login_pages.sign_in.second_factor import answer_of
 from strongroom_login_pages.texts import code_text
 from strongroom_login_pages.visit import Routes, Visit, logged_in
@@ -22,6 +23,8 @@ class StepUp:
     @logged_in
     def show(self, visit: Visit) -> Any:
         """Ask for a fresh proof: the second factor, or the password of a user without one."""
+        resume = visit.request.args.get("resume", "")
+        visit.update(resume=resume if is_local_path(resume) else None)
         return _form(visit)
 
     @logged_in
@@ -36,6 +39,9 @@ class StepUp:
         if response.error is not None:
             return _form(visit, response.error)
         visit.continue_session(response.json["accessToken"])
+        if (resume := visit.flow.resume) is not None:
+            visit.update(resume=None)
+            return visit.redirect_within(resume)
         visit.update(notice="confirmed")
         return visit.redirect(visit.flow.page_after_step_up)
 

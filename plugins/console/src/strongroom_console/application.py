@@ -1,0 +1,70 @@
+"""The WSGI application: areas of pages, sessions, and the defence against forged requests."""
+
+from http import HTTPStatus
+from typing import Any, Final
+
+from flask import Blueprint, Flask, g, request
+from werkzeug.exceptions import HTTPException
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_console.home import home
+from strongroom_console.my_files.listing import listing
+from strongroom_console.visit import Refused, Visit, current_visit, problem_of
+
+AREAS: Final[tuple[Blueprint, ...]] = (home, listing)
+"""The areas of the console, each with its pages."""
+
+_SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
+
+
+def create_application(host: HostAPI) -> Flask:
+    """Return the application, which is mounted below :data:`~strongroom_console.visit.PREFIX`."""
+    application = Flask("strongroom_console", static_folder=None, template_folder=None)
+    # Errors that are no answers to the browser are logged and counted by the server, as those of routes.
+    application.config["PROPAGATE_EXCEPTIONS"] = True
+
+    @application.before_request
+    def begin() -> None:
+        g.visit = Visit(host, host.require_browser_session())
+        if request.method not in _SAFE_METHODS:
+            host.browser.require_csrf(_sent_secret())
+
+    application.register_error_handler(Refused, _show_refusal)
+    application.register_error_handler(ApiError, _show_error)
+    application.register_error_handler(HTTPException, _show_fault)
+    for area in AREAS:
+        application.register_blueprint(area)
+    return application
+
+
+def _sent_secret() -> str | None:
+    """Return the secret of the session that the request has: of a script, a form, or an upload.
+
+    The body of an upload is a stream, which must not be read for the secret.
+    """
+    sent = request.headers.get("X-CSRF") or request.args.get("csrf")
+    return sent or request.form.get("csrf")
+
+
+def _show_refusal(refused: Refused) -> Any:
+    response = refused.response
+    return current_visit().page("fault.html", status=response.status, text_of_fault=problem_of(response))
+
+
+def _show_error(error: ApiError) -> Any:
+    if "visit" not in g or not _is_page():
+        # The server's own answer, such as that to a script, or to a form of another site.
+        raise error
+    return current_visit().page("fault.html", status=error.status, text_of_fault=str(error))
+
+
+def _show_fault(fault: HTTPException) -> Any:
+    if "visit" not in g or not _is_page():
+        return fault
+    status = fault.code or HTTPStatus.BAD_REQUEST
+    return current_visit().page("fault.html", status=status, text_of_fault=None)
+
+
+def _is_page() -> bool:
+    return request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"

@@ -1,0 +1,42 @@
+"""The first page: the tenants of the user."""
+
+from typing import Any, Final
+
+from flask import Blueprint, redirect, request
+
+from strongroom_console.visit import current_visit
+
+home: Final = Blueprint("home", __name__)
+
+_TENANTS: Final = "/api/v1/tenants"
+_SHOWN: Final = 100
+
+
+@home.get("/")
+def show_home() -> Any:
+    """Show the tenants; the files of the only one."""
+    visit = current_visit()
+    tenants = visit.read(_TENANTS, pageSize=_SHOWN)
+    if len(tenants["data"]) == 1 and not visit.is_administrator:
+        return visit.redirect(f"/tenants/{tenants['data'][0]['id']}/files/")
+    return visit.page("home.html", tenants=tenants["data"])
+
+
+@home.post("/tenants")
+def create_tenant() -> Any:
+    """Create a tenant, and open its files."""
+    visit = current_visit()
+    response = visit.rest("POST", _TENANTS, {"name": request.form.get("name", "").strip()})
+    if response.error is not None:
+        return visit.follow(response, "/")
+    return visit.follow(response, f"/tenants/{response.json['id']}/files/", "tenant-created")
+
+
+@home.post("/logout")
+def log_out() -> Any:
+    """End the session, and that at the platform that the user has logged in by."""
+    visit = current_visit()
+    login = visit.host.login_path() or "/"
+    platform = visit.host.browser.logout_url(login.removeprefix(visit.base_path))
+    visit.host.browser.end_session()
+    return redirect(platform or login, 303)

@@ -1,0 +1,54 @@
+"""Pages of lists: which one a request asks for, and the links to the others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import request
+
+PAGE_SIZE: Final = 50
+MAX_PAGE_SIZE: Final = 200
+_LONGEST_NUMBER: Final = 9
+
+
+def page_number() -> int:
+    """Return the number of the page that the request asks for; 1 if it is none."""
+    text = request.args.get("page", "1")
+    # More digits than these are no page of any list.
+    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
+    return max(1, int(text)) if is_number else 1
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """The links to other pages of a list.
+
+    Args:
+        total: the number of records of the whole list.
+        previous: the query of the page before; ``None`` on the first one.
+        following: the query of the next page; ``None`` on the last one.
+    """
+
+    total: int
+    number: int
+    count: int
+    previous: str | None
+    following: str | None
+
+
+def page_links(meta: Mapping[str, Any]) -> PageLinks:
+    """Return the links of a page, by the ``meta`` of the response of the REST API."""
+    number = meta["pageNumber"]
+    return PageLinks(
+        meta["totalCount"],
+        number,
+        meta["pageCount"],
+        _query(number - 1) if meta["hasPreviousPage"] else None,
+        _query(number + 1) if meta["hasNextPage"] else None,
+    )
+
+
+def _query(number: int) -> str:
+    others = {name: value for name, value in request.args.items() if name not in ("page", "lang")}
+    return f"?{urlencode({**others, 'page': number})}"

@@ -1,0 +1,1 @@
+"""The files of the user: lists, details, changes, uploads and downloads."""

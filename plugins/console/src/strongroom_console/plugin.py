@@ -1,0 +1,37 @@
+"""Entry point of the plugin."""
+
+from wsgiref.types import WSGIApplication
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.pages import MenuItem, StaticFiles
+from strongroom.plugin_api.web import StartPage
+from strongroom_console.application import create_application
+from strongroom_console.visit import PREFIX
+
+API_VERSION = "1.2"
+
+
+@hookimpl
+def register_wsgi_applications(host: HostAPI) -> list[tuple[str, WSGIApplication]]:
+    return [(PREFIX, create_application(host).wsgi_app)]
+
+
+@hookimpl
+def register_menu_items() -> list[MenuItem]:
+    return [
+        MenuItem({"en": "Files", "zh": "文件"}, f"{PREFIX}/", order=-20),
+        MenuItem(
+            {"en": "Server", "zh": "服务器"}, f"{PREFIX}/server/", order=-10, for_administrators=True
+        ),
+    ]
+
+
+@hookimpl
+def register_start_pages() -> list[StartPage]:
+    return [StartPage(f"{PREFIX}/", {"en": "Files", "zh": "文件"}, is_home=True)]
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]

@@ -1,0 +1,30 @@
+"""The console passes the contract tests of pages with a session and of mounted applications."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from strongroom.testing.pages import SessionPagesContract
+from strongroom.testing.server import LiveServer, live_server
+from strongroom.testing.wsgi import WsgiApplicationContract
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    plugins = ["login_pages", "console"]
+    with live_server(tmp_path_factory.mktemp("server"), plugins=plugins) as server:
+        yield server
+
+
+class TestHome(SessionPagesContract):
+    @pytest.fixture
+    def path(self) -> str:
+        return "/console/"
+
+
+class TestApplication(WsgiApplicationContract):
+    private = False  # without a session, a browser is led to the login page
+
+    @pytest.fixture
+    def prefix(self) -> str:
+        return "/console"
