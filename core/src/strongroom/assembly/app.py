@@ -162,7 +162,7 @@ def _authenticators(container: Container) -> Authenticators:
 
 
 def _start_pages(container: Container) -> StartPages:
-    pages = []
+    pages: list[StartPage] = []
     for plugin, item in container.hosts.call("register_start_pages"):
         if not isinstance(item, StartPage) or "en" not in item.labels:
             raise PluginError(f"{plugin}: {item!r} is no StartPage with an English label")

@@ -8,11 +8,11 @@ from werkzeug.exceptions import HTTPException
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
+from strongroom_console import my_files, server, tenant
 from strongroom_console.home import home
-from strongroom_console.my_files.listing import listing
 from strongroom_console.visit import Refused, Visit, current_visit, problem_of
 
-AREAS: Final[tuple[Blueprint, ...]] = (home, listing)
+AREAS: Final[tuple[Blueprint, ...]] = (home, *my_files.AREAS, *tenant.AREAS, *server.AREAS)
 """The areas of the console, each with its pages."""
 
 _SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")

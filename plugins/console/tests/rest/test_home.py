@@ -29,10 +29,10 @@ def browser(api: Api, person: Person) -> Iterator[PageBrowser]:
 
 
 def test_the_start_page_leads_people_here_once_there_is_an_administrator(api: Api) -> None:
-    browser, as_person = PageBrowser(api), {"Accept": "text/html"}
-    assert browser.request("/", **as_person).status_code == 200
+    browser = PageBrowser(api, Accept="text/html")
+    assert browser.request("/").status_code == 200
     api.person(admin=True)
-    assert browser.request("/", **as_person).headers["Location"] == "/console/"
+    assert browser.request("/").headers["Location"] == "/console/"
     assert api.get("/").json["name"] == "Strongroom"
 
 

@@ -1,0 +1,34 @@
+"""What all pages of the server share: the sections, and that only administrators see them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from werkzeug.exceptions import NotFound
+
+from strongroom_console.visit import Visit
+
+SECTIONS: Final[Mapping[str, str]] = {
+    "": "overview",
+}
+"""The keys of the names of the sections, by their paths below that of the server."""
+
+
+def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any:
+    """Return the response with a page of the server.
+
+    Args:
+        section: the path of the section that the page belongs to.
+
+    Raises:
+        NotFound: the user is no administrator of the server.
+    """
+    if not visit.is_administrator:
+        raise NotFound
+    here = f"{visit.root}/server"
+    return visit.page(
+        template,
+        server_root=here,
+        sections={f"{here}/{path}": key for path, key in SECTIONS.items()},
+        section=f"{here}/{section}",
+        **values,
+    )
