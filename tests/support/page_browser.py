@@ -47,6 +47,11 @@ class PageBrowser:
         """Send JSON as a script of a page does."""
         return Answer(self._client.post(path, json=body, headers={**self._headers, **headers}))
 
+    def send_bytes(self, method: str, path: str, data: bytes, **headers: str) -> Answer:
+        """Send bytes as a script of a page does."""
+        sent = {**self._headers, **headers}
+        return Answer(self._client.open(path, method=method, data=data, headers=sent))
+
     def head(self, path: str) -> Answer:
         """Request the headers of a page."""
         return Answer(self._client.head(path, headers=self._headers))

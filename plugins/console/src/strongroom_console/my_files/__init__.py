@@ -5,5 +5,6 @@ from typing import Final
 from flask import Blueprint
 
 from strongroom_console.my_files.listing import listing
+from strongroom_console.my_files.uploads import uploads
 
-AREAS: Final[tuple[Blueprint, ...]] = (listing,)
+AREAS: Final[tuple[Blueprint, ...]] = (listing, uploads)
