@@ -507,6 +507,18 @@ class HostAPI(ABC):
         """
 
     @abstractmethod
+    def has_route(self, method: str, path: str) -> bool:
+        """Return whether the server has an operation of the REST API, without calling it (API 1.2).
+
+        For pages that offer only what the enabled plugins provide. Routes that answer 501 do not count.
+        Request-bound.
+
+        Args:
+            path: a path without the query and without the base path, such as
+                ``/api/v1/tenants/any/members``; any text stands for a parameter.
+        """
+
+    @abstractmethod
     def error_response(self, error: "ApiError") -> Any:
         """Return the Flask response to an error, with the JSON body that all errors have.
 

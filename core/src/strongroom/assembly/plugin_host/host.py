@@ -73,7 +73,7 @@ from strongroom.web.http.browsers import go_to_login
 from strongroom.web.http.error_pages import is_navigation
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.html import Pages
-from strongroom.web.http.internal_requests import send_request
+from strongroom.web.http.internal_requests import has_operation, send_request
 from strongroom.web.http.languages import page_languages
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema, Timestamp
@@ -450,6 +450,9 @@ class PluginHost(HostAPI):
         headers: Mapping[str, str] | None = None,
     ) -> RestResponse:
         return send_request(self._base_path, method, path, body, token, headers or {})
+
+    def has_route(self, method: str, path: str) -> bool:
+        return has_operation(method, self._base_path + path)
 
     @cached_property
     def _pages(self) -> Pages:

@@ -9,12 +9,14 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from werkzeug.datastructures import Headers
+from werkzeug.exceptions import HTTPException
 from werkzeug.test import run_wsgi_app
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom.web.http.app import Application
 from strongroom.web.http.mounts import close_body
 from strongroom.web.http.request import current_environ, get_service, request_id
+from strongroom.web.http.reserved_routes import RESERVED
 
 MAX_CONTENT: Final = 16 * 1024**2
 """The maximum size of a response in bytes, because it is kept in memory."""
@@ -58,6 +60,16 @@ def send_request(
         {name.lower(): ", ".join(received.getlist(name)) for name, _ in received},
         content,
     )
+
+
+def has_operation(method: str, path: str) -> bool:
+    """Return whether a path with the base path has an operation, other than one that answers 501."""
+    adapter = get_service(Application).url_map.bind("")
+    try:
+        endpoint, _ = adapter.match(path, method)
+    except HTTPException:
+        return False
+    return not str(endpoint).startswith(f"{RESERVED}.")
 
 
 def _content(pieces: Iterable[bytes]) -> bytes:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from flask import Flask
 
@@ -11,10 +11,13 @@ from strongroom.foundation.optional_parts import reserved_routes
 from strongroom.web.http.access import Access
 from strongroom.web.http.routing import Blueprint
 
+RESERVED: Final = "reserved"
+"""The name of the blueprint of these routes."""
+
 
 def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
     """Return routes that respond 501, for all reserved routes that no plugin has registered."""
-    blueprint = Blueprint("reserved", __name__, description="Provided by plugins that are not enabled.")
+    blueprint = Blueprint(RESERVED, __name__, description="Provided by plugins that are not enabled.")
     taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     for method, path in reserved_routes():
         if (method, base_path + path) not in taken:
