@@ -1,7 +1,5 @@
 """The first page of the console, and the way to it."""
 
-from collections.abc import Iterator
-
 import pytest
 from tests.support.api import Api, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
@@ -13,19 +11,6 @@ CONFIG: Table = merged(
 )
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
-
-
-@pytest.fixture
-def person(api: Api) -> Person:
-    return api.person(name="Alice")
-
-
-@pytest.fixture
-def browser(api: Api, person: Person) -> Iterator[PageBrowser]:
-    browser = PageBrowser(api)
-    browser.log_in(person.email)
-    yield browser
-    assert browser.page.status_code < 500
 
 
 def test_the_start_page_leads_people_here_once_there_is_an_administrator(api: Api) -> None:

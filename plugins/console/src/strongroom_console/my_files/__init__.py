@@ -4,7 +4,8 @@ from typing import Final
 
 from flask import Blueprint
 
+from strongroom_console.my_files.creation import creation
 from strongroom_console.my_files.listing import listing
 from strongroom_console.my_files.uploads import uploads
 
-AREAS: Final[tuple[Blueprint, ...]] = (listing, uploads)
+AREAS: Final[tuple[Blueprint, ...]] = (listing, creation, uploads)

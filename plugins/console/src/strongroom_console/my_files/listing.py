@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.file_pages import icon_of, size_text
 from strongroom_console.lists import MAX_PAGE_SIZE, page_links, page_number
+from strongroom_console.my_files.rows import row
 from strongroom_console.tenant.frame import tenant_page, tenant_path
 from strongroom_console.visit import Visit, current_visit
 
@@ -29,13 +29,14 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         pageNumber=page_number(),
         sort=sort if sort in SORTS else None,
     )
-    folder = _folder(visit, tenant_id, folder_id)
+    folder = read_folder(visit, tenant_id, folder_id)
     return tenant_page(
         visit,
         "my_files/folder.html",
         tenant_id,
         "files/",
         folder=folder,
+        can_create=folder is None or folder["permission"] in ("write", "manage"),
         crumbs=crumbs(visit, folder) if folder else [],
         rows=[row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
@@ -48,7 +49,12 @@ def follow_path(tenant_id: str, names: str) -> Any:
     """Lead to the folder with a path: the links above a folder have names, because ids cost queries."""
     visit = current_visit()
     folder = visit.host.files.resolve(tenant_id, names.split("/"))
-    return visit.redirect(f"/tenants/{tenant_id}/files/{folder.id}/")
+    return visit.redirect(files_path(tenant_id, folder.id))
+
+
+def files_path(tenant_id: str, folder_id: str | None) -> str:
+    """Return the path of the list of a folder, or of the top level, below that of the console."""
+    return f"/tenants/{tenant_id}/files/{folder_id}/" if folder_id else f"/tenants/{tenant_id}/files/"
 
 
 def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
@@ -61,22 +67,8 @@ def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, str]]
     ]
 
 
-def _folder(visit: Visit, tenant_id: str, folder_id: str | None) -> Any:
+def read_folder(visit: Visit, tenant_id: str, folder_id: str | None) -> Any:
     """Return the folder with the path to it; ``None`` for the top level."""
     if folder_id is None:
         return None
     return visit.read(f"{tenant_path(tenant_id)}/files/{folder_id}", include="path")
-
-
-def row(node: Mapping[str, Any], included: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
-    """Return what a list shows of a file or folder."""
-    is_folder = node["type"] == "folder"
-    essence = (node.get("contentType") or "").partition(";")[0]
-    owner = included.get(node["owner"]["$ref"], {})
-    return {
-        **node,
-        "is_folder": is_folder,
-        "icon": "folder" if is_folder else icon_of(essence),
-        "size_text": "" if is_folder else size_text(node["size"]),
-        "owner_name": owner.get("name", ""),
-    }

@@ -5,15 +5,14 @@ from typing import Any, Final
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
-from strongroom.plugin_api.files import OnConflict
 from strongroom.plugin_api.web import ApiError
+from strongroom_console.my_files.conflicts import requested_rule
 from strongroom_console.visit import current_visit
 
 uploads: Final = Blueprint("uploads", __name__)
 
 _ROOT: Final = "/tenants/<tenant_id>/uploads"
 _UPLOAD: Final = f"{_ROOT}/<upload_id>"
-_RULES: Final[dict[str, OnConflict]] = {"fail": "fail", "rename": "rename", "replace": "replace"}
 
 
 @uploads.after_request
@@ -45,7 +44,7 @@ def create_upload(tenant_id: str) -> Any:
     response, _ = visit.host.uploads.create(
         tenant_id,
         request.args.get("folder") or None,
-        on_conflict=_RULES.get(request.args.get("onConflict", ""), "fail"),
+        on_conflict=requested_rule(),
         location=lambda upload_id: f"{here}/{upload_id}",
         creates_folders=True,
     )
