@@ -5,12 +5,23 @@ from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
-from strongroom_console.visit import Visit
+from strongroom_console.visit import Visit, current_visit
 
 SECTIONS: Final[Mapping[str, str]] = {
     "": "overview",
+    "users/": "users",
 }
 """The keys of the names of the sections, by their paths below that of the server."""
+
+
+def require_administrator() -> None:
+    """Require that the user administers the server, before each view of its areas.
+
+    Raises:
+        NotFound: the user is no administrator of the server.
+    """
+    if not current_visit().is_administrator:
+        raise NotFound
 
 
 def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any:
@@ -18,12 +29,7 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
 
     Args:
         section: the path of the section that the page belongs to.
-
-    Raises:
-        NotFound: the user is no administrator of the server.
     """
-    if not visit.is_administrator:
-        raise NotFound
     here = f"{visit.root}/server"
     return visit.page(
         template,

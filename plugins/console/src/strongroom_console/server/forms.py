@@ -1,0 +1,51 @@
+"""The fields of the forms and filters of the pages of the server."""
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+
+from flask import request
+
+
+def field(name: str) -> str:
+    """Return a field of the form, without the spaces around it."""
+    return request.form.get(name, "").strip()
+
+
+def fields(*names: str) -> dict[str, str]:
+    """Return the fields of the form that have a value."""
+    values = ((name, field(name)) for name in names)
+    return {name: value for name, value in values if value}
+
+
+def is_checked(name: str) -> bool:
+    """Return whether the form has a checked box."""
+    return name in request.form
+
+
+def filters(*names: str, **choices: Collection[str]) -> dict[str, str]:
+    """Return the parameters of the query that have a value.
+
+    Args:
+        names: the parameters with any text.
+        choices: the values of the others, by their names; another value counts as none.
+    """
+    values = ((name, request.args.get(name, "").strip()) for name in (*names, *choices))
+    return {name: value for name, value in values if value and value in choices.get(name, (value,))}
+
+
+def point_in_time(text: str) -> str:
+    """Return a time of an input ``datetime-local``, which is UTC in these pages, in ISO 8601.
+
+    Another text is returned as it is, so that the REST API refuses it.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    in_utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return in_utc.isoformat()
+
+
+def times_of(values: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Return fields whose times are in ISO 8601."""
+    return {key: point_in_time(text) if key in names else text for key, text in values.items()}

@@ -1,0 +1,34 @@
+"""The users of the server: the search."""
+
+from typing import Any, Final
+
+from flask import Blueprint
+
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.server.forms import filters
+from strongroom_console.server.frame import server_page
+from strongroom_console.visit import current_visit
+
+user_list: Final = Blueprint("user_list", __name__, url_prefix="/server/users")
+
+USERS: Final = "users/"
+"""The section of the pages of users."""
+
+_ORDERS: Final = ("-createdAt", "createdAt", "name", "-name", "-lastLoginAt", "lastLoginAt")
+_FILTERS: Final = {"type": ("USER", "ADMIN", "SERVICE"), "status": ("active", "suspended")}
+
+
+@user_list.get("/")
+def list_users() -> Any:
+    """Show the users that the search and the filters find."""
+    visit = current_visit()
+    query = {"sort": _ORDERS[0], **filters("q", sort=_ORDERS, **_FILTERS)}
+    users = visit.read("/users", pageSize=PAGE_SIZE, pageNumber=page_number(), **query)
+    return server_page(
+        visit,
+        "server/users.html",
+        USERS,
+        users=users["data"],
+        links=page_links(users["meta"]),
+        query=query,
+    )
