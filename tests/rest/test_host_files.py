@@ -230,7 +230,7 @@ def test_each_actor_gets_what_rest_gives(world: World, host: HostAPI, operation:
 
 
 class TestTrashAndVersions:
-    def test_versions_are_listed_read_and_restored(self, scene: Scene, host: HostAPI) -> None:
+    def test_versions_are_listed_read_and_restored(self, api: Api, scene: Scene, host: HostAPI) -> None:
         tenant, alice = tenant_of(scene.path), scene.alice
         with host.acting_as(alice.id):
             made = host.files.upload(tenant, None, "a.txt", io.BytesIO(b"first"))
@@ -242,6 +242,10 @@ class TestTrashAndVersions:
             assert found.items[0].checksum == made.checksum
             with host.files.open_version(tenant, made.id, 1, 1, 3) as chunks:
                 assert b"".join(chunks) == b"irs"
+            with api.app.test_request_context(headers={"Range": "bytes=1-3"}):
+                response = host.files.send_version(tenant, made.id, 1)
+            assert (response.status_code, response.get_data()) == (206, b"irs")
+            assert response.headers["Content-Disposition"] == 'inline; filename="a.txt"'
             current = host.files.stat(tenant, made.id)
             with error("revision-conflict"):
                 host.files.restore_version(tenant, made.id, 1, revision=made.revision)

@@ -5,8 +5,10 @@ from pathlib import Path
 from tests.support.page_texts import PageTexts
 
 import strongroom_console
+from strongroom_console.my_files.details import ACTIONS, SCANS
+from strongroom_console.my_files.nodes import PERMISSIONS
 
-COMPUTED: set[str] = set()
+COMPUTED: set[str] = {*ACTIONS.values(), *PERMISSIONS.values(), *SCANS.values()}
 """The keys that the code computes."""
 
 TEXTS = PageTexts(Path(strongroom_console.__file__).parent, COMPUTED)

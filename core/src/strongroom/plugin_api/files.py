@@ -578,6 +578,13 @@ class FilesAPI(ABC):
         """Open a range of the bytes of an earlier content of a file; see :meth:`open`."""
 
     @abstractmethod
+    def send_version(self, tenant_id: str, file_id: str, number: int) -> Any:
+        """Return the Flask response with an earlier content of a file; see :meth:`send`.
+
+        Since API 1.2.
+        """
+
+    @abstractmethod
     def restore_version(
         self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
     ) -> FileInfo:

@@ -5,7 +5,17 @@ from typing import Final
 from flask import Blueprint
 
 from strongroom_console.my_files.creation import creation
+from strongroom_console.my_files.details import details
 from strongroom_console.my_files.listing import listing
+from strongroom_console.my_files.previews import previews
 from strongroom_console.my_files.uploads import uploads
+from strongroom_console.my_files.versions import versions
 
-AREAS: Final[tuple[Blueprint, ...]] = (listing, creation, uploads)
+AREAS: Final[tuple[Blueprint, ...]] = (
+    listing,
+    creation,
+    uploads,
+    details,
+    previews,
+    versions,
+)

@@ -5,12 +5,14 @@ from typing import Any, BinaryIO, Final
 
 from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.assembly.plugin_host.files.content import storage_errors
+from strongroom.assembly.plugin_host.files.records import version_number
 from strongroom.content.bundles.service import BundleService
 from strongroom.content.bundles.views import send_bundle
 from strongroom.content.business_files.pictures import OriginalPicture
 from strongroom.content.business_files.services import BusinessFileServices
 from strongroom.content.files.service import FileService
-from strongroom.content.files.views import send_download
+from strongroom.content.files.versions.service import VersionService
+from strongroom.content.files.views import send_download, send_node
 from strongroom.content.nodes import operations
 from strongroom.foundation.errors import (
     NotAFile,
@@ -31,6 +33,13 @@ class FileResponses(AsCaller, api.FilesAPI):
     def send(self, tenant_id: str, file_id: str, *, before: api.BeforeSending | None = None) -> Any:
         caller = self._caller(operations.DOWNLOAD, tenant_id, file_id)
         return send_download(caller, tenant_id, file_id, before)
+
+    def send_version(self, tenant_id: str, file_id: str, number: int) -> Any:
+        caller = self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id)
+        node, location = self._get(VersionService).locate(
+            caller, tenant_id, file_id, version_number(number)
+        )
+        return send_node(caller, node, location)
 
     def send_bundle(
         self,

@@ -1,0 +1,78 @@
+"""The details of a file or folder, and for administrators what was done with it."""
+
+from typing import Any, Final
+
+from flask import Blueprint
+
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.my_files.nodes import member_names, node_page, read_node
+from strongroom_console.my_files.previews import TEXT_BYTES, preview_of, text_of
+from strongroom_console.tenant.frame import tenant_path
+from strongroom_console.visit import current_visit
+
+details: Final = Blueprint("details", __name__)
+
+SCANS: Final = {
+    "pending": "scan-pending",
+    "clean": "scan-clean",
+    "unscannable": "scan-unscannable",
+    "infected": "scan-infected",
+    "rejected": "scan-rejected",
+}
+"""The keys of the states of scans; content that no scanner has seen has no text."""
+
+ACTIONS: Final = {
+    "folder.created": "did-create-folder",
+    "file.created": "did-create",
+    "file.replaced": "did-replace",
+    "file.renamed": "did-rename",
+    "file.moved": "did-move",
+    "file.deleted": "did-delete",
+    "file.restored": "did-restore",
+    "file.purged": "did-purge",
+    "file.downloaded": "did-download",
+}
+"""The keys of the actions on files."""
+
+
+@details.get("/tenants/<tenant_id>/nodes/<node_id>")
+def show_details(tenant_id: str, node_id: str) -> Any:
+    """Show the facts of a file or folder, and its preview."""
+    visit = current_visit()
+    node = read_node(visit, tenant_id, node_id)
+    preview = preview_of(node)
+    owner_id = node["owner"]["$ref"].rpartition("/")[2]
+    return node_page(
+        visit,
+        "my_files/node_details.html",
+        node,
+        preview=preview,
+        text_of_file=text_of(visit, node) if preview == "text" else None,
+        is_cut=node["size"] > TEXT_BYTES,
+        owner_is_me=owner_id == visit.session.user_id,
+        owner_name=member_names(visit, tenant_id).get(owner_id),
+        scan=SCANS.get(node["scan"]),
+    )
+
+
+@details.get("/tenants/<tenant_id>/nodes/<node_id>/activity")
+def show_activity(tenant_id: str, node_id: str) -> Any:
+    """Show what was done with a file or folder, to administrators of the tenant."""
+    visit = current_visit()
+    node = read_node(visit, tenant_id, node_id)
+    page = visit.read(
+        f"{tenant_path(tenant_id)}/file-events",
+        nodeId=node_id,
+        pageSize=PAGE_SIZE,
+        pageNumber=page_number(),
+    )
+    return node_page(
+        visit,
+        "my_files/node_activity.html",
+        node,
+        "activity",
+        events=page["data"],
+        included=page["included"],
+        links=page_links(page["meta"]),
+        actions=ACTIONS,
+    )

@@ -1,0 +1,103 @@
+"""What all pages of one file or folder share: its name, the path to it, and the tabs."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from strongroom.plugin_api.file_pages import icon_of, size_text
+from strongroom_console.lists import MAX_PAGE_SIZE
+from strongroom_console.my_files.listing import crumbs
+from strongroom_console.tenant.frame import tenant_page, tenant_path
+from strongroom_console.visit import Visit
+
+LEVELS: Final[Mapping[str, str]] = {
+    "read": "level-read",
+    "write": "level-write",
+    "manage": "level-manage",
+}
+"""The keys of the permissions that can be granted, from the lowest on."""
+
+PERMISSIONS: Final[Mapping[str, str]] = {"none": "level-none", **LEVELS}
+"""The keys of all permissions."""
+
+_PAGES_OF_MEMBERS: Final = 5
+
+
+def node_path(tenant_id: str, node_id: str) -> str:
+    """Return the path of a file or folder in the REST API."""
+    return f"{tenant_path(tenant_id)}/files/{quote(node_id, safe='')}"
+
+
+def page_path(tenant_id: str, node_id: str, tab: str = "") -> str:
+    """Return the path of the page of a file or folder, below that of the console."""
+    path = f"/tenants/{tenant_id}/nodes/{quote(node_id, safe='')}"
+    return f"{path}/{tab}" if tab else path
+
+
+def read_node(visit: Visit, tenant_id: str, node_id: str) -> Mapping[str, Any]:
+    """Return a file or folder with its path.
+
+    Raises:
+        Refused: it is missing, or the user may not see it.
+    """
+    node: Mapping[str, Any] = visit.read(node_path(tenant_id, node_id), include="path")
+    return node
+
+
+def essence_of(node: Mapping[str, Any]) -> str:
+    """Return the media type of a file without its parameters."""
+    return str(node["contentType"] or "").partition(";")[0]
+
+
+def node_page(visit: Visit, template: str, node: Mapping[str, Any], tab: str = "", **values: Any) -> Any:
+    """Return the response with a page of a file or folder.
+
+    Args:
+        node: the result of :func:`read_node`.
+        tab: the path of the tab that the page belongs to.
+    """
+    tenant_id = node["tenantId"]
+    root = f"{visit.root}{page_path(tenant_id, node['id'])}"
+    tabs = {f"{root}/{path}" if path else root: key for path, key in _tabs(visit, node).items()}
+    return tenant_page(
+        visit,
+        template,
+        tenant_id,
+        "files/",
+        node=node,
+        is_folder=node["type"] == "folder",
+        icon_name=_icon(node),
+        node_root=root,
+        tabs=tabs,
+        tab=f"{root}/{tab}" if tab else root,
+        crumbs=crumbs(visit, node),
+        size_text=size_text,
+        levels=LEVELS,
+        permissions=PERMISSIONS,
+        **values,
+    )
+
+
+def member_names(visit: Visit, tenant_id: str) -> Mapping[str, str]:
+    """Return the names of the members of a tenant by their ids: at most the first 1,000."""
+    names: dict[str, str] = {}
+    for number in range(1, _PAGES_OF_MEMBERS + 1):
+        page = visit.read(f"{tenant_path(tenant_id)}/members", pageSize=MAX_PAGE_SIZE, pageNumber=number)
+        names |= {user["id"]: user["name"] for user in page["included"].values()}
+        if not page["meta"]["hasNextPage"]:
+            break
+    return names
+
+
+def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the keys of the tabs that the user may open, by their paths."""
+    tabs = {"": "tab-details"}
+    if node["type"] == "file":
+        tabs["versions"] = "tab-versions"
+    if visit.host.administers(visit.session.user_id, node["tenantId"]):
+        tabs["activity"] = "tab-activity"
+    return tabs
+
+
+def _icon(node: Mapping[str, Any]) -> str:
+    return "folder" if node["type"] == "folder" else icon_of(essence_of(node))

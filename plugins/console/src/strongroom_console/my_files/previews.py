@@ -1,0 +1,100 @@
+"""Previews of files, none of which runs in the origin of the pages.
+
+Pictures are encoded again, texts are escaped, and audio and video are only of formats that browsers
+play. HTML, SVG and all other formats have no preview.
+"""
+
+import codecs
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import Blueprint
+from werkzeug.exceptions import NotFound
+
+from strongroom.plugin_api.web import ApiError
+from strongroom_console.my_files.nodes import essence_of, read_node
+from strongroom_console.visit import Visit, current_visit
+
+previews: Final = Blueprint("previews", __name__)
+
+PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
+SOUNDS: Final = frozenset(
+    {
+        "audio/aac",
+        "audio/flac",
+        "audio/mp4",
+        "audio/mpeg",
+        "audio/ogg",
+        "audio/wav",
+        "audio/x-flac",
+        "audio/x-wav",
+    }
+)
+FILMS: Final = frozenset({"video/mp4", "video/ogg", "video/webm", "video/x-m4v"})
+
+TEXT_BYTES: Final = 64 * 1024
+"""How many bytes of a text are shown."""
+
+_WIDTH: Final = 1600
+_TEXTS: Final = frozenset({"application/json"})
+_ACTIVE_TEXTS: Final = frozenset({"text/html", "text/xml"})
+_UNREADABLE: Final = frozenset({"pending", "infected", "rejected"})
+_MARKS: Final = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def preview_of(node: Mapping[str, Any]) -> str | None:
+    """Return how a file is shown: as a ``picture``, ``text``, ``audio`` or ``video``, or not at all."""
+    essence = essence_of(node)
+    if node["type"] == "folder" or node["scan"] in _UNREADABLE:
+        return None
+    if essence in PICTURES:
+        return "picture"
+    if essence in SOUNDS:
+        return "audio"
+    if essence in FILMS:
+        return "video"
+    is_text = essence in _TEXTS or (essence.startswith("text/") and essence not in _ACTIVE_TEXTS)
+    return "text" if is_text else None
+
+
+def text_of(visit: Visit, node: Mapping[str, Any]) -> str | None:
+    """Return the beginning of a text; ``None`` if it cannot be read."""
+    try:
+        with visit.host.files.open(node["tenantId"], node["id"], 0, TEXT_BYTES) as chunks:
+            return decoded(b"".join(chunks))
+    except ApiError:
+        return None
+
+
+def decoded(content: bytes) -> str:
+    """Return a text whose encoding is unknown, and which may end within a character."""
+    mark = next((mark for mark in _MARKS if content.startswith(mark)), None)
+    for encoding in (_MARKS[mark],) if mark else ("utf-8", "gb18030"):
+        try:
+            return codecs.getincrementaldecoder(encoding)().decode(content)
+        except UnicodeDecodeError:
+            continue
+    return content.decode("utf-8", "replace")
+
+
+@previews.get("/tenants/<tenant_id>/nodes/<node_id>/preview")
+def show_preview(tenant_id: str, node_id: str) -> Any:
+    """Send a picture in a smaller size without metadata, or a sound or film with ranges."""
+    visit = current_visit()
+    kind = preview_of(read_node(visit, tenant_id, node_id))
+    if kind == "picture":
+        return visit.host.files.send_picture(tenant_id, node_id, _WIDTH)
+    if kind in ("audio", "video"):
+        return _medium(visit, tenant_id, node_id)
+    raise NotFound
+
+
+def _medium(visit: Visit, tenant_id: str, node_id: str) -> Any:
+    # By this server, whose origin is the only one that the page loads media of.
+    response = visit.host.files.send(tenant_id, node_id, before=lambda _sending: None)
+    response.headers["Content-Disposition"] = "inline"
+    return response

@@ -1,0 +1,263 @@
+"""The pages of one file or folder: details, previews, versions and activity."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from PIL import Image
+from tests.support.api import Answer, Api, Json, Person
+from tests.support.config import FIXED_CAPTCHA, Table, merged
+from tests.support.databases import on_sqlite
+from tests.support.page_browser import PageBrowser
+
+CONFIG: Table = merged(
+    FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
+)
+HOSTILE = '<img src=x onerror=alert(1)>"\u202e.txt'
+
+pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
+
+
+@dataclass
+class Space:
+    """A tenant with an administrator and a member, and the browser of the administrator."""
+
+    api: Api
+    tenant: str
+    admin: Person
+    member: Person
+    browser: PageBrowser
+
+    @property
+    def root(self) -> str:
+        return f"/console{self.tenant.removeprefix('/api/v1')}"
+
+    def page(self, node: Json, tab: str = "") -> str:
+        return f"{self.root}/nodes/{node['id']}" + (f"/{tab}" if tab else "")
+
+    def upload(self, name: str, content: bytes) -> Json:
+        return self.api.upload(self.tenant, self.admin, name, content)
+
+    def grant(self, node: Json, permission: str) -> None:
+        body = {"ownerId": self.member.id, "permission": permission}
+        path = f"{self.tenant}/files/{node['id']}/owners"
+        assert self.api.post(path, body, by=self.admin).status_code == 201
+
+    def replace(self, node: Json, content: bytes) -> None:
+        headers = {"Content-Disposition": 'attachment; filename="new"'}
+        path = f"{self.tenant}/files/{node['id']}/content"
+        answer = self.api.request("PUT", path, by=self.admin, headers=headers, data=content)
+        assert answer.status_code == 200, answer.text
+
+    def send(self, action: str, **fields: str) -> Answer:
+        """Send a form of the page."""
+        return self.browser.open(action, {**self.browser.forms[action], **fields})
+
+    def log_in(self, person: Person) -> None:
+        """Log another person in."""
+        self.browser = PageBrowser(self.api)
+        self.browser.log_in(person.email)
+
+
+@pytest.fixture
+def space(api: Api) -> Iterator[Space]:
+    admin, member = api.person(name="Alice"), api.person(name="<b>Bob")
+    space = Space(api, api.tenant(admin), admin, member, PageBrowser(api))
+    api.join(space.tenant, admin, member)
+    space.browser.log_in(admin.email)
+    yield space
+    assert space.browser.page.status_code < 500
+
+
+def picture(kind: str) -> bytes:
+    content = io.BytesIO()
+    Image.new("RGB", (8, 4), "red").save(content, kind)
+    return content.getvalue()
+
+
+class TestDetails:
+    def test_the_facts_of_a_file_are_shown(self, space: Space) -> None:
+        node = space.upload("note.txt", b"Hello & <b>all</b>")
+        text = space.browser.open(space.page(node)).text
+        assert "<h1><bdi>note.txt</bdi></h1>" in text
+        assert "Hello &amp; &lt;b&gt;all&lt;/b&gt;" in text
+        assert node["checksum"].partition(":")[2] in text
+        assert "18 bytes" in text
+        assert f'href="{space.page(node)}/download"' in text
+        assert "<dd>You</dd>" in text
+
+    def test_the_name_of_a_file_is_only_a_text(self, space: Space) -> None:
+        node = space.upload(HOSTILE, b"x")
+        for tab in ("", "versions", "activity"):
+            text = space.browser.open(space.page(node, tab)).text
+            assert "<img" not in text
+            assert "&lt;img src=x onerror=alert(1)&gt;" in text
+
+    def test_a_folder_leads_to_its_list(self, space: Space) -> None:
+        folder = space.api.folder(space.tenant, space.admin, "Drafts")
+        text = space.browser.open(space.page(folder)).text
+        assert f'href="{space.root}/files/{folder["id"]}/"' in text
+        assert "/download" not in text
+        assert "tab-versions" not in text
+
+    def test_the_owner_is_named(self, space: Space) -> None:
+        node = space.upload("note.txt", b"x")
+        space.grant(node, "read")
+        space.log_in(space.member)
+        text = space.browser.open(space.page(node)).text
+        assert "<bdi>Alice</bdi>" in text
+        assert "Can view" in text
+        assert "/share" not in text
+
+    def test_a_file_is_shown_to_those_alone_who_may_see_it(self, space: Space) -> None:
+        node = space.upload("secret.txt", b"the secret")
+        space.log_in(space.member)
+        for tab in ("", "preview", "versions", "versions/1", "versions/1/download", "activity"):
+            answer = space.browser.open(space.page(node, tab))
+            assert answer.status_code in (403, 404), tab
+            assert "secret" not in answer.text
+
+    def test_an_unknown_file_has_no_page(self, space: Space) -> None:
+        for name in ("nothing", "a%3Fb", "..", "%00"):
+            assert space.browser.open(f"{space.root}/nodes/{name}").status_code in (403, 404)
+
+
+class TestPreviews:
+    @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+    def test_a_picture_is_encoded_again(self, space: Space, kind: str) -> None:
+        node = space.upload(f"dot.{kind.lower()}", picture(kind) + b"trailer <script>")
+        text = space.browser.open(space.page(node)).text
+        assert f'<img src="{space.page(node)}/preview" alt="dot.{kind.lower()}">' in text
+        answer = space.browser.open(space.page(node, "preview"))
+        assert answer.status_code == 200
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert b"<script>" not in answer.data
+
+    def test_a_sound_is_played_with_ranges_and_never_run(self, space: Space) -> None:
+        node = space.upload("tone.mp3", b"ID3\x03" + bytes(2000))
+        assert "<audio controls" in space.browser.open(space.page(node)).text
+        answer = space.browser.open(space.page(node, "preview"), Range="bytes=0-2")
+        assert (answer.status_code, answer.data) == (206, b"ID3")
+        assert answer.headers["Content-Type"] == "audio/mpeg"
+        assert answer.headers["Content-Disposition"] == "inline"
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("page.html", b"<!doctype html><script>alert(1)</script>"),
+            ("page.xhtml", b"<html xmlns='http://www.w3.org/1999/xhtml'/>"),
+            ("drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+            ("data.xml", b"<?xml version='1.0'?><a/>"),
+            ("program.bin", bytes(range(256))),
+        ],
+    )
+    def test_active_and_unknown_formats_have_none(self, space: Space, name: str, content: bytes) -> None:
+        node = space.upload(name, content)
+        text = space.browser.open(space.page(node)).text
+        assert "No preview for this type of file." in text
+        assert f'src="{space.page(node)}' not in text
+        assert space.browser.open(space.page(node, "preview")).status_code == 404
+
+    def test_a_long_text_is_cut(self, space: Space) -> None:
+        node = space.upload("long.txt", "é".encode() * 40_000 + b"the end")
+        text = space.browser.open(space.page(node)).text
+        assert "Only the beginning is shown." in text
+        assert "the end" not in text
+
+
+class TestVersions:
+    @pytest.fixture
+    def node(self, space: Space) -> Json:
+        node = space.upload("plan.txt", b"first")
+        space.replace(node, b"second")
+        return node
+
+    def test_a_version_is_downloaded_as_the_file(self, space: Space, node: Json) -> None:
+        text = space.browser.open(space.page(node, "versions")).text
+        assert "Version 1" in text
+        answer = space.browser.open(space.page(node, "versions/1/download"))
+        assert (answer.status_code, answer.data) == (200, b"first")
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert space.browser.open(space.page(node, "versions/9/download")).status_code == 404
+
+    def test_a_version_is_restored(self, space: Space, node: Json) -> None:
+        space.browser.open(space.page(node, "versions"))
+        space.send(space.page(node, "versions/1/restore"))
+        assert space.browser.message == "The version is the current content again."
+        assert "Version 2" in space.browser.page.text
+        content = space.api.get(f"{space.tenant}/files/{node['id']}/download", by=space.admin)
+        assert content.data == b"first"
+
+    def test_a_version_is_labelled_and_kept(self, space: Space, node: Json) -> None:
+        page = space.page(node, "versions/1")
+        space.browser.open(page)
+        space.send(page, label="<i>Approved", keep="true")
+        assert space.browser.message == "The version was changed."
+        assert "<bdi>&lt;i&gt;Approved</bdi>" in space.browser.page.text
+        assert "Kept" in space.browser.page.text
+        space.browser.open(page)
+        space.send(page, label="")
+        assert "Approved" not in space.browser.page.text
+
+    def test_a_label_that_is_too_long_stays_in_the_form(self, space: Space, node: Json) -> None:
+        page = space.page(node, "versions/1")
+        space.browser.open(page)
+        answer = space.send(page, label="x" * 256)
+        assert answer.status_code == 400
+        assert "x" * 256 in answer.text
+        assert 'role="alert"' in answer.text
+
+    def test_a_version_is_deleted(self, space: Space, node: Json) -> None:
+        page = space.page(node, "versions/1")
+        space.browser.open(page)
+        space.send(f"{page}/delete")
+        assert space.browser.message == "The version was deleted."
+        assert "This file has no earlier versions." in space.browser.page.text
+        assert space.browser.open(page).status_code == 404
+
+    def test_a_version_is_deleted_only_with_a_fresh_proof(self, space: Space, node: Json) -> None:
+        page = space.page(node, "versions/1")
+        space.api.clock.advance(3_600_000)
+        space.browser.open(page)
+        space.send(f"{page}/delete")
+        assert space.browser.path != space.page(node, "versions")
+        versions = space.api.get(f"{space.tenant}/files/{node['id']}/versions", by=space.admin)
+        assert versions.status_code == 401 or versions.json["meta"]["totalCount"] == 1
+
+    def test_readers_change_no_version(self, space: Space, node: Json) -> None:
+        space.grant(node, "read")
+        space.log_in(space.member)
+        text = space.browser.open(space.page(node, "versions")).text
+        assert "Version 1" in text
+        assert "/restore" not in text
+        form = space.browser.open(space.page(node, "versions/1")).text
+        assert "versions/1/delete" not in form
+        csrf = {"csrf": space.browser.forms["/console/logout"]["csrf"]}
+        for action in ("", "/restore", "/delete"):
+            space.browser.open(space.page(node, f"versions/1{action}"), csrf)
+            assert 'role="alert"' in space.browser.page.text or space.browser.page.status_code == 403
+        assert "second" in space.browser.open(space.page(node)).text
+
+    def test_a_form_of_another_site_is_refused(self, space: Space, node: Json) -> None:
+        answer = space.browser.request(space.page(node, "versions/1/restore"), {"csrf": "wrong"})
+        assert answer.status_code == 400
+        assert "Version 2" not in space.browser.open(space.page(node, "versions")).text
+
+
+class TestActivity:
+    def test_administrators_see_what_was_done(self, space: Space) -> None:
+        node = space.upload("plan.txt", b"first")
+        space.replace(node, b"second")
+        text = space.browser.open(space.page(node, "activity")).text
+        assert text.index("Content replaced") < text.index("File created")
+        assert "<bdi>Alice</bdi>" in text
+
+    def test_others_do_not(self, space: Space) -> None:
+        node = space.upload("plan.txt", b"first")
+        space.grant(node, "manage")
+        space.log_in(space.member)
+        assert "/activity" not in space.browser.open(space.page(node)).text
+        assert space.browser.open(space.page(node, "activity")).status_code == 403
