@@ -63,8 +63,11 @@ class PageBrowser:
 
     def send(self, action: str, **fields: str) -> Answer:
         """Fill in a form of the page, and send it."""
-        path = f"{ROOT}/{action}"
-        return self.open(path, {**self.forms[path], **fields})
+        return self.submit(f"{ROOT}/{action}", **fields)
+
+    def submit(self, action: str, **fields: str) -> Answer:
+        """Fill in the form of the page with a path as its action, and send it."""
+        return self.open(action, {**self.forms[action], **fields})
 
     def log_in(self, name: str, password: str = PASSWORD) -> Answer:
         """Log in with the password."""

@@ -1,10 +1,25 @@
 """What the tests of the console share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.api import Api, Person
 from tests.support.page_browser import PageBrowser
+
+
+@pytest.fixture
+def log_in(api: Api) -> Iterator[Callable[[Person], PageBrowser]]:
+    """Return a function that returns a browser in which a person is logged in."""
+    browsers = []
+
+    def begin(person: Person) -> PageBrowser:
+        browser = PageBrowser(api)
+        browser.log_in(person.email)
+        browsers.append(browser)
+        return browser
+
+    yield begin
+    assert [browser.path for browser in browsers if browser.page.status_code >= 500] == []
 
 
 @pytest.fixture
@@ -13,8 +28,5 @@ def person(api: Api) -> Person:
 
 
 @pytest.fixture
-def browser(api: Api, person: Person) -> Iterator[PageBrowser]:
-    browser = PageBrowser(api)
-    browser.log_in(person.email)
-    yield browser
-    assert browser.page.status_code < 500
+def browser(person: Person, log_in: Callable[[Person], PageBrowser]) -> PageBrowser:
+    return log_in(person)

@@ -48,8 +48,11 @@ def _sent_secret() -> str | None:
 
 
 def _show_refusal(refused: Refused) -> Any:
-    response = refused.response
-    return current_visit().page("fault.html", status=response.status, text_of_fault=problem_of(response))
+    response, visit = refused.response, current_visit()
+    # The login may be the reason, such as that of a tenant which demands a second factor.
+    is_page = request.method in _SAFE_METHODS
+    login = visit.login_after(response, visit.here.removeprefix(visit.root)) if is_page else None
+    return login or visit.page("fault.html", status=response.status, text_of_fault=problem_of(response))
 
 
 def _show_error(error: ApiError) -> Any:

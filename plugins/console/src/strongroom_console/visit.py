@@ -69,6 +69,11 @@ class Visit:
         user: Mapping[str, Any] = self.read("/users/me")
         return user
 
+    @property
+    def here(self) -> str:
+        """The path and the query of the request, with the base path."""
+        return self.root + request.full_path.rstrip("?")
+
     def rest(
         self,
         method: str,
@@ -117,7 +122,7 @@ class Visit:
             csrf=self.session.csrf,
             root=self.root,
             base=self.base_path,
-            here=request.full_path.rstrip("?"),
+            here=self.here,
             menu=self.host.menu_items(),
             user=self.user,
             is_administrator=self.is_administrator,
@@ -140,14 +145,24 @@ class Visit:
         """
         if response.error is None:
             return self.redirect(path, notice, **names)
-        if response.error in _STALE:
-            step_up = self.host.step_up_path(f"{self.root}{path}")
-            if step_up is not None:
-                self.host.browser.store({"notice": "confirmed"})
-                return redirect(step_up, HTTPStatus.SEE_OTHER)
+        if (login := self.login_after(response, path, "confirmed")) is not None:
+            return login
+        return self.refuse(path, problem_of(response))
+
+    def login_after(self, response: RestResponse, path: str, notice: str | None = None) -> Any:
+        """Return the redirect to the proof or the login that a request requires; ``None`` otherwise.
+
+        Args:
+            path: the page, below the path of the console, that the browser returns to.
+            notice: the key of the text that the page shows after a fresh proof.
+        """
+        step_up = self.host.step_up_path(f"{self.root}{path}") if response.error in _STALE else None
+        if step_up is not None:
+            self.host.browser.store({"notice": notice} if notice else {})
+            return redirect(step_up, HTTPStatus.SEE_OTHER)
         if response.status == HTTPStatus.UNAUTHORIZED:
             return redirect(self.host.login_path(f"{self.root}{path}") or "/", HTTPStatus.SEE_OTHER)
-        return self.refuse(path, problem_of(response))
+        return None
 
     def refuse(self, path: str, problem: str) -> Any:
         """Redirect to a page, which shows the text of an error."""
@@ -171,6 +186,12 @@ class Visit:
 # The sealed cookie has room for 4,000 bytes, most of them for the session.
 _LONGEST_PROBLEM: Final = 300
 _LONGEST_NAME: Final = 80
+
+
+def is_form_error(response: RestResponse) -> bool:
+    """Return whether a form shows why it was refused; not if the reason is the login."""
+    is_login = response.error in _STALE or response.status == HTTPStatus.UNAUTHORIZED
+    return response.error is not None and not is_login
 
 
 def problem_of(response: RestResponse) -> str:

@@ -4,4 +4,10 @@ from typing import Final
 
 from flask import Blueprint
 
-AREAS: Final[tuple[Blueprint, ...]] = ()
+from strongroom_console.tenant.groups import groups
+from strongroom_console.tenant.member_changes import member_changes
+from strongroom_console.tenant.members import members
+from strongroom_console.tenant.settings import settings
+from strongroom_console.tenant.usage import usage
+
+AREAS: Final[tuple[Blueprint, ...]] = (members, member_changes, groups, usage, settings)

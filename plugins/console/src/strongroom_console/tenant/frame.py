@@ -2,21 +2,45 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import quote
+
+from werkzeug.exceptions import NotFound
 
 from strongroom_console.visit import Visit
 
 SECTIONS: Final[Mapping[str, str]] = {
     "files/": "files",
+    "members/": "members",
+    "groups/": "groups",
+    "usage/": "usage",
 }
 """The keys of the names of the sections, by their paths below that of the tenant."""
 
-ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {}
+RECORDS_SECTIONS: Final[Mapping[str, str]] = {}
+"""The sections that administrators of the tenant and the role ``records`` see."""
+
+ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {
+    "settings/": "settings",
+}
 """The sections that only administrators of the tenant see."""
 
+ROUTES_OF_PLUGINS: Final[Mapping[str, str]] = {
+    "share-policy/": "/api/v1/tenants/any/share-policy",
+    "webhooks/": "/api/v1/webhook-endpoints",
+}
+"""The routes of the REST API without which a section is missing, because its plugin is not enabled."""
 
-def tenant_path(tenant_id: str) -> str:
-    """Return the path of a tenant in the REST API."""
-    return f"/api/v1/tenants/{tenant_id}"
+_RESTRICTED: Final = frozenset((*RECORDS_SECTIONS, *ADMINISTRATOR_SECTIONS))
+
+
+def tenant_path(tenant_id: str, *names: str) -> str:
+    """Return the path of a tenant, or of something in it, in the REST API."""
+    return "/".join(("/api/v1/tenants", *(quote(name, safe="") for name in (tenant_id, *names))))
+
+
+def page_path(tenant_id: str, *names: str) -> str:
+    """Return the path of a page of a tenant, below that of the console."""
+    return "/".join(("/tenants", *(quote(name, safe="") for name in (tenant_id, *names)), ""))
 
 
 def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **values: Any) -> Any:
@@ -27,17 +51,35 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
 
     Raises:
         Refused: the user is no member of the tenant.
+        NotFound: the user does not see the section, or its plugin is not enabled.
     """
     tenant = visit.read(tenant_path(tenant_id))
-    is_tenant_administrator = visit.host.administers(visit.session.user_id, tenant_id)
-    sections = {**SECTIONS, **(ADMINISTRATOR_SECTIONS if is_tenant_administrator else {})}
+    role = visit.host.tenants.role(tenant_id)
+    sections = sections_of(visit, role)
+    if section in _RESTRICTED and section not in sections:
+        raise NotFound
     here = f"{visit.root}/tenants/{tenant_id}"
     return visit.page(
         template,
         tenant=tenant,
-        is_tenant_administrator=is_tenant_administrator,
+        is_tenant_administrator=role == "admin",
+        role=role,
         tenant_root=here,
         sections={f"{here}/{path}": key for path, key in sections.items()},
         section=f"{here}/{section}",
         **values,
     )
+
+
+def sections_of(visit: Visit, role: str | None) -> Mapping[str, str]:
+    """Return the sections that a role in a tenant sees, of those whose plugins are enabled."""
+    is_administrator = role == "admin"
+    sections = {
+        **SECTIONS,
+        **(RECORDS_SECTIONS if is_administrator or role == "records" else {}),
+        **(ADMINISTRATOR_SECTIONS if is_administrator else {}),
+    }
+    missing = {
+        path for path, route in ROUTES_OF_PLUGINS.items() if not visit.host.has_route("GET", route)
+    }
+    return {path: key for path, key in sections.items() if path not in missing}

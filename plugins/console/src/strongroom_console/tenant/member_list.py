@@ -1,0 +1,55 @@
+"""The members of a tenant, which pages name and offer in forms."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from werkzeug.exceptions import NotFound
+
+from strongroom_console.lists import MAX_PAGE_SIZE
+from strongroom_console.tenant.frame import tenant_path
+from strongroom_console.visit import Visit
+
+Json = Mapping[str, Any]
+
+ROLES: Final[Mapping[str, str]] = {
+    "member": "role-member",
+    "admin": "role-admin",
+    "records": "role-records",
+}
+"""The keys of the names of the roles, in the order of the forms."""
+
+
+def member_row(member: Json, included: Mapping[str, Json]) -> Json:
+    """Return what pages show of a member of a tenant or of a group."""
+    user = named(member["user"], included)
+    return {**member, "id": user["id"], "name": user["name"], "is_service": user["type"] == "SERVICE"}
+
+
+def named(reference: Json, included: Mapping[str, Json]) -> Json:
+    """Return the summary of the user in a reference; an id without a name for a deleted user."""
+    user_id = reference["$ref"]
+    return included.get(user_id, {"id": user_id, "name": user_id, "type": "USER"})
+
+
+def some_members(visit: Visit, tenant_id: str) -> Sequence[Json]:
+    """Return the members that a form offers: the oldest ones, and in most tenants all."""
+    page = visit.read(f"{tenant_path(tenant_id)}/members", pageSize=MAX_PAGE_SIZE)
+    return [member_row(item, page["included"]) for item in page["data"]]
+
+
+def find_member(visit: Visit, tenant_id: str, user_id: str) -> Json:
+    """Return a member of a tenant.
+
+    Raises:
+        NotFound: the user is no member.
+    """
+    number = 1
+    while True:
+        page = visit.read(f"{tenant_path(tenant_id)}/members", pageSize=MAX_PAGE_SIZE, pageNumber=number)
+        for item in page["data"]:
+            row = member_row(item, page["included"])
+            if row["id"] == user_id:
+                return row
+        if not page["meta"]["hasNextPage"]:
+            raise NotFound
+        number += 1
