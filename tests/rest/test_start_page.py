@@ -87,3 +87,12 @@ class TestLoginPages:
     def test_the_setup_ends_with_a_link_to_the_account(self, api: Api) -> None:
         api.container.get(Setup).issue(Origin())
         assert links(open_page(api, "/vault/setup")) == ["/vault/account/", "/vault/account/login"]
+
+
+@pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_pages", "console"]}})
+class TestHomePage:
+    """With a plugin that has the home page."""
+
+    def test_the_setup_ends_at_the_home_page(self, api: Api) -> None:
+        api.container.get(Setup).issue(Origin())
+        assert links(open_page(api, "/setup")) == ["/console/", "/account/login"]

@@ -10,6 +10,7 @@ from typing import Final
 from tests.support.browser_pages import Screen
 from tests.support.screens.account import ACCOUNT
 from tests.support.screens.brand import BRAND
+from tests.support.screens.console import CONSOLE, console_stage
 from tests.support.screens.core import CORE, SET_UP
 from tests.support.screens.providers import PROVIDERS, provider_stage
 from tests.support.screens.registration import REGISTRATION
@@ -50,5 +51,6 @@ AREAS: Final = {
     "wechat": Area(WECHAT, branded_stage),
     "providers": Area(PROVIDERS, provider_stage),
     "brand": Area(BRAND, branded_stage),
+    "console": Area(CONSOLE, console_stage),
     "set-up": Area(SET_UP, is_fresh=True),
 }

@@ -19,6 +19,7 @@ class LoginPagesOptions:
     login_links: tuple[str, ...] | None = option(
         None,
         help="The login links of other plugins on the login page in their order; absent: all of them.",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:

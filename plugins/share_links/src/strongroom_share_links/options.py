@@ -27,14 +27,21 @@ class ShareOptions:
     password: str = option("optional", help="Whether shares need a password: optional or required.")
     who: str = option("manage", help="Who makes shares: manage (of the file), tenant-admins or nobody.")
     secrets_readable: bool = option(
-        True, help="Whether makers can read the URL again; its secret is then stored encrypted."
+        True,
+        help="Whether makers can read the URL again; its secret is then stored encrypted.",
+        advanced=True,
     )
-    page: bool = option(True, help="Whether shares have a page for browsers at /s/{secret}.")
+    page: bool = option(
+        True, help="Whether shares have a page for browsers at /s/{secret}.", advanced=True
+    )
     anonymous_per_address: tuple[str, ...] = option(
-        ("600/hour",), help="Rates of requests with a secret, per address of a visitor."
+        ("600/hour",), help="Rates of requests with a secret, per address of a visitor.", advanced=True
     )
     retention_days: int = option(
-        90, minimum=1, help="Days after which openings, and shares that have ended, are deleted."
+        90,
+        minimum=1,
+        help="Days after which openings, and shares that have ended, are deleted.",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:

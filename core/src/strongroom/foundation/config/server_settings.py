@@ -254,7 +254,7 @@ class PluginsSettings:
     """The enabled plugins."""
 
     enabled: tuple[str, ...] = option(
-        ("storage_local", "login_sms"),
+        ("storage_local", "login_sms", "login_pages", "share_links", "console"),
         help="The entry points of the enabled plugins. The default contains only installed plugins.",
     )
     folder: Path | None = option(

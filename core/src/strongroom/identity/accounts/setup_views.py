@@ -32,13 +32,13 @@ _PAGE: Final = {"responses": {"200": {"description": "A page", "content": {"text
 @blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
 def show_setup_page() -> Any:
     """Get the setup page. The token is in the URL fragment, which browsers do not send."""
-    pages = get_service(AccountPages)
+    pages, start = get_service(AccountPages), get_service(StartPages)
     return _PAGES.render(
         "setup.html",
         is_open=get_service(Setup).is_open(),
-        account_path=pages.account,
+        next_path=pages.account and (start.home or pages.account),
         login_path=pages.login,
-        start_path=f"{get_service(StartPages).base_path}/",
+        start_path=f"{start.base_path}/",
     )
 
 
@@ -57,7 +57,7 @@ def create_first_administrator(body: dict[str, Any]) -> User:
     """Create the first administrator, with the token of the link that the operator has issued.
 
     The link is valid for one use within an hour, and only while there is no administrator. A browser on
-    a server with login pages is logged in afterwards.
+    a server with login pages is logged in afterwards, and opens the home page.
     """
     token = body.pop("token")
     user = get_service(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())
