@@ -1,0 +1,49 @@
+// Pages of the console that scripts read, to adopt parts of them. XMLHttpRequest parses without running
+// anything and needs no exception to Trusted Types, as DOMParser and innerHTML would.
+
+export async function fetchPage(url) {
+  const request = await requested("GET", url);
+  // A session that has ended leads elsewhere.
+  const isHere = new URL(request.responseURL).pathname === new URL(url, location.href).pathname;
+  if (!isHere) throw new Error(`redirected: ${url}`);
+  return request.response;
+}
+
+// Sends a form, and returns the page that follows.
+export async function send(form) {
+  return (await requested("POST", form.action, new URLSearchParams(new FormData(form)))).response;
+}
+
+function requested(method, url, body = null) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, url);
+    request.responseType = "document";
+    const fail = () => reject(new Error(`${request.status} ${url}`));
+    request.addEventListener("load", () => (request.status === 200 && request.response ? resolve(request) : fail()));
+    request.addEventListener("error", fail);
+    request.send(body);
+  });
+}
+
+// Returns the children of an element of another document as nodes of this one, without scripts.
+export function adopted(element) {
+  for (const script of element.querySelectorAll("script")) script.remove();
+  showTimes(element);
+  return [...element.childNodes].map((node) => document.adoptNode(node));
+}
+
+// Shows times in the zone of the browser, in the server's form: its width does not change.
+export function showTimes(root) {
+  for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.valueOf())) continue;
+    const parts = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
+    const day = parts.map((part) => String(part).padStart(2, "0")).join("-");
+    const hasClock = /\d:\d/.test(time.textContent);
+    const clock = [moment.getHours(), moment.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+    time.textContent = hasClock ? `${day} ${clock}` : day;
+    time.title = moment.toLocaleString(document.documentElement.lang, {dateStyle: "full", timeStyle: "long"});
+    time.dataset.local = "";
+  }
+}

@@ -1,0 +1,109 @@
+// The rows of a list: further pages are added as the user scrolls, and a change refreshes them in place.
+
+import {adopted, fetchPage} from "./documents.js";
+import {text} from "./texts.js";
+
+const AHEAD = "1000px"; // How far below the window further rows are fetched.
+const KEPT = "4000px"; // How far from the window rows are laid out.
+const MOST_REFRESHED = 10; // Pages.
+
+const list = document.getElementById("list");
+let fetching = null;
+
+export const table = () => document.getElementById("nodes");
+export const rows = () => [...(table()?.querySelectorAll("tr[data-id]") ?? [])];
+
+const nearEnd = new IntersectionObserver((entries) => {
+  if (entries.some((entry) => entry.isIntersecting)) showMore();
+}, {rootMargin: AHEAD});
+
+// Hides the rows of pages that are far away, because the layout of a hundred thousand rows takes long. Their
+// checkboxes stay in the form.
+const nearWindow = new IntersectionObserver((entries) => {
+  for (const {target, isIntersecting} of entries) isIntersecting ? unfold(target) : fold(target);
+}, {rootMargin: KEPT});
+
+export function prepareList() {
+  const links = list.querySelector(".pages");
+  const next = links?.querySelector("a[rel=next]");
+  for (const body of table()?.tBodies ?? []) nearWindow.observe(body);
+  if (!next) return;
+  const button = Object.assign(document.createElement("button"), {type: "button", className: "plain", textContent: text("more")});
+  button.addEventListener("click", () => showMore(true));
+  next.hidden = true;
+  next.after(button);
+  nearEnd.observe(links);
+}
+
+// Adds the rows of the next page; with a key pressed, the focus goes to the first of them.
+export function showMore(takesFocus = false) {
+  fetching ??= addPage(takesFocus).catch(() => {}).finally(() => { fetching = null; });
+  return fetching;
+}
+
+async function addPage(takesFocus) {
+  const links = list.querySelector(".pages");
+  const next = links?.querySelector("a[rel=next]");
+  if (!next) return;
+  const page = await fetchPage(next.href);
+  const known = new Set(rows().map((row) => row.dataset.id));
+  const body = document.createElement("tbody");
+  body.append(...adopted(page.querySelector("#nodes tbody")));
+  // A change of the list meanwhile shifts its pages.
+  for (const row of body.querySelectorAll("tr")) if (known.has(row.dataset.id)) row.remove();
+  addPictures(page);
+  table().append(body);
+  const fresh = page.querySelector(".pages");
+  fresh.querySelector("a[rel=prev]")?.remove();
+  links.replaceChildren(...adopted(fresh));
+  nearEnd.unobserve(links);
+  prepareList();
+  list.dispatchEvent(new CustomEvent("strongroom:rows"));
+  if (takesFocus) body.querySelector("a")?.focus();
+}
+
+// The pictures of types of files that no row before had.
+function addPictures(page) {
+  const own = list.querySelector("svg:has(symbol)");
+  for (const symbol of page.querySelectorAll("#list symbol")) {
+    if (own && !document.getElementById(symbol.id)) own.append(document.adoptNode(symbol));
+  }
+}
+
+// Shows the list as it is now; what is chosen stays so, and the focus stays at its row.
+export async function refresh(first = null) {
+  await fetching;
+  const pages = Math.min(MOST_REFRESHED, table()?.tBodies.length ?? 1);
+  const fresh = first ?? (await fetchPage(location.href));
+  const chosen = new Set(rows().filter((row) => row.querySelector("input").checked).map((row) => row.dataset.id));
+  const focused = document.activeElement?.closest("tr[data-id]")?.dataset.id;
+  nearWindow.disconnect();
+  nearEnd.disconnect();
+  list.replaceChildren(...adopted(fresh.getElementById("list")));
+  prepareList();
+  for (let shown = 1; shown < pages; shown += 1) await showMore();
+  for (const row of rows()) row.querySelector("input").checked = chosen.has(row.dataset.id);
+  if (focused) rowOf(focused)?.querySelector("a").focus();
+  list.dispatchEvent(new CustomEvent("strongroom:rows"));
+}
+
+export function rowOf(id) {
+  return rows().find((row) => row.dataset.id === id);
+}
+
+function fold(body) {
+  if (body.classList.contains("folded") || body.contains(document.activeElement)) return;
+  const cell = document.createElement("td");
+  cell.colSpan = 9;
+  cell.style.height = `${body.offsetHeight}px`;
+  const spacer = document.createElement("tr");
+  spacer.className = "spacer";
+  spacer.append(cell);
+  body.classList.add("folded");
+  body.append(spacer);
+}
+
+export function unfold(body) {
+  body.classList.remove("folded");
+  body.querySelector(".spacer")?.remove();
+}
