@@ -5,10 +5,17 @@ from pathlib import Path
 from tests.support.page_texts import PageTexts
 
 import strongroom_console
+from strongroom_console.my_files.access import ROLES
 from strongroom_console.my_files.details import ACTIONS, SCANS
+from strongroom_console.my_files.links import AUDIENCES, KINDS, STATES
 from strongroom_console.my_files.nodes import PERMISSIONS
+from strongroom_console.my_files.shares import OPENINGS
 
-COMPUTED: set[str] = {*ACTIONS.values(), *PERMISSIONS.values(), *SCANS.values()}
+COMPUTED: set[str] = {
+    key
+    for names in (ACTIONS, AUDIENCES, KINDS, OPENINGS, PERMISSIONS, ROLES, SCANS, STATES)
+    for key in names.values()
+}
 """The keys that the code computes."""
 
 TEXTS = PageTexts(Path(strongroom_console.__file__).parent, COMPUTED)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.api import Api, Person
+from tests.support.console_space import ConsoleSpace
 from tests.support.page_browser import PageBrowser
 
 
@@ -30,3 +31,10 @@ def person(api: Api) -> Person:
 @pytest.fixture
 def browser(person: Person, log_in: Callable[[Person], PageBrowser]) -> PageBrowser:
     return log_in(person)
+
+
+@pytest.fixture
+def space(api: Api) -> Iterator[ConsoleSpace]:
+    space = ConsoleSpace.made(api)
+    yield space
+    assert space.browser.page.status_code < 500

@@ -1,15 +1,13 @@
 """The pages of one file or folder: details, previews, versions and activity."""
 
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 from PIL import Image
-from tests.support.api import Answer, Api, Json, Person
+from tests.support.api import Json
 from tests.support.config import FIXED_CAPTCHA, Table, merged
+from tests.support.console_space import ConsoleSpace as Space
 from tests.support.databases import on_sqlite
-from tests.support.page_browser import PageBrowser
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
@@ -17,57 +15,6 @@ CONFIG: Table = merged(
 HOSTILE = '<img src=x onerror=alert(1)>"\u202e.txt'
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
-
-
-@dataclass
-class Space:
-    """A tenant with an administrator and a member, and the browser of the administrator."""
-
-    api: Api
-    tenant: str
-    admin: Person
-    member: Person
-    browser: PageBrowser
-
-    @property
-    def root(self) -> str:
-        return f"/console{self.tenant.removeprefix('/api/v1')}"
-
-    def page(self, node: Json, tab: str = "") -> str:
-        return f"{self.root}/nodes/{node['id']}" + (f"/{tab}" if tab else "")
-
-    def upload(self, name: str, content: bytes) -> Json:
-        return self.api.upload(self.tenant, self.admin, name, content)
-
-    def grant(self, node: Json, permission: str) -> None:
-        body = {"ownerId": self.member.id, "permission": permission}
-        path = f"{self.tenant}/files/{node['id']}/owners"
-        assert self.api.post(path, body, by=self.admin).status_code == 201
-
-    def replace(self, node: Json, content: bytes) -> None:
-        headers = {"Content-Disposition": 'attachment; filename="new"'}
-        path = f"{self.tenant}/files/{node['id']}/content"
-        answer = self.api.request("PUT", path, by=self.admin, headers=headers, data=content)
-        assert answer.status_code == 200, answer.text
-
-    def send(self, action: str, **fields: str) -> Answer:
-        """Send a form of the page."""
-        return self.browser.open(action, {**self.browser.forms[action], **fields})
-
-    def log_in(self, person: Person) -> None:
-        """Log another person in."""
-        self.browser = PageBrowser(self.api)
-        self.browser.log_in(person.email)
-
-
-@pytest.fixture
-def space(api: Api) -> Iterator[Space]:
-    admin, member = api.person(name="Alice"), api.person(name="<b>Bob")
-    space = Space(api, api.tenant(admin), admin, member, PageBrowser(api))
-    api.join(space.tenant, admin, member)
-    space.browser.log_in(admin.email)
-    yield space
-    assert space.browser.page.status_code < 500
 
 
 def picture(kind: str) -> bytes:

@@ -4,10 +4,13 @@ from typing import Final
 
 from flask import Blueprint
 
+from strongroom_console.my_files.access import access
 from strongroom_console.my_files.creation import creation
 from strongroom_console.my_files.details import details
 from strongroom_console.my_files.listing import listing
 from strongroom_console.my_files.previews import previews
+from strongroom_console.my_files.shares import shares
+from strongroom_console.my_files.sharing import sharing
 from strongroom_console.my_files.uploads import uploads
 from strongroom_console.my_files.versions import versions
 
@@ -18,4 +21,7 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     details,
     previews,
     versions,
+    access,
+    sharing,
+    shares,
 )

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.file_pages import icon_of, size_text
 from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.listing import crumbs
-from strongroom_console.tenant.frame import tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.visit import Visit
 
 LEVELS: Final[Mapping[str, str]] = {
@@ -25,13 +24,13 @@ _PAGES_OF_MEMBERS: Final = 5
 
 def node_path(tenant_id: str, node_id: str) -> str:
     """Return the path of a file or folder in the REST API."""
-    return f"{tenant_path(tenant_id)}/files/{quote(node_id, safe='')}"
+    return tenant_path(tenant_id, "files", node_id)
 
 
-def page_path(tenant_id: str, node_id: str, tab: str = "") -> str:
+def node_page_path(tenant_id: str, node_id: str, tab: str = "") -> str:
     """Return the path of the page of a file or folder, below that of the console."""
-    path = f"/tenants/{tenant_id}/nodes/{quote(node_id, safe='')}"
-    return f"{path}/{tab}" if tab else path
+    path = page_path(tenant_id, "nodes", node_id)
+    return f"{path}{tab}" if tab else path.rstrip("/")
 
 
 def read_node(visit: Visit, tenant_id: str, node_id: str) -> Mapping[str, Any]:
@@ -57,7 +56,7 @@ def node_page(visit: Visit, template: str, node: Mapping[str, Any], tab: str = "
         tab: the path of the tab that the page belongs to.
     """
     tenant_id = node["tenantId"]
-    root = f"{visit.root}{page_path(tenant_id, node['id'])}"
+    root = f"{visit.root}{node_page_path(tenant_id, node['id'])}"
     tabs = {f"{root}/{path}" if path else root: key for path, key in _tabs(visit, node).items()}
     return tenant_page(
         visit,
@@ -94,6 +93,9 @@ def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:
     tabs = {"": "tab-details"}
     if node["type"] == "file":
         tabs["versions"] = "tab-versions"
+    if node["permission"] == "manage":
+        tabs["share"] = "tab-share"
+    tabs["access"] = "tab-access"
     if visit.host.administers(visit.session.user_id, node["tenantId"]):
         tabs["activity"] = "tab-activity"
     return tabs

@@ -11,7 +11,7 @@ from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE, page_links, page_number
-from strongroom_console.my_files.nodes import node_page, node_path, page_path, read_node
+from strongroom_console.my_files.nodes import node_page, node_page_path, node_path, read_node
 from strongroom_console.visit import Visit, current_visit
 
 versions: Final = Blueprint("versions", __name__)
@@ -50,7 +50,7 @@ def restore_version(tenant_id: str, node_id: str, number: int) -> Any:
     """Give a file an earlier content again; the current content becomes a version."""
     visit = current_visit()
     response = visit.rest("POST", f"{node_path(tenant_id, node_id)}/versions/{number}/restore")
-    return visit.follow(response, page_path(tenant_id, node_id, "versions"), "version-restored")
+    return visit.follow(response, node_page_path(tenant_id, node_id, "versions"), "version-restored")
 
 
 @versions.get(_ONE)
@@ -70,7 +70,7 @@ def change_version(tenant_id: str, node_id: str, number: int) -> Any:
     response = visit.rest("PATCH", f"{node_path(tenant_id, node_id)}/versions/{number}", body)
     if response.status == HTTPStatus.BAD_REQUEST:
         return _form(visit, tenant_id, node_id, number, refusal=response)
-    return visit.follow(response, page_path(tenant_id, node_id, "versions"), "version-changed")
+    return visit.follow(response, node_page_path(tenant_id, node_id, "versions"), "version-changed")
 
 
 @versions.post(f"{_ONE}/delete")
@@ -79,7 +79,7 @@ def delete_version(tenant_id: str, node_id: str, number: int) -> Any:
     visit = current_visit()
     path = f"{node_path(tenant_id, node_id)}/versions/{number}{override_query()}"
     response = visit.rest("DELETE", path)
-    page = page_path(tenant_id, node_id, "versions")
+    page = node_page_path(tenant_id, node_id, "versions")
     is_done = response.error is None
     return visit.follow(response, page if is_done else f"{page}/{number}", "version-deleted")
 

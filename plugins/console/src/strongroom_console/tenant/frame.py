@@ -10,6 +10,7 @@ from strongroom_console.visit import Visit
 
 SECTIONS: Final[Mapping[str, str]] = {
     "files/": "files",
+    "shares/": "links",
     "members/": "members",
     "groups/": "groups",
     "usage/": "usage",
@@ -25,6 +26,7 @@ ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {
 """The sections that only administrators of the tenant see."""
 
 ROUTES_OF_PLUGINS: Final[Mapping[str, str]] = {
+    "shares/": "/api/v1/tenants/any/shares",
     "share-policy/": "/api/v1/tenants/any/share-policy",
     "webhooks/": "/api/v1/webhook-endpoints",
 }

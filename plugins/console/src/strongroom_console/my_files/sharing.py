@@ -1,0 +1,119 @@
+"""Sharing with people and groups of the tenant: permissions on a file or folder, with an end."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+from flask import Blueprint, request
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.lists import MAX_PAGE_SIZE
+from strongroom_console.my_files.ends import requested_end
+from strongroom_console.my_files.links import create_link, links_of_node, picture_of
+from strongroom_console.my_files.nodes import (
+    member_names,
+    node_page,
+    node_page_path,
+    node_path,
+    read_node,
+)
+from strongroom_console.tenant.frame import page_path, tenant_path
+from strongroom_console.visit import Visit, current_visit
+
+sharing: Final = Blueprint("sharing", __name__)
+
+_SHARE: Final = "/tenants/<tenant_id>/nodes/<node_id>/share"
+
+
+@sharing.get(_SHARE)
+def show_sharing(tenant_id: str, node_id: str) -> Any:
+    """Show with whom a file or folder is shared, and the forms that change it."""
+    return sharing_page(current_visit(), tenant_id, node_id)
+
+
+@sharing.post(f"{_SHARE}/grants")
+def grant(tenant_id: str, node_id: str) -> Any:
+    """Grant a permission to a person or a group, or replace the one that it has."""
+    visit = current_visit()
+    kind, _, identifier = request.form.get("who", "").partition(":")
+    body = {
+        "permission": request.form.get("permission", ""),
+        "expiresAt": requested_end(),
+        "groupId" if kind == "group" else "ownerId": identifier,
+    }
+    path = "group-grants" if kind == "group" else "owners"
+    response = visit.rest("POST", f"{node_path(tenant_id, node_id)}/{path}", body)
+    return visit.follow(response, node_page_path(tenant_id, node_id, "share"), "granted")
+
+
+@sharing.post(f"{_SHARE}/revocations")
+def revoke(tenant_id: str, node_id: str) -> Any:
+    """Revoke the permission of a person or a group on a file or folder itself."""
+    visit = current_visit()
+    kind, _, identifier = request.form.get("who", "").partition(":")
+    path = "group-grants" if kind == "group" else "owners"
+    grant_path = f"{node_path(tenant_id, node_id)}/{path}/{quote(identifier, safe='')}"
+    response = visit.rest("DELETE", grant_path)
+    return visit.follow(response, _page_after_revocation(visit, tenant_id, node_id), "revoked")
+
+
+@sharing.post(f"{_SHARE}/links")
+def share_by_link(tenant_id: str, node_id: str) -> Any:
+    """Create a link, and show its URL, which may not be readable again."""
+    visit = current_visit()
+    response = create_link(visit, tenant_id, node_id)
+    page = node_page_path(tenant_id, node_id, "share")
+    if response.error is None:
+        node, url = read_node(visit, tenant_id, node_id), response.json["url"]
+        share = {**response.json, "picture": picture_of(url)}
+        return node_page(visit, "my_files/share_created.html", node, "share", share=share)
+    if response.status == HTTPStatus.BAD_REQUEST:
+        return sharing_page(visit, tenant_id, node_id, response)
+    return visit.follow(response, page)
+
+
+def _page_after_revocation(visit: Visit, tenant_id: str, node_id: str) -> str:
+    """Return the page of sharing; the list of files for users who have revoked their own permission."""
+    response = visit.rest("GET", node_path(tenant_id, node_id))
+    is_managed = response.error is None and response.json["permission"] == "manage"
+    return node_page_path(tenant_id, node_id, "share") if is_managed else page_path(tenant_id, "files")
+
+
+def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestResponse | None = None) -> Any:
+    """Return the response with the page of sharing.
+
+    Args:
+        refusal: the response that refused the form of a new link, whose input stays.
+    """
+    node = read_node(visit, tenant_id, node_id)
+    names = member_names(visit, tenant_id)
+    groups = visit.read(f"{tenant_path(tenant_id)}/groups", pageSize=MAX_PAGE_SIZE)["data"]
+    return node_page(
+        visit,
+        "my_files/node_share.html",
+        node,
+        "share",
+        refusal=refusal,
+        grants=_grants(visit, node),
+        members=names,
+        groups=groups,
+        **links_of_node(visit, node, is_refused=refusal is not None),
+    )
+
+
+def _grants(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the grants on a node itself: those of people, then those of groups."""
+    path = node_path(node["tenantId"], node["id"])
+    people = visit.read(f"{path}/owners", pageSize=MAX_PAGE_SIZE)
+    groups = visit.read(f"{path}/group-grants", pageSize=MAX_PAGE_SIZE)
+    return [
+        {
+            **item,
+            "who": f"user:{item['ownerId']}",
+            "name": people["included"].get(item["owner"]["$ref"], {}).get("name", ""),
+        }
+        for item in people["data"]
+    ] + [
+        {**item, "who": f"group:{item['groupId']}", "name": item["groupName"]} for item in groups["data"]
+    ]
