@@ -5,8 +5,9 @@ from pathlib import Path
 from tests.support.page_texts import PageTexts
 
 import strongroom_console
+from strongroom_console.file_actions import ACTIONS
 from strongroom_console.my_files.access import ROLES
-from strongroom_console.my_files.details import ACTIONS, SCANS
+from strongroom_console.my_files.details import SCANS
 from strongroom_console.my_files.links import AUDIENCES, KINDS, STATES
 from strongroom_console.my_files.nodes import PERMISSIONS
 from strongroom_console.my_files.shares import OPENINGS

@@ -48,18 +48,26 @@ def _sent_secret() -> str | None:
 
 
 def _show_refusal(refused: Refused) -> Any:
-    response, visit = refused.response, current_visit()
-    # The login may be the reason, such as that of a tenant which demands a second factor.
-    is_page = request.method in _SAFE_METHODS
-    login = visit.login_after(response, visit.here.removeprefix(visit.root)) if is_page else None
-    return login or visit.page("fault.html", status=response.status, text_of_fault=problem_of(response))
+    response = refused.response
+    return _login_after(response.error, response.status) or current_visit().page(
+        "fault.html", status=response.status, text_of_fault=problem_of(response)
+    )
+
+
+def _login_after(error: str | None, status: int) -> Any:
+    """Return the redirect to what the login lacks for a page, such as that of a tenant with demands."""
+    visit = current_visit()
+    page = visit.here.removeprefix(visit.root)
+    return visit.login_after(error, status, page) if request.method in _SAFE_METHODS else None
 
 
 def _show_error(error: ApiError) -> Any:
     if "visit" not in g or not _is_page():
         # The server's own answer, such as that to a script, or to a form of another site.
         raise error
-    return current_visit().page("fault.html", status=error.status, text_of_fault=str(error))
+    return _login_after(error.code, error.status) or current_visit().page(
+        "fault.html", status=error.status, text_of_fault=str(error)
+    )
 
 
 def _show_fault(fault: HTTPException) -> Any:

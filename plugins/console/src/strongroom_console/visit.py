@@ -145,22 +145,24 @@ class Visit:
         """
         if response.error is None:
             return self.redirect(path, notice, **names)
-        if (login := self.login_after(response, path, "confirmed")) is not None:
+        if (login := self.login_after(response.error, response.status, path, "confirmed")) is not None:
             return login
         return self.refuse(path, problem_of(response))
 
-    def login_after(self, response: RestResponse, path: str, notice: str | None = None) -> Any:
-        """Return the redirect to the proof or the login that a request requires; ``None`` otherwise.
+    def login_after(self, error: str | None, status: int, path: str, notice: str | None = None) -> Any:
+        """Return the redirect to the proof or the login that an error demands; ``None`` otherwise.
 
         Args:
+            error: the code of the error.
+            status: its HTTP status.
             path: the page, below the path of the console, that the browser returns to.
             notice: the key of the text that the page shows after a fresh proof.
         """
-        step_up = self.host.step_up_path(f"{self.root}{path}") if response.error in _STALE else None
+        step_up = self.host.step_up_path(f"{self.root}{path}") if error in _STALE else None
         if step_up is not None:
             self.host.browser.store({"notice": notice} if notice else {})
             return redirect(step_up, HTTPStatus.SEE_OTHER)
-        if response.status == HTTPStatus.UNAUTHORIZED:
+        if status == HTTPStatus.UNAUTHORIZED:
             return redirect(self.host.login_path(f"{self.root}{path}") or "/", HTTPStatus.SEE_OTHER)
         return None
 

@@ -38,3 +38,15 @@ def space(api: Api) -> Iterator[ConsoleSpace]:
     space = ConsoleSpace.made(api)
     yield space
     assert space.browser.page.status_code < 500
+
+
+@pytest.fixture
+def tenant(api: Api, person: Person) -> str:
+    """The path of a tenant that the person administers."""
+    return api.tenant(person)
+
+
+@pytest.fixture
+def root(tenant: str) -> str:
+    """The path of the pages of the tenant."""
+    return f"/console{tenant.removeprefix('/api/v1')}"

@@ -20,17 +20,6 @@ pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
 @pytest.fixture
-def tenant(api: Api, person: Person) -> str:
-    return api.tenant(person)
-
-
-@pytest.fixture
-def root(tenant: str) -> str:
-    """The path of the pages of the tenant."""
-    return f"/console{tenant.removeprefix('/api/v1')}"
-
-
-@pytest.fixture
 def bob(api: Api, person: Person, tenant: str) -> Person:
     bob = api.person(name=HOSTILE)
     api.join(tenant, person, bob)

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from flask import Blueprint
 
+from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.my_files.nodes import member_names, node_page, read_node
 from strongroom_console.my_files.previews import TEXT_BYTES, preview_of, text_of
@@ -20,19 +21,6 @@ SCANS: Final = {
     "rejected": "scan-rejected",
 }
 """The keys of the states of scans; content that no scanner has seen has no text."""
-
-ACTIONS: Final = {
-    "folder.created": "did-create-folder",
-    "file.created": "did-create",
-    "file.replaced": "did-replace",
-    "file.renamed": "did-rename",
-    "file.moved": "did-move",
-    "file.deleted": "did-delete",
-    "file.restored": "did-restore",
-    "file.purged": "did-purge",
-    "file.downloaded": "did-download",
-}
-"""The keys of the actions on files."""
 
 
 @details.get("/tenants/<tenant_id>/nodes/<node_id>")

@@ -4,10 +4,24 @@ from typing import Final
 
 from flask import Blueprint
 
+from strongroom_console.tenant.activity import activity
 from strongroom_console.tenant.groups import groups
+from strongroom_console.tenant.invitations import invitations
 from strongroom_console.tenant.member_changes import member_changes
 from strongroom_console.tenant.members import members
+from strongroom_console.tenant.retention import retention
 from strongroom_console.tenant.settings import settings
+from strongroom_console.tenant.share_policy import share_policy
 from strongroom_console.tenant.usage import usage
 
-AREAS: Final[tuple[Blueprint, ...]] = (members, member_changes, groups, usage, settings)
+AREAS: Final[tuple[Blueprint, ...]] = (
+    members,
+    member_changes,
+    groups,
+    invitations,
+    usage,
+    settings,
+    retention,
+    share_policy,
+    activity,
+)

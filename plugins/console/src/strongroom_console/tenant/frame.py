@@ -17,10 +17,13 @@ SECTIONS: Final[Mapping[str, str]] = {
 }
 """The keys of the names of the sections, by their paths below that of the tenant."""
 
-RECORDS_SECTIONS: Final[Mapping[str, str]] = {}
+RECORDS_SECTIONS: Final[Mapping[str, str]] = {"retention/": "retention"}
 """The sections that administrators of the tenant and the role ``records`` see."""
 
 ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {
+    "invitations/": "invitations",
+    "share-policy/": "share-policy",
+    "activity/": "activity",
     "settings/": "settings",
 }
 """The sections that only administrators of the tenant see."""
@@ -31,8 +34,6 @@ ROUTES_OF_PLUGINS: Final[Mapping[str, str]] = {
     "webhooks/": "/api/v1/webhook-endpoints",
 }
 """The routes of the REST API without which a section is missing, because its plugin is not enabled."""
-
-_RESTRICTED: Final = frozenset((*RECORDS_SECTIONS, *ADMINISTRATOR_SECTIONS))
 
 
 def tenant_path(tenant_id: str, *names: str) -> str:
@@ -53,13 +54,10 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
 
     Raises:
         Refused: the user is no member of the tenant.
-        NotFound: the user does not see the section, or its plugin is not enabled.
     """
     tenant = visit.read(tenant_path(tenant_id))
     role = visit.host.tenants.role(tenant_id)
     sections = sections_of(visit, role)
-    if section in _RESTRICTED and section not in sections:
-        raise NotFound
     here = f"{visit.root}/tenants/{tenant_id}"
     return visit.page(
         template,
@@ -71,6 +69,16 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
         section=f"{here}/{section}",
         **values,
     )
+
+
+def require_section(visit: Visit, tenant_id: str, section: str) -> None:
+    """Require that the user sees a section, before its page reads what only some users may.
+
+    Raises:
+        NotFound: the role of the user does not see it, or its plugin is not enabled.
+    """
+    if section not in sections_of(visit, visit.host.tenants.role(tenant_id)):
+        raise NotFound
 
 
 def sections_of(visit: Visit, role: str | None) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import some_members
 from strongroom_console.visit import current_visit, is_form_error
 
@@ -39,6 +39,7 @@ AGES: Final[Mapping[int, str]] = {
 def show_settings(tenant_id: str) -> Any:
     """Show the forms of the settings."""
     visit = current_visit()
+    require_section(visit, tenant_id, _SECTION)
     mine = visit.session.user_id
     others = [row for row in some_members(visit, tenant_id) if row["id"] != mine]
     return tenant_page(
@@ -112,8 +113,10 @@ def _deletion_path(tenant_id: str) -> str:
 
 
 def _question(tenant_id: str, refusal: RestResponse | None = None, *, is_misnamed: bool = False) -> Any:
+    visit = current_visit()
+    require_section(visit, tenant_id, _SECTION)
     return tenant_page(
-        current_visit(),
+        visit,
         "tenant/deletion.html",
         tenant_id,
         _SECTION,
