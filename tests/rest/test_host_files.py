@@ -103,6 +103,12 @@ OPERATIONS: dict[str, tuple[Host, Rest]] = {
             "PUT", f"{target.file}/content", by=by, data=b"y", headers={"Content-Type": "text/plain"}
         ),
     ),
+    "bundle": (
+        lambda host, tenant, target: host.files.make_bundle(tenant, [target.node]),
+        lambda api, target, by: api.post(
+            f"{target.path}/multi-files-download", {"fileIds": [target.node]}, by=by
+        ),
+    ),
     "rename": (
         lambda host, tenant, target: host.files.rename(tenant, target.node, "other"),
         lambda api, target, by: api.patch(target.file, {"name": "another"}, by=by),
@@ -273,6 +279,13 @@ class TestTrashAndVersions:
             assert elsewhere.parent_id == folder["id"]
         with host.acting_as(scene.bob.id):
             assert host.files.trashed(tenant).total == 0
+
+    def test_plugins_see_that_there_is_a_trash(self, host: HostAPI) -> None:
+        assert host.files.has_trash
+
+    @pytest.mark.config({"files": {"trash": {"enabled": False}}})
+    def test_plugins_see_that_deletions_are_final(self, host: HostAPI) -> None:
+        assert not host.files.has_trash
 
     def test_copies_belong_to_the_caller(self, scene: Scene, host: HostAPI) -> None:
         tenant, node = tenant_of(scene.path), scene.file("a.txt")

@@ -326,6 +326,21 @@ class FilesAPI(ABC):
         """
 
     @abstractmethod
+    def make_bundle(
+        self, tenant_id: str, file_ids: Sequence[str], *, name: str | None = None
+    ) -> str:
+        """Return the id of a bundle, for :meth:`send_bundle_again`, without a response. Since API 1.2.
+
+        For pages whose form selects files: the response redirects to the bundle, and the browser can
+        resume its download, which it cannot after the form itself.
+
+        Args:
+            tenant_id: the tenant.
+            file_ids: the files and folders.
+            name: the file name of the archive.
+        """
+
+    @abstractmethod
     def send_bundle(
         self,
         tenant_id: str,
@@ -536,6 +551,11 @@ class FilesAPI(ABC):
         on_conflict: OnConflict = "fail",
     ) -> FileInfo:
         """Copy a file or a whole folder into a folder or to the top level; the caller owns the copy."""
+
+    @property
+    @abstractmethod
+    def has_trash(self) -> bool:
+        """Whether deleted files go to the trash; otherwise their deletion is final. Since API 1.2."""
 
     @abstractmethod
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:

@@ -137,7 +137,7 @@ class FileWriter:
         self._trash = trash
         self._versions = versions
         self._guard = guard
-        self._keeps_deleted = keeps_deleted
+        self.keeps_deleted = keeps_deleted
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
 
@@ -464,7 +464,7 @@ class FileWriter:
             FileHeld: a hold covers the node, or a node in its subtree.
             FileRetained: deletions are final, and content in the subtree is retained.
         """
-        if not self._keeps_deleted or node.scan in QUARANTINED:
+        if not self.keeps_deleted or node.scan in QUARANTINED:
             return self.remove(connection, caller, node)
         self._guard.require_detachable(connection, node)
         self._trash.add(connection, caller.user_id, node)

@@ -8,6 +8,7 @@ from strongroom.content.files.service import FileService
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes import operations
+from strongroom.content.nodes.services import NodeServices
 from strongroom.plugin_api import files as api
 
 
@@ -70,6 +71,10 @@ class FileChanges(AsCaller, api.FilesAPI):
         request = Copy(parent_id, name, conflict_rule(on_conflict))
         caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
         return file_info(self._get(CopyingService).copy(caller, tenant_id, file_id, request))
+
+    @property
+    def has_trash(self) -> bool:
+        return self._user.services().group(NodeServices).file_writer.keeps_deleted
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._get(FileService)
