@@ -326,9 +326,7 @@ class FilesAPI(ABC):
         """
 
     @abstractmethod
-    def make_bundle(
-        self, tenant_id: str, file_ids: Sequence[str], *, name: str | None = None
-    ) -> str:
+    def make_bundle(self, tenant_id: str, file_ids: Sequence[str], *, name: str | None = None) -> str:
         """Return the id of a bundle, for :meth:`send_bundle_again`, without a response. Since API 1.2.
 
         For pages whose form selects files: the response redirects to the bundle, and the browser can

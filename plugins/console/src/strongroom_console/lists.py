@@ -44,11 +44,16 @@ def page_links(meta: Mapping[str, Any]) -> PageLinks:
         meta["totalCount"],
         number,
         meta["pageCount"],
-        _query(number - 1) if meta["hasPreviousPage"] else None,
-        _query(number + 1) if meta["hasNextPage"] else None,
+        changed_query(page=number - 1) if meta["hasPreviousPage"] else None,
+        changed_query(page=number + 1) if meta["hasNextPage"] else None,
     )
 
 
-def _query(number: int) -> str:
+def changed_query(**changes: Any) -> str:
+    """Return the query of the request with other values; ``None`` removes one.
+
+    It has no ``page`` unless that is a change, because other rows begin with the first page.
+    """
     others = {name: value for name, value in request.args.items() if name not in ("page", "lang")}
-    return f"?{urlencode({**others, 'page': number})}"
+    changed = {name: value for name, value in {**others, **changes}.items() if value is not None}
+    return f"?{urlencode(changed)}"

@@ -4,7 +4,7 @@ The console does everything through the REST API, within the process and with th
 permissions, limits, fresh proofs, the audit log and the texts of errors are those of REST.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
@@ -128,6 +128,7 @@ class Visit:
             is_administrator=self.is_administrator,
             notice=notice.get("notice"),
             notice_names=notice.get("names", {}),
+            undo=notice.get("undo", []),
             problem=problem,
             **values,
         )
@@ -171,11 +172,18 @@ class Visit:
         self.host.browser.store({"problem": problem[:_LONGEST_PROBLEM]})
         return redirect(f"{self.root}{path}", HTTPStatus.SEE_OTHER)
 
-    def redirect(self, path: str, notice: str | None = None, **names: str) -> Any:
-        """Redirect to a page of the console, which shows a notice once."""
+    def redirect(
+        self, path: str, notice: str | None = None, *, undo: Sequence[str] = (), **names: str
+    ) -> Any:
+        """Redirect to a page of the console, which shows a notice once.
+
+        Args:
+            undo: the ids of what was deleted, which the page offers to restore; too many are left out.
+        """
         if notice is not None:
             short = {name: text[:_LONGEST_NAME] for name, text in names.items()}
-            self.host.browser.store({"notice": notice, "names": short})
+            restorable = list(undo) if len(undo) <= _MOST_UNDONE else []
+            self.host.browser.store({"notice": notice, "names": short, "undo": restorable})
         return redirect(f"{self.root}{path}", HTTPStatus.SEE_OTHER)
 
     def _taken_notice(self) -> Mapping[str, Any]:
@@ -188,6 +196,7 @@ class Visit:
 # The sealed cookie has room for 4,000 bytes, most of them for the session.
 _LONGEST_PROBLEM: Final = 300
 _LONGEST_NAME: Final = 80
+_MOST_UNDONE: Final = 20
 
 
 def is_form_error(response: RestResponse) -> bool:
@@ -198,7 +207,11 @@ def is_form_error(response: RestResponse) -> bool:
 
 def problem_of(response: RestResponse) -> str:
     """Return the text of an error in the language of the page: that of its first detail, if any."""
-    error = response.json["error"]
+    return text_of_error(response.json["error"])
+
+
+def text_of_error(error: Mapping[str, Any]) -> str:
+    """Return the text of an error of the REST API: that of its first detail, if any."""
     details = error.get("details") or [error]
     return str(details[0]["message"])
 

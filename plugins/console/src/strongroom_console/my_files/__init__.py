@@ -5,8 +5,11 @@ from typing import Final
 from flask import Blueprint
 
 from strongroom_console.my_files.access import access
+from strongroom_console.my_files.changes import changes
 from strongroom_console.my_files.creation import creation
+from strongroom_console.my_files.destination import destination
 from strongroom_console.my_files.details import details
+from strongroom_console.my_files.downloads import downloads
 from strongroom_console.my_files.listing import listing
 from strongroom_console.my_files.previews import previews
 from strongroom_console.my_files.shares import shares
@@ -17,6 +20,9 @@ from strongroom_console.my_files.versions import versions
 AREAS: Final[tuple[Blueprint, ...]] = (
     listing,
     creation,
+    changes,
+    destination,
+    downloads,
     uploads,
     details,
     previews,

@@ -6,7 +6,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.web import ApiError
 from strongroom_console.my_files.conflicts import requested_rule
-from strongroom_console.my_files.listing import files_path
+from strongroom_console.my_files.folders import files_path
 from strongroom_console.tenant.frame import tenant_path
 from strongroom_console.visit import current_visit
 
@@ -18,8 +18,9 @@ def create_folder(tenant_id: str) -> Any:
     """Create a folder in the folder of the list, and show it there."""
     visit = current_visit()
     folder_id, name = request.form.get("folder") or None, request.form.get("name", "").strip()
-    place = f"{tenant_path(tenant_id)}/files/{folder_id}" if folder_id else tenant_path(tenant_id)
-    response = visit.rest("POST", f"{place}/folders", {"name": name})
+    place = ("files", folder_id) if folder_id else ()
+    path = tenant_path(tenant_id, *place, "folders")
+    response = visit.rest("POST", path, {"name": name})
     return visit.follow(response, files_path(tenant_id, folder_id), "folder-created", name=name)
 
 
@@ -30,7 +31,7 @@ def upload_file(tenant_id: str) -> Any:
     folder_id = request.args.get("folder") or None
     here = files_path(tenant_id, folder_id)
     try:
-        file = visit.host.files.receive(tenant_id, folder_id, on_conflict=requested_rule())
+        file = visit.host.files.receive(tenant_id, folder_id, on_conflict=requested_rule(request.args))
     except ApiError as error:
         return visit.refuse(here, str(error))
     return visit.redirect(here, "file-uploaded", name=file.name)

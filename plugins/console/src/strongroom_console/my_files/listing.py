@@ -1,36 +1,44 @@
 """The list of a folder, and of the top level."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
-from flask import Blueprint, request
+from flask import Blueprint
 
-from strongroom_console.lists import MAX_PAGE_SIZE, page_links, page_number
-from strongroom_console.my_files.rows import row
-from strongroom_console.tenant.frame import tenant_page, tenant_path
+from strongroom_console.lists import MAX_PAGE_SIZE, changed_query, page_links, page_number
+from strongroom_console.my_files.filters import (
+    KINDS,
+    SORTS,
+    VIEWS,
+    remember_view,
+    requested_filters,
+    requested_view,
+    sort_links,
+)
+from strongroom_console.my_files.folders import crumbs, files_path
+from strongroom_console.my_files.nodes import read_node
+from strongroom_console.my_files.rows import rows_of
+from strongroom_console.tenant.frame import tenant_page
 from strongroom_console.visit import Visit, current_visit
 
 listing: Final = Blueprint("listing", __name__)
 
-SORTS: Final = ("name", "-name", "updatedAt", "-updatedAt", "size", "-size", "type", "-type")
+MOST_FOUND: Final = 1000
+"""The most nodes that a search of the REST API finds."""
 
 
 @listing.get("/tenants/<tenant_id>/files/")
 @listing.get("/tenants/<tenant_id>/files/<folder_id>/")
 def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
-    """Show a page of a folder, or of the user's top level."""
-    visit = current_visit()
-    inner = f"/{folder_id}/files" if folder_id else ""
-    sort = request.args.get("sort")
+    """Show a page of a folder, of the user's top level, or of what a search finds."""
+    visit, filters, number = current_visit(), requested_filters(), page_number()
     page = visit.read(
-        f"{tenant_path(tenant_id)}/owners/me/files{inner}",
+        filters.path(tenant_id, folder_id),
         pageSize=MAX_PAGE_SIZE,
-        pageNumber=page_number(),
-        sort=sort if sort in SORTS else None,
+        pageNumber=number,
+        **filters.query(folder_id),
     )
     folder = read_folder(visit, tenant_id, folder_id)
-    return tenant_page(
+    response = tenant_page(
         visit,
         "my_files/folder.html",
         tenant_id,
@@ -38,10 +46,18 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         folder=folder,
         can_create=folder is None or folder["permission"] in ("write", "manage"),
         crumbs=crumbs(visit, folder) if folder else [],
-        rows=[row(item, page["included"]) for item in page["data"]],
+        **rows_of(page, visit.session.user_id),
         links=page_links(page["meta"]),
-        sort=sort or "name",
+        is_cut=filters.is_search and page["meta"]["totalCount"] >= MOST_FOUND,
+        filters=filters,
+        view=requested_view(),
+        sort_links=sort_links(filters.sort),
+        views={name: (key, changed_query(view=name)) for name, key in VIEWS.items()},
+        kinds=KINDS,
+        sorts=SORTS,
+        query=changed_query(page=number if number > 1 else None),
     )
+    return remember_view(response, visit.root)
 
 
 @listing.get("/tenants/<tenant_id>/at/<path:names>")
@@ -52,23 +68,8 @@ def follow_path(tenant_id: str, names: str) -> Any:
     return visit.redirect(files_path(tenant_id, folder.id))
 
 
-def files_path(tenant_id: str, folder_id: str | None) -> str:
-    """Return the path of the list of a folder, or of the top level, below that of the console."""
-    return f"/tenants/{tenant_id}/files/{folder_id}/" if folder_id else f"/tenants/{tenant_id}/files/"
-
-
-def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
-    """Return the folders above a node, which was read with ``include=path``."""
-    root = f"{visit.root}/tenants/{node['tenantId']}/at"
-    names = node["path"]
-    return [
-        {"name": name, "url": f"{root}/{'/'.join(quote(part, safe='') for part in names[: depth + 1])}"}
-        for depth, name in enumerate(names[:-1])
-    ]
-
-
 def read_folder(visit: Visit, tenant_id: str, folder_id: str | None) -> Any:
     """Return the folder with the path to it; ``None`` for the top level."""
     if folder_id is None:
         return None
-    return visit.read(f"{tenant_path(tenant_id)}/files/{folder_id}", include="path")
+    return read_node(visit, tenant_id, folder_id)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.file_pages import icon_of, size_text
 from strongroom_console.lists import MAX_PAGE_SIZE
-from strongroom_console.my_files.listing import crumbs
+from strongroom_console.my_files.folders import crumbs
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.visit import Visit
 

@@ -44,7 +44,7 @@ def create_upload(tenant_id: str) -> Any:
     response, _ = visit.host.uploads.create(
         tenant_id,
         request.args.get("folder") or None,
-        on_conflict=requested_rule(),
+        on_conflict=requested_rule(request.args),
         location=lambda upload_id: f"{here}/{upload_id}",
         creates_folders=True,
     )

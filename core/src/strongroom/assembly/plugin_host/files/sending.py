@@ -41,9 +41,7 @@ class FileResponses(AsCaller, api.FilesAPI):
         )
         return send_node(caller, node, location)
 
-    def make_bundle(
-        self, tenant_id: str, file_ids: Sequence[str], *, name: str | None = None
-    ) -> str:
+    def make_bundle(self, tenant_id: str, file_ids: Sequence[str], *, name: str | None = None) -> str:
         caller = self._caller(operations.DOWNLOAD_BUNDLE, tenant_id, *file_ids)
         bundle = self._get(BundleService).make(caller, tenant_id, file_ids, name)
         bundle.manifest.close()

@@ -1,0 +1,23 @@
+"""The pages of folders: their paths, and the links to the folders above."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from strongroom_console.visit import Visit
+
+
+def files_path(tenant_id: str, folder_id: str | None) -> str:
+    """Return the path of the list of a folder, or of the top level, below that of the console."""
+    inner = f"{quote(folder_id, safe='')}/" if folder_id else ""
+    return f"/tenants/{tenant_id}/files/{inner}"
+
+
+def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
+    """Return the folders above a node, which was read with ``include=path``."""
+    root = f"{visit.root}/tenants/{node['tenantId']}/at"
+    names = node["path"]
+    return [
+        {"name": name, "url": f"{root}/{'/'.join(quote(part, safe='') for part in names[: depth + 1])}"}
+        for depth, name in enumerate(names[:-1])
+    ]

@@ -1,0 +1,117 @@
+"""What the pages do with the selected files and folders of a list: move, copy, delete and restore."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from flask import request
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.my_files.folders import files_path
+from strongroom_console.tenant.frame import tenant_page, tenant_path
+from strongroom_console.visit import Visit, text_of_error
+
+MOST_NODES: Final = 1000
+"""The most that one request changes, as in the REST API."""
+
+_LONGEST_QUERY: Final = 1000
+_NAMED: Final = 20
+"""The most failed items whose names are read."""
+
+
+def selected_nodes() -> Sequence[str]:
+    """Return the ids that the form selects, each once."""
+    return list(dict.fromkeys(request.form.getlist("node")))[:MOST_NODES]
+
+
+def selected_folder() -> str | None:
+    """Return the id of the folder of the list; ``None`` for the top level."""
+    return request.form.get("folder") or None
+
+
+def list_path(tenant_id: str) -> str:
+    """Return the path of the list that the form belongs to, with its filters."""
+    query = request.form.get("query", "")[:_LONGEST_QUERY].lstrip("?")
+    return files_path(tenant_id, selected_folder()) + (f"?{query}" if query else "")
+
+
+def change_nodes(visit: Visit, tenant_id: str, operation: str, **values: Any) -> RestResponse:
+    """Change the selected nodes; each fails or succeeds alone.
+
+    Args:
+        operation: a change of ``POST .../files-batches``.
+        values: the other members of each item.
+    """
+    items = [{"operation": operation, "fileId": node, **values} for node in selected_nodes()]
+    return visit.rest("POST", tenant_path(tenant_id, "files-batches"), {"atomic": False, "items": items})
+
+
+def show_outcome(
+    visit: Visit,
+    tenant_id: str,
+    response: RestResponse,
+    path: str,
+    notice: str,
+    *,
+    can_undo: bool = False,
+) -> Any:
+    """Return the response after a change of nodes: the list with a notice, or a page of what failed.
+
+    Args:
+        path: the path of the list.
+        notice: the key of the text after a success, with the number of items as ``{count}``.
+        can_undo: whether the notice offers to restore the nodes.
+    """
+    if not selected_nodes():
+        return visit.redirect(path, "nothing-selected")
+    if response.error is not None:
+        return visit.follow(response, path)
+    results = response.json["results"]
+    failed = [result for result in results if result["error"] is not None]
+    if not failed:
+        undo = [result["fileId"] for result in results] if can_undo else []
+        return visit.redirect(path, notice, undo=undo, count=str(len(results)))
+    if len(results) == 1:
+        return visit.refuse(path, text_of_error(failed[0]["error"]))
+    return _show_failures(visit, tenant_id, failed, path, done=len(results) - len(failed))
+
+
+def selection_page(visit: Visit, template: str, tenant_id: str, **values: Any) -> Any:
+    """Return the response with a page that asks for more, and whose form repeats the selection."""
+    return tenant_page(
+        visit,
+        template,
+        tenant_id,
+        "files/",
+        nodes=selected_nodes(),
+        origin=selected_folder() or "",
+        query=request.form.get("query", ""),
+        back=f"{visit.root}{list_path(tenant_id)}",
+        **values,
+    )
+
+
+def _show_failures(
+    visit: Visit, tenant_id: str, failed: Sequence[Mapping[str, Any]], path: str, *, done: int
+) -> Any:
+    named = [
+        {"name": _name(visit, tenant_id, result["fileId"]), "problem": text_of_error(result["error"])}
+        for result in failed[:_NAMED]
+    ]
+    return tenant_page(
+        visit,
+        "my_files/failures.html",
+        tenant_id,
+        f"{path.split('/')[3]}/",
+        status=HTTPStatus.BAD_REQUEST,
+        failures=named,
+        further=len(failed) - len(named),
+        done=done,
+        back=f"{visit.root}{path}",
+    )
+
+
+def _name(visit: Visit, tenant_id: str, node: str) -> str | None:
+    """Return the name of a node; ``None`` if the user does not see it."""
+    response = visit.rest("GET", tenant_path(tenant_id, "files", node))
+    return None if response.error else str(response.json["name"])
