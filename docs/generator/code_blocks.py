@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from generator.seams import SEAMS
-from strongroom.cli.plugins.kinds import KINDS
 from strongroom.cli.plugins.new import write_plugin
+from strongroom.foundation.plugins.kinds import KINDS
 
 _ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^(<!-- (file|kit): (\S+) -->\n```\w+\n).*?^```$", re.MULTILINE | re.DOTALL)

@@ -18,6 +18,7 @@ from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
+from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.storage import (
     LocalPaths,
     ObjectLock,
@@ -65,6 +66,7 @@ HOST: tuple[type[Any], ...] = (
     TenantsAPI,
     UsersAPI,
     LeasesAPI,
+    ServerAPI,
     Counter,
     Histogram,
     Gauge,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from strongroom.cli.plugins import kinds
+from strongroom.foundation.plugins import kinds
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import Extension

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from generator.seams import SEAMS, Seam
 
-from strongroom.cli.plugins.kinds import KINDS
 from strongroom.cli.plugins.new import write_plugin
 from strongroom.foundation.plugins import hookspecs
+from strongroom.foundation.plugins.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"

@@ -15,7 +15,7 @@ from _pytest.mark import ParameterSet
 from tests.support.environment import Environment
 from tests.support.pages import blocks_of, follow
 
-from strongroom.cli.plugins.kinds import KINDS
+from strongroom.foundation.plugins.kinds import KINDS
 from strongroom.testing.server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"

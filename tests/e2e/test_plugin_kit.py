@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.cli.plugins.kinds import KINDS, Kind
+from strongroom.foundation.plugins.kinds import KINDS, Kind
 from strongroom.testing.server import free_port
 from tests.support.client import Client
 from tests.support.commands import run_command

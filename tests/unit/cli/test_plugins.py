@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
-from strongroom.cli.plugins.kinds import KINDS
+from strongroom.foundation.plugins.kinds import KINDS
 from strongroom.foundation.plugins.manager import VARIABLE, PluginManager
 
 NO_PLACEHOLDER = re.compile(r'\$\{\{ matrix|"\$ref"')

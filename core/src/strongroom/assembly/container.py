@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
 
 from strongroom.assembly.features import FEATURES
-from strongroom.assembly.infrastructure import Infrastructure, PruneJob
+from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.plugin_host.hosts import PluginHosts, PluginLifeCycle, report_threads
 from strongroom.assembly.plugin_host.registrations import (
     PluginDeactivations,
@@ -20,18 +18,14 @@ from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.foundation.config import Configuration
-from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.runner import JobRunner
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import select
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.ops.production import refuse_unsafe
-from strongroom.plugin_api.jobs import Job, JobRun
+from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.web.feature import Feature
-
-PREFIX: Final = "core"
-"""What the names of the core's jobs begin with, as those of a plugin begin with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +59,13 @@ class Container(Services):
             record_in(self.base.metrics.registry, metrics)
         return metrics
 
-    @property
-    def job_leases(self) -> JobLeases:
-        """The rows of all jobs."""
-        return JobLeases(self.database, self.base.clock)
-
     def jobs(self) -> Mapping[str, Job]:
         """Return the recurring jobs of the core and of plugins by name.
 
         Raises:
             PluginError: a plugin cannot register its jobs.
         """
-        return registered_jobs(self.hosts, core_jobs(self))
+        return registered_jobs(self.hosts, self.core_jobs())
 
     def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
         """Return a runner of jobs in this process."""
@@ -111,20 +100,6 @@ class Container(Services):
         """Close connections and extensions, and report what plugins leave running."""
         self.base.resources.close()
         report_threads(self.hosts.plugins)
-
-
-def core_jobs(services: Services) -> dict[str, Job]:
-    """Return the recurring jobs of the core by their names, such as ``core.prune``."""
-    jobs = [Job("prune", timedelta(days=1), lambda run: _prune(services.prune_job(), run))]
-    for group in services.group:
-        jobs += group.register_jobs()
-    return {f"{PREFIX}.{job.name}": job for job in jobs}
-
-
-def _prune(steps: PruneJob, run: JobRun) -> None:
-    for _ in steps.run():
-        if run.should_stop:
-            return
 
 
 def build(

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from strongroom.assembly.events import EventServices, assemble_events
 from strongroom.assembly.features import FEATURES
@@ -15,6 +16,7 @@ from strongroom.content.storage.stores import Stores
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
+from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.selection import Selection
 from strongroom.identity.accounts.deactivation import Deactivations
@@ -22,6 +24,7 @@ from strongroom.identity.own_data.exports import OwnExports
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
 from strongroom.plugin_api.exports import UserExport
+from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.web.feature import Feature
 from strongroom.web.services import Groups, PruneStep
 
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+PREFIX: Final = "core"
+"""What the names of the core's jobs begin with, as those of a plugin begin with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,18 @@ class Services:
             steps |= group.register_prune_steps()
         return PruneJob(steps)
 
+    @property
+    def job_leases(self) -> JobLeases:
+        """The rows of all jobs."""
+        return JobLeases(self.database, self.base.clock)
+
+    def core_jobs(self) -> dict[str, Job]:
+        """Return the recurring jobs of the core by their names, such as ``core.prune``."""
+        jobs = [Job("prune", timedelta(days=1), lambda run: _prune(self.prune_job(), run))]
+        for group in self.group:
+            jobs += group.register_jobs()
+        return {f"{PREFIX}.{job.name}": job for job in jobs}
+
     def register_endings(self) -> None:
         """Register what ends with users and tenants, of the upper features first."""
         for group in reversed([*self.group]):
@@ -120,6 +138,12 @@ def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> 
         item.connect()
     services.register_endings()
     return services
+
+
+def _prune(steps: PruneJob, run: JobRun) -> None:
+    for _ in steps.run():
+        if run.should_stop:
+            return
 
 
 def _require_scans(base: Infrastructure, features: tuple[Feature, ...]) -> None:

@@ -7,7 +7,7 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
 from strongroom.foundation.config import Configuration, ConfigurationError
-from strongroom.foundation.config.describe import core_sections, show, template, template_sections
+from strongroom.foundation.config.describe import show, template, template_sections
 from strongroom.foundation.plugins.selection import offered_sections, select
 
 _PAGE: Final = "docs/reference/configuration.md"
@@ -72,8 +72,7 @@ def _require_present(configuration: Configuration) -> None:
 def show_command(context: CommandContext, *, origin: bool) -> None:
     """Show every key and its value; secrets are masked."""
     configuration = context.configuration
-    selection = select(configuration)
-    sections = [*core_sections(configuration.settings), *selection.sections()]
+    sections = select(configuration).all_sections(configuration.settings)
     for line in show(sections, configuration.raw, with_origin=origin):
         click.echo(line)
 

@@ -83,10 +83,10 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[C
 
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
     from strongroom.activity.notifications.services import composer_of
-    from strongroom.assembly.commands import assemble_doctor
+    from strongroom.assembly.doctor import assemble_doctor
     from strongroom.ops.observability.doctor import try_senders
 
-    yield from assemble_doctor(container).examine()
+    yield from assemble_doctor(container, container.jobs).examine()
     senders = {
         channel: [choice.create() for choice in choices]
         for channel, choices in container.selection.senders.items()

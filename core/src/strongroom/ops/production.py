@@ -15,7 +15,7 @@ from joserfc.jwk import OctKey, RSAKey
 from strongroom.content.storage.stores import fault_of
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, Settings
-from strongroom.foundation.config.describe import core_sections, secrets_in, spell
+from strongroom.foundation.config.describe import secrets_in, spell
 from strongroom.foundation.config.limits import OFF
 from strongroom.foundation.config.sources import FILE_SUFFIX, KeyPath
 from strongroom.foundation.plugins.selection import Selection
@@ -208,7 +208,7 @@ def _data_dir(settings: Settings) -> Iterator[Fault]:
 
 def _secret_files(configuration: Configuration, selection: Selection) -> Iterator[Fault]:
     """Yield the files of secrets, except the secret key, that other users can read."""
-    sections = [*core_sections(configuration.settings), *selection.sections()]
+    sections = selection.all_sections(configuration.settings)
     # Each file is reported once, and that of the secret key by its own check.
     known = {_file_behind(configuration.raw.origin(_SECRET_KEY))}
     for path, _ in secrets_in(sections):

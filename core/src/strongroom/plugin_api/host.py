@@ -20,6 +20,7 @@ from strongroom.plugin_api.login import Credential, LoginMethod, LoginOptions, V
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.scanning import ContentScanner
+from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.tenants import TenantsAPI
 from strongroom.plugin_api.uploads import UploadsAPI
@@ -112,6 +113,11 @@ class HostAPI(ABC):
     @abstractmethod
     def users(self) -> UsersAPI:
         """The users that the caller may read."""
+
+    @property
+    @abstractmethod
+    def server(self) -> ServerAPI:
+        """The state of the server, for pages of its administrators (API 1.2)."""
 
     @abstractmethod
     def administers(self, user_id: str, tenant_id: str | None) -> bool:

@@ -24,7 +24,7 @@ from tests.support.wecom import (
     answer_of,
 )
 
-from strongroom.assembly.commands import assemble_doctor
+from strongroom.assembly.doctor import assemble_doctor
 from strongroom_simulators.wecom.codes import PRIVATE
 from strongroom_simulators.wecom.interfaces import (
     GET_TOKEN,
@@ -302,5 +302,9 @@ class TestDoctor:
 
 def finding(api: Api) -> tuple[str, str]:
     """Return what the doctor says about the login method."""
-    (result,) = [item for item in assemble_doctor(api.container).examine() if item.part == "login.wecom"]
+    (result,) = [
+        item
+        for item in assemble_doctor(api.container, api.container.jobs).examine()
+        if item.part == "login.wecom"
+    ]
     return result.state.value, result.message

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,16 @@ from click.testing import CliRunner
 from strongroom.cli.main import root
 from strongroom.foundation.config import load
 from strongroom.foundation.config.describe import (
+    SecretMask,
+    Section,
     core_sections,
     show,
     template,
     template_sections,
 )
+from strongroom.foundation.config.sources import RawConfiguration
 from strongroom.foundation.plugins.selection import offered_sections, select
+from strongroom.plugin_api import option
 
 MAX_KEYS = 116
 
@@ -99,3 +103,34 @@ def test_show_names_the_source_of_a_value_and_hides_secrets(tmp_path: Path) -> N
     assert "server.workers = 3  # environment STRONGROOM__SERVER__WORKERS" in lines
     assert 'server.host = "127.0.0.1"  # default' in lines
     assert not any("hush" in line for line in lines)
+
+
+@dataclass(frozen=True)
+class Provider:
+    client_id: str = option(help="The id.")
+    client_secret: str = option(secret=True, help="The secret.")
+
+
+@dataclass(frozen=True)
+class Providers:
+    providers: dict[str, Provider] = option(default_factory=dict, help="The providers.")
+    headers: dict[str, str] = option(default_factory=dict, secret=True, help="The headers.")
+    url: str = option("", secret=True, help="The URL.")
+
+
+OPTIONS = Providers(
+    {"acme": Provider("me", "hush-1")}, {"Authorization": "hush-2"}, "redis://u:hush-3@example.com"
+)
+
+
+def test_show_hides_secrets_within_tables() -> None:
+    section = Section(("login", "acme"), Providers, OPTIONS)
+    lines = list(show([section], RawConfiguration(), with_origin=False))
+    assert lines[0] == 'login.acme.providers = {acme = {client_id = "me", client_secret = "..."}}'
+    assert "hush" not in "".join(lines)
+
+
+def test_secrets_are_masked_in_other_texts() -> None:
+    mask = SecretMask([Section(("login", "acme"), Providers, OPTIONS)])
+    assert mask.hide("hush-1, hush-2 and hush-3") == "..., ... and ..."
+    assert mask.hide("cannot reach redis://u:hush-3@example.com") == "cannot reach ..."

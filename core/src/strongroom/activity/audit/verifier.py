@@ -5,7 +5,7 @@ verifier accepts a chain that does not begin with record 1 only with such a link
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
@@ -104,7 +104,11 @@ def record_of(row: Any) -> dict[str, Any]:
     return dict(zip(RECORD_NAMES, row, strict=True))
 
 
-_RECORDS: Final = Statement(select(*RECORD_COLUMNS).order_by(audit_events.c.sequence), record_of)
+_IN_ORDER: Final = select(*RECORD_COLUMNS).order_by(audit_events.c.sequence)
+_RECORDS: Final = Statement(_IN_ORDER, record_of)
+_RECORDS_AFTER: Final = Statement(
+    _IN_ORDER.where(audit_events.c.sequence > bindparam("after")), record_of
+)
 _ENDS: Final = Statement(
     select(*(select(end(audit_events.c.sequence)).scalar_subquery() for end in (func.min, func.max)))
 )
@@ -140,16 +144,32 @@ class AuditVerifier:
 
     def count(self) -> int:
         """Return the number of records, which is known without counting them."""
-        with self._database.read() as connection:
-            ((first, last),) = _ENDS.all(connection)
+        first, last = self._ends()
         return last - first + 1 if last else 0
 
+    def newest(self) -> int:
+        """Return the number of the newest record; 0 without one."""
+        return self._ends()[1] or 0
+
+    def _ends(self) -> tuple[int, int]:
+        with self._database.read() as connection:
+            (ends,) = _ENDS.all(connection)
+        return ends[0], ends[1]
+
     def verify(
-        self, expected: Link | None = None, progress: Callable[[int], None] = lambda _count: None
+        self,
+        expected: Link | None = None,
+        progress: Callable[[int], None] = lambda _count: None,
+        *,
+        after: Link | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> Verified:
         """Recompute every hash from the record and the hash before it.
 
         Args:
+            after: a link up to which the chain is known to be valid; ignored if it was removed by
+                retention.
+            should_stop: called after each record; whether to verify no more of them.
             expected: a link that was read earlier and stored elsewhere. Only this comparison detects
                 that the newest records were removed, or that the whole chain was recomputed.
             progress: called with 1 after each record.
@@ -158,15 +178,26 @@ class AuditVerifier:
             ChainBroken: a record was changed, removed or inserted, or the expected link is missing.
         """
         with self._database.snapshot() as connection:
-            last = beginning = beginning_of(connection)
+            first = beginning_of(connection)
+            last = beginning = after if after and after.sequence > first.sequence else first
             _compare(last, expected)
-            # Streamed, so that memory use does not depend on the length of the chain.
-            for record in _RECORDS.stream(connection, batch=_ROWS_IN_MEMORY):
+            for record in _records(connection, None if beginning is first else beginning):
                 last = follow(last, record)
                 _compare(last, expected)
                 progress(1)
+                if should_stop():
+                    break
         _require_reached(beginning, last, expected)
         return Verified(last.sequence - beginning.sequence, last)
+
+
+def _records(connection: Connection, after: Link | None) -> Iterator[dict[str, Any]]:
+    """Yield the records in their order, without those that are known to be valid."""
+    # Streamed, so that memory use does not depend on the length of the chain. Without a link, records
+    # before the beginning are among them, because they are a fault.
+    if after is None:
+        return _RECORDS.stream(connection, batch=_ROWS_IN_MEMORY)
+    return _RECORDS_AFTER.stream(connection, {"after": after.sequence}, batch=_ROWS_IN_MEMORY)
 
 
 def beginning_of(connection: Connection) -> Link:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from sqlalchemy import Column, Index, String, Table, bindparam, insert, update
+from sqlalchemy import Column, Index, Row, String, Table, bindparam, insert, select, update
 
 from strongroom.activity.notifications.composition import Composer
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
@@ -48,6 +49,12 @@ RETRIES: Final = Backoff.exponential(500, maximum=1000, jitter=0.5)
 """When the next attempt to send a message is made."""
 
 _ADD: Final = Statement(insert(sent_messages))
+_NEWEST: Final = Statement(
+    select(sent_messages)
+    .order_by(sent_messages.c.created_at.desc(), sent_messages.c.id)
+    .limit(bindparam("count"))
+    .offset(bindparam("skipped"))
+)
 _CONCLUDE: Final = Statement(
     update(sent_messages)
     .where(sent_messages.c.id == bindparam("message_id"))
@@ -126,6 +133,12 @@ class MessageService:
     def can_send_to(self, kind: str, template: str) -> bool:
         """Return whether any sender can send a template to any recipient of a kind."""
         return any(sender.can_send(template) for sender in self.senders.get(CHANNELS[kind], ()))
+
+    def newest(self, paging: Paging) -> Sequence[Row[Any]]:
+        """Return a page of the records of messages, the newest first."""
+        parameters = {"count": paging.size, "skipped": paging.offset}
+        with self._database.read() as connection:
+            return _NEWEST.all(connection, parameters)
 
     def prune(self, days: int) -> int:
         """Delete the records of messages older than ``days``; return the count. 0 keeps all."""

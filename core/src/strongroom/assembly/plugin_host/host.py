@@ -14,7 +14,7 @@ from strongroom.assembly.plugin_host.files import HostFiles
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.logins import HostLogins
-from strongroom.assembly.plugin_host.page_parts import RegisteredPages
+from strongroom.assembly.plugin_host.server import HostServer
 from strongroom.assembly.plugin_host.state import (
     HostDatabase,
     HostLeases,
@@ -88,6 +88,7 @@ from strongroom.web.http.response import serializer
 from strongroom.web.http.routing import Blueprint
 
 if TYPE_CHECKING:
+    from strongroom.assembly.plugin_host.hosts import PluginHosts
     from strongroom.assembly.services import Services
 
 _PROOF_ERRORS: Final = (errors.InvalidCredentials, errors.TooManyRequests, errors.Unavailable)
@@ -101,7 +102,7 @@ class PluginHost(HostAPI):
         services: returns the services of the process. Called when the plugin uses one of them and not
             before, because hooks also run without services, in ``config check --offline``, and a
             command opens them only if it needs them.
-        pages: what all plugins have registered for pages.
+        hosts: the hosts of all plugins, and what these have registered for pages.
     """
 
     tokens_schema = IssuedTokensSchema
@@ -136,7 +137,7 @@ class PluginHost(HostAPI):
         settings: Settings,
         clock: Clock,
         services: Callable[[], "Services"],
-        pages: RegisteredPages,
+        hosts: "PluginHosts",
     ) -> None:
         self._plugin = plugin
         self._options = options
@@ -144,7 +145,7 @@ class PluginHost(HostAPI):
         self._public_url = settings.public_root + self._base_path
         self._clock = clock
         self._services = services
-        self._registered = pages
+        self._registered = hosts
         self._user = ActingUser(plugin, services)
 
     @property
@@ -174,6 +175,10 @@ class PluginHost(HostAPI):
     @cached_property
     def users(self) -> HostUsers:
         return HostUsers(self._user)
+
+    @cached_property
+    def server(self) -> HostServer:
+        return HostServer(self._user, self._registered)
 
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
         return self._services().get(TenantService).administers(user_id, tenant_id)

@@ -35,16 +35,6 @@ class _Labelled(Protocol):
     def path(self) -> str: ...
 
 
-class RegisteredPages(Protocol):
-    """What plugins have registered for pages."""
-
-    @property
-    def page_parts(self) -> "PageParts": ...
-
-    @property
-    def offered_login_pages(self) -> LoginPages | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class PageParts:
     """The parts of pages of all plugins.

@@ -21,11 +21,11 @@ import click
 from pluggy import HookimplMarker
 
 from strongroom.cli.context import CommandContext
-from strongroom.cli.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
 from strongroom.foundation.database.plugin_tables import PluginTablesError
+from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.foundation.plugins.manager import Plugin, PluginManager
 from strongroom.plugin_api import API_VERSION, Extension
 

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn
-from strongroom.cli.plugins.kinds import extension_kind
 from strongroom.foundation.config import ConfigurationError, Problem, Settings, plugins_settings
 from strongroom.foundation.config.describe import Section, template
-from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
+from strongroom.foundation.config.plugin_discovery import (
+    PluginFiles,
+    installed_plugins,
+    installed_version,
+    plugin_files,
+)
 from strongroom.foundation.config.server_settings import PluginsSettings
+from strongroom.foundation.plugins.kinds import extension_kind, provided_by
 from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN, Selection, offered_sections, select
 from strongroom.plugin_api import API_VERSION, Extension
@@ -42,7 +47,7 @@ def list_command(context: CommandContext) -> None:
     for line in _enabled_lines(settings.enabled, files, _selection(context, problems)):
         click.echo(line)
     for name in sorted(installed_plugins().keys() - set(settings.enabled)):
-        click.echo(f"{name:<20} {_version(name):<10} installed")
+        click.echo(f"{name:<20} {installed_version(name):<10} installed")
 
 
 def _settings(context: CommandContext) -> tuple[PluginsSettings, Sequence[Problem]]:
@@ -114,23 +119,19 @@ def _line(manager: PluginManager, plugin: Plugin, hosts: "PluginHosts | None" = 
         if fault := registration_fault(hosts, plugin):
             return _broken_line(plugin.name, plugin.version, fault)
     origin = f" ({plugin.file})" if plugin.file else ""
-    return f"{plugin.name:<20} {plugin.version:<10} enabled   {_offers(manager, plugin)}{origin}"
+    provided = ", ".join(provided_by(manager, plugin))
+    return f"{plugin.name:<20} {plugin.version:<10} enabled   {provided}{origin}"
 
 
 def _line_alone(name: str, files: PluginFiles) -> str:
     try:
         return _line(*_load(name, files))
     except PluginError as error:
-        return _broken_line(name, "file" if name in files else _version(name), str(error))
+        return _broken_line(name, "file" if name in files else installed_version(name), str(error))
 
 
 def _broken_line(name: str, version: str, fault: str) -> str:
     return f"{name:<20} {version:<10} {_BROKEN} {fault}"
-
-
-def _version(name: str) -> str:
-    distributions = (entry_point.dist for entry_point in installed_plugins().get(name, ()))
-    return next((distribution.version for distribution in distributions if distribution), "?")
 
 
 @click.command("info")
@@ -164,14 +165,6 @@ def _load(name: str, files: PluginFiles) -> tuple[PluginManager, Plugin]:
     enabled = () if name in _BUILTIN_NAMES or chosen else (name,)
     manager = PluginManager(BUILTIN, enabled, chosen)
     return manager, next(plugin for plugin in manager.plugins if plugin.name == name)
-
-
-def _offers(manager: PluginManager, plugin: Plugin) -> str:
-    """Return the extensions of a plugin, or, if it has none, what its hooks register."""
-    extensions = manager.extensions_of(plugin)
-    if not extensions:
-        return ", ".join(hook.removeprefix("register_") for hook in manager.hooks_of(plugin))
-    return ", ".join(f"{extension_kind(extension).name} {extension.name}" for extension in extensions)
 
 
 def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:

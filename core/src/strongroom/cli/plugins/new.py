@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import click
 
-from strongroom.cli.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.cli.plugins.one_file import joined
 from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import API_VERSION

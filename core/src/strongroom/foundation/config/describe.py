@@ -2,7 +2,7 @@
 
 import json
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,16 @@ from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.config.sources import KeyPath, RawConfiguration
 
-_HIDDEN: Final = '"..."'
+MASK: Final = "..."
+"""The text in place of a secret."""
+
+_HIDDEN: Final = f'"{MASK}"'
+
+_SHORTEST_SECRET: Final = 4
+"""Shorter ones are words of messages, too."""
+
+DEFAULT: Final = "default"
+"""The origin of values that nothing sets."""
 
 NAME: Final = "NAME"
 """In the path of a table, a name of the operator's choice or one of several."""
@@ -59,15 +68,53 @@ def _plain_fields(options_type: type[Any]) -> "list[Field[Any]]":
     return [item for item in fields(options_type) if not _is_table(hints[item.name])]
 
 
-def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: bool) -> Iterator[str]:
-    """Yield one line per key: its value and, optionally, its origin. Secrets are masked."""
+@dataclass(frozen=True, slots=True)
+class ConfigurationValue:
+    """The value of one key, as administrators may see it.
+
+    Args:
+        text: in TOML syntax; secrets are masked.
+        origin: a line of the file, a variable of the environment, or ``default``.
+        is_changed: whether the value differs from the default; always true for a required key.
+    """
+
+    path: KeyPath
+    text: str
+    origin: str
+    is_changed: bool
+    help: str
+
+
+def values(sections: Sequence[Section], raw: RawConfiguration) -> Iterator[ConfigurationValue]:
+    """Yield the value of each key."""
     for section in sections:
         for item in _plain_fields(section.options_type):
-            path = (*section.path, item.name)
-            value = getattr(section.options, item.name)
-            shown = _HIDDEN if item.metadata["secret"] and value else spell(value)
-            origin = f"  # {raw.origins.get(path, 'default')}" if with_origin else ""
-            yield f"{'.'.join(path)} = {shown}{origin}"
+            path, value = (*section.path, item.name), getattr(section.options, item.name)
+            yield ConfigurationValue(
+                path,
+                _masked(item, value),
+                raw.origins.get(path, DEFAULT),
+                value_is_changed(item, value),
+                item.metadata["help"],
+            )
+
+
+def _masked(item: "Field[Any]", value: Any) -> str:
+    return _HIDDEN if item.metadata["secret"] and value else spell(value)
+
+
+def value_is_changed(item: "Field[Any]", value: Any) -> bool:
+    """Return whether the value of a key differs from the default; always true for a required key."""
+    if item.default_factory is not MISSING:
+        return bool(value != item.default_factory())
+    return bool(value != item.default)
+
+
+def show(sections: Sequence[Section], raw: RawConfiguration, *, with_origin: bool) -> Iterator[str]:
+    """Yield one line per key: its value and, optionally, its origin. Secrets are masked."""
+    for value in values(sections, raw):
+        origin = f"  # {value.origin}" if with_origin else ""
+        yield f"{'.'.join(value.path)} = {value.text}{origin}"
 
 
 def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
@@ -79,6 +126,48 @@ def secrets_in(sections: Sequence[Section]) -> Iterator[tuple[KeyPath, str]]:
                 continue
             if "://" not in value or urlsplit(value).password:
                 yield (*section.path, item.name), value
+
+
+def secret_texts(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield the texts of all secrets that are set, also those within tables, and passwords of URLs."""
+    for section in sections:
+        for item in _plain_fields(section.options_type):
+            value = getattr(section.options, item.name)
+            yield from _secrets_of(value, is_secret=item.metadata["secret"])
+
+
+def _secrets_of(value: Any, *, is_secret: bool) -> Iterator[str]:
+    if isinstance(value, str) and is_secret:
+        password = urlsplit(value).password if "://" in value else None
+        yield from filter(None, (value, password))
+    elif isinstance(value, Mapping):
+        yield from _secrets_within(value.values(), is_secret=is_secret)
+    elif isinstance(value, tuple | list):
+        yield from _secrets_within(value, is_secret=is_secret)
+    elif is_dataclass(value):
+        for item in fields(value):
+            is_hidden = is_secret or item.metadata.get("secret", False)
+            yield from _secrets_of(getattr(value, item.name), is_secret=is_hidden)
+
+
+def _secrets_within(parts: Iterable[Any], *, is_secret: bool) -> Iterator[str]:
+    for part in parts:
+        yield from _secrets_of(part, is_secret=is_secret)
+
+
+class SecretMask:
+    """Masks the secrets of a configuration in texts, such as the messages of drivers."""
+
+    def __init__(self, sections: Sequence[Section]) -> None:
+        texts = {text for text in secret_texts(sections) if len(text) >= _SHORTEST_SECRET}
+        # The longest one first: one secret may be a part of another.
+        self._texts = sorted(texts, key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        """Return the text with each secret masked."""
+        for secret in self._texts:
+            text = text.replace(secret, MASK)
+        return text
 
 
 def template(sections: Sequence[Section], *, with_advanced: bool = True) -> Iterator[str]:
@@ -143,20 +232,28 @@ def _choice(section: Section, *, is_alternative: bool) -> Iterator[str]:
 
 
 def spell(value: Any) -> str:
-    """Return a value in TOML syntax; ``None``, which TOML lacks, becomes an empty string."""
+    """Return a value in TOML syntax; ``None``, which TOML lacks, becomes an empty string.
+
+    Secrets within a table are masked.
+    """
     # Before int, because bool is a subclass of it.
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(spell, value))}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key} = {spell(item)}' for key, item in value.items())}}}"
+        return _table({key: spell(item) for key, item in value.items()})
     if value is None or isinstance(value, str | Path | Rate):
         return json.dumps("" if value is None else str(value), ensure_ascii=False)
     if is_dataclass(value):
-        return spell({item.name: getattr(value, item.name) for item in fields(value)})
+        parts = {item.name: _masked(item, getattr(value, item.name)) for item in fields(value)}
+        return _table(parts)
     # Numbers, and the dates and times of a free table.
     return str(value)
+
+
+def _table(spelled: Mapping[str, str]) -> str:
+    return f"{{{', '.join(f'{key} = {text}' for key, text in spelled.items())}}}"
 
 
 def _is_required(item: "Field[Any]") -> bool:

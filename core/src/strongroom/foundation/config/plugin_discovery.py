@@ -33,6 +33,12 @@ def _scan(_folders: tuple[tuple[str, int], ...]) -> InstalledPlugins:
     return by_name
 
 
+def installed_version(plugin: str) -> str:
+    """Return the version of the distribution of an installed plugin; ``?`` if it has none."""
+    distributions = (entry_point.dist for entry_point in installed_plugins().get(plugin, ()))
+    return next((distribution.version for distribution in distributions if distribution), "?")
+
+
 def _folders() -> Iterator[tuple[str, int]]:
     """Yield each folder of ``sys.path`` with its time of modification in nanoseconds."""
     for path in sys.path:

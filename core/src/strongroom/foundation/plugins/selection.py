@@ -17,9 +17,9 @@ from strongroom.builtin import (
     recovery_code,
     smtp,
 )
-from strongroom.foundation.config import Configuration
+from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.config.accounts import FACTOR_AUDIENCES
-from strongroom.foundation.config.describe import Section
+from strongroom.foundation.config.describe import Section, core_sections
 from strongroom.foundation.config.plugin_discovery import (
     installed_plugins,
     plugin_files,
@@ -90,6 +90,10 @@ class Selection:
     """Those of all enabled plugins, because the database says which are in use."""
     options: Mapping[str, Any]
     """The options of each plugin that has any, by the name of the plugin."""
+
+    def all_sections(self, settings: Settings) -> list[Section]:
+        """Return the configuration sections of the core and of the selected extensions."""
+        return [*core_sections(settings), *self.sections()]
 
     def sections(self) -> list[Section]:
         """Return the configuration sections of the selected extensions, with their values."""

@@ -1,10 +1,12 @@
 """Diagnoses the services and settings that the server depends on, with a remedy for each fault."""
 
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from limits.storage import Storage
@@ -109,6 +111,20 @@ def _try(sender: MessageSender[Any], channel: str, recipient: str, composer: Com
     return ok(part, f"accepted by the gateway{f' as {reference}' if reference else ''}")
 
 
+Check = Callable[[], Iterator[CheckResult]]
+"""Yields the findings of a part."""
+
+DATABASE_PART: Final = "database.url"
+_SCHEMA_PART: Final = "schema"
+_BASES: Final = (DATABASE_PART, _SCHEMA_PART)
+"""The parts without which the further checks cannot run."""
+
+
+def has_base_fault(results: Iterable[CheckResult]) -> bool:
+    """Return whether the database or its schema has a fault, so that dependent parts would fail, too."""
+    return any(result.part in _BASES and result.remedy for result in results)
+
+
 TOLERATED: Final = 5000
 """The tolerated difference of two clocks in milliseconds."""
 
@@ -120,7 +136,7 @@ class Doctor:
 
     Args:
         clock: the local clock, which is compared with other clocks.
-        checks: further checks, which need a current schema.
+        checks: further checks by the names of their parts; they need a current schema.
     """
 
     def __init__(
@@ -132,7 +148,7 @@ class Doctor:
         ownership: StorageOwnership,
         clock: Clock,
         keys: SecretKeys,
-        checks: Sequence[Callable[[], Iterator[CheckResult]]] = (),
+        checks: Mapping[str, Check] = MappingProxyType({}),
     ) -> None:
         self._settings = settings
         self._database = database
@@ -144,7 +160,33 @@ class Doctor:
         self._checks = checks
 
     def examine(self) -> Iterator[CheckResult]:
-        """Yield the findings of all parts."""
+        """Yield the findings of all parts, one after the other."""
+        is_served = True
+        for name, check in self.parts().items():
+            if is_served or name not in self.dependent:
+                results = []
+                for result in check():
+                    results.append(result)
+                    yield result
+                is_served = is_served and not has_base_fault(results)
+
+    @property
+    def dependent(self) -> Collection[str]:
+        """The names of the parts that need a database with a current schema."""
+        return self._checks.keys()
+
+    def parts(self) -> Mapping[str, Check]:
+        """Return the checks of all parts by their names, which may run concurrently."""
+        parts: dict[str, Check] = {DATABASE_PART: self._examine_databases, **self._checks}
+        parts["limits"] = lambda: iter([self._examine_limits()])
+        if self._settings.tracing.endpoint:
+            parts["tracing.endpoint"] = lambda: iter([examine_collector(self._settings.tracing)])
+        for name, storage in self._storages.items():
+            parts[f"storages.{name}"] = partial(self._examine_storages, name, storage)
+        parts["server"] = self._examine_server
+        return parts
+
+    def _examine_databases(self) -> Iterator[CheckResult]:
         database = self._examine_database()
         yield database
         if not database.remedy:
@@ -152,21 +194,19 @@ class Doctor:
             yield schema
             if not schema.remedy:
                 yield self._examine_secret()
-                for check in self._checks:
-                    yield from check()
             yield from self._examine_connections()
             yield self._examine_clock()
-        yield self._examine_limits()
-        if self._settings.tracing.endpoint:
-            yield examine_collector(self._settings.tracing)
-        for name, storage in self._storages.items():
-            yield self._examine_storage(name, storage)
+
+    def _examine_server(self) -> Iterator[CheckResult]:
         yield self._examine_proxies()
         yield examine_registration(self._settings)
         yield from self._examine_files()
 
+    def _examine_storages(self, name: str, storage: StorageBackend[Any]) -> Iterator[CheckResult]:
+        yield self._examine_storage(name, storage)
+
     def _examine_database(self) -> CheckResult:
-        part, kind = "database.url", self._database.engine.dialect.name
+        part, kind = DATABASE_PART, self._database.engine.dialect.name
         fault = database_fault(self._database)
         if fault == DISK_FULL:
             return failed(part, f"the disk of {kind} is full", "free space on it, or enlarge it")
@@ -179,12 +219,12 @@ class Doctor:
         return ok(part, f"{kind} is available")
 
     def _examine_schema(self) -> CheckResult:
-        schema = read_schema(self._database.engine)
+        part, schema = _SCHEMA_PART, read_schema(self._database.engine)
         if schema.is_current:
-            return ok("schema", f"is {schema}, the newest")
+            return ok(part, f"is {schema}, the newest")
         if schema.is_served:
-            return ok("schema", f"is {schema}, and compatible")
-        return failed("schema", f"is {schema}", schema.remedy.removeprefix("run: "))
+            return ok(part, f"is {schema}, and compatible")
+        return failed(part, f"is {schema}", schema.remedy.removeprefix("run: "))
 
     def _examine_secret(self) -> CheckResult:
         part = "secret"

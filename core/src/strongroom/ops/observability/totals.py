@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.activity.events.positions import Positions
@@ -56,6 +56,46 @@ COUNTED_SECONDS: Final = 300.0
 Samples = list[tuple[Family, list[Sample]]]
 
 
+@dataclass(frozen=True, slots=True)
+class ServerSize:
+    """The size of the installation.
+
+    Args:
+        users: the users that are not deleted.
+        tenants: the tenants that are not deleted.
+        stored_bytes: the bytes that count against quotas.
+    """
+
+    users: int
+    tenants: int
+    stored_bytes: int
+
+
+class SizeCounter:
+    """ServerSize, and remembers the result for a while, because counting reads an index completely.
+
+    Args:
+        seconds: how long the result is remembered.
+        now: a monotonic clock in seconds.
+    """
+
+    def __init__(
+        self, database: Database, seconds: float, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._now = now
+        self._counted: tuple[float, ServerSize] | None = None
+
+    def count(self) -> ServerSize:
+        """Return the size of the installation."""
+        now = self._now()
+        if self._counted is None or now - self._counted[0] >= self._seconds:
+            with self._database.read() as connection:
+                self._counted = now, ServerSize(count_users(connection), *totals(connection))
+        return self._counted[1]
+
+
 class Totals:
     """Reads the metrics of the installation. None are reported while the database is unavailable.
 
@@ -73,9 +113,7 @@ class Totals:
         self._database = database
         self._jobs = jobs
         self._positions = positions
-        self._now = now
-        self._counted: Samples = []
-        self._counted_at: float | None = None
+        self._counter = SizeCounter(database, COUNTED_SECONDS, now)
 
     def __call__(self) -> Iterator[tuple[Family, list[Sample]]]:
         """Yield the metrics."""
@@ -87,12 +125,12 @@ class Totals:
         yield from families
 
     def _counts(self) -> Samples:
-        now = self._now()
-        if self._counted_at is None or now - self._counted_at >= COUNTED_SECONDS:
-            with self._database.read() as connection:
-                self._counted = _count(connection)
-            self._counted_at = now
-        return self._counted
+        counts = self._counter.count()
+        return [
+            (USERS, [((), counts.users)]),
+            (TENANTS, [((), counts.tenants)]),
+            (STORED, [((), counts.stored_bytes)]),
+        ]
 
     def _states(self) -> Iterator[tuple[Family, list[Sample]]]:
         jobs = [*self._jobs.states().values()]
@@ -107,12 +145,3 @@ class Totals:
         dead = [letter.sink for letter in self._positions.dead_letters()]
         yield SINK_FAILING, [((sink,), failing.count(sink)) for sink in sinks]
         yield SINK_DEAD, [((sink,), dead.count(sink)) for sink in sinks]
-
-
-def _count(connection: Connection) -> Samples:
-    tenants, size = totals(connection)
-    return [
-        (USERS, [((), count_users(connection))]),
-        (TENANTS, [((), tenants)]),
-        (STORED, [((), size)]),
-    ]

@@ -6,6 +6,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final
 
+from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import known_text
@@ -131,12 +132,6 @@ def remember(visit: Visit, **members: Any) -> None:
 def recall(visit: Visit, name: str) -> Any:
     """Return a value that the account pages keep, or ``None``."""
     return (visit.flow.account or {}).get(name)
-
-
-def masked(contact: str) -> str:
-    """Return an e-mail address or a mobile number that its user recognises, and others do not."""
-    name, at, domain = contact.partition("@")
-    return f"{name[:1]}•••{at}{domain}" if at else f"{contact[:3]}•••{contact[-4:]}"
 
 
 def masked_name(user: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.contacts import TITLES
 from strongroom_login_pages.account.frame import (
@@ -10,7 +11,6 @@ from strongroom_login_pages.account.frame import (
     account_page,
     follow,
     kept_form,
-    masked,
     remember,
     show,
 )

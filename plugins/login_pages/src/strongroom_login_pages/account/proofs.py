@@ -7,8 +7,9 @@ which change is in the sealed cookie; so is the typed code while a second one go
 from collections.abc import Mapping
 from typing import Any, Final
 
+from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.account.frame import masked, recall, remember
+from strongroom_login_pages.account.frame import recall, remember
 from strongroom_login_pages.captchas import captcha_member
 from strongroom_login_pages.sign_in.code_login import digits_of
 from strongroom_login_pages.visit import Visit

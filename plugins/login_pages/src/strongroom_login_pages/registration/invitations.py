@@ -9,8 +9,9 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
+from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.account.frame import ME, masked, masked_name
+from strongroom_login_pages.account.frame import ME, masked_name
 from strongroom_login_pages.account.invitations import received_invitations
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
 from strongroom_login_pages.sign_in.ways import registers_invited

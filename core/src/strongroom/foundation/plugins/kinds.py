@@ -1,8 +1,9 @@
-"""The kinds of plugins that ``strongroom plugins new`` creates, and whose contracts ``check`` runs."""
+"""The kinds of plugins: ``strongroom plugins new`` creates them, and ``check`` runs their contracts."""
 
 from dataclasses import dataclass
 from typing import Any, Final
 
+from strongroom.foundation.plugins.manager import Plugin, PluginManager
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import SecondFactor
@@ -201,3 +202,11 @@ def extension_kind(extension: type[Extension[Any]]) -> Kind:
     """Return the kind of an extension."""
     # The most derived base decides, because a storage wrapper is also a storage.
     return next(kind for base in extension.__mro__ for kind in KINDS if kind.base is base)
+
+
+def provided_by(manager: PluginManager, plugin: Plugin) -> list[str]:
+    """Return the extensions of a plugin, or, if it has none, what its hooks register."""
+    extensions = manager.extensions_of(plugin)
+    if not extensions:
+        return [hook.removeprefix("register_") for hook in manager.hooks_of(plugin)]
+    return [f"{extension_kind(extension).name} {extension.name}" for extension in extensions]
