@@ -39,6 +39,8 @@ class BrowserSession:
         acr: how strongly the login is proven; a constant of :mod:`strongroom.plugin_api.login`.
         auth_time: the time of the last proof, in milliseconds since the Unix epoch.
         token: an access token of the login, for :meth:`HostAPI.rest`. No page may contain it.
+        actor_id: the administrator who impersonates the user; ``None``: the user is logged in.
+        ends_at: the end of an impersonation, in milliseconds since the Unix epoch; ``None`` without one.
     """
 
     user_id: str
@@ -48,6 +50,8 @@ class BrowserSession:
     acr: str
     auth_time: int
     token: str = field(repr=False)
+    actor_id: str | None = None
+    ends_at: int | None = None
 
 
 class BrowserAPI(ABC):
@@ -114,6 +118,26 @@ class BrowserAPI(ABC):
 
         Raises:
             ApiError: ``error.token-invalid``: also if the token is one of another login.
+        """
+
+    @abstractmethod
+    def begin_impersonation(self, access_token: str) -> None:
+        """Show pages as another user, with the token of ``POST /users/{id}/impersonation``.
+
+        The session of the administrator continues when the impersonation ends: by
+        :meth:`end_impersonation`, or by its time. Until then, only pages that call
+        :meth:`HostAPI.require_browser_session` with ``admits_impersonation`` open; each of them must
+        name the user that it shows. :attr:`csrf` changes.
+
+        Raises:
+            ApiError: ``error.token-invalid``: also if another user has begun the impersonation.
+        """
+
+    @abstractmethod
+    def end_impersonation(self) -> None:
+        """End the impersonation of the session, which returns to the administrator's own login.
+
+        Nothing without one. It needs no :meth:`HostAPI.browser_session`, which refuses the request.
         """
 
     @abstractmethod

@@ -344,12 +344,18 @@ class HostAPI(ABC):
         """
 
     @abstractmethod
-    def require_browser_session(self) -> BrowserSession:
+    def require_browser_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
         """Return the session of the browser, or lead the browser to the login and back (API 1.2).
+
+        Args:
+            admits_impersonation: whether the page also opens for an administrator who impersonates the
+                user, and says so; see :meth:`BrowserAPI.begin_impersonation`. Only requests with the
+                methods GET and HEAD are admitted.
 
         Raises:
             HTTPException: the redirect to the login page; its ``get_response()`` is the response.
-            ApiError: ``error.token-required``: a script sent the request, or there is no login page.
+            ApiError: ``error.token-required``: a script sent the request, or there is no login page;
+                ``error.impersonation-refused``.
         """
 
     @abstractmethod

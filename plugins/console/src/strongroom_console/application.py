@@ -1,5 +1,6 @@
 """The WSGI application: areas of pages, sessions, and the defence against forged requests."""
 
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -10,11 +11,13 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_console import my_files, server, tenant
 from strongroom_console.home import home
+from strongroom_console.impersonation import end_impersonation
 from strongroom_console.visit import Refused, Visit, current_visit, problem_of
 
 AREAS: Final[tuple[Blueprint, ...]] = (home, *my_files.AREAS, *tenant.AREAS, *server.AREAS)
 """The areas of the console, each with its pages."""
 
+_END: Final = "end_impersonation"
 _SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -26,13 +29,19 @@ def create_application(host: HostAPI) -> Flask:
 
     @application.before_request
     def begin() -> None:
-        g.visit = Visit(host, host.require_browser_session())
+        if request.endpoint == _END:
+            # The session is refused, because it only reads; the view checks the secret.
+            return
+        g.visit = Visit(host, host.require_browser_session(admits_impersonation=True))
         if request.method not in _SAFE_METHODS:
             host.browser.require_csrf(_sent_secret())
 
     application.register_error_handler(Refused, _show_refusal)
     application.register_error_handler(ApiError, _show_error)
     application.register_error_handler(HTTPException, _show_fault)
+    application.add_url_rule(
+        "/impersonation/end", _END, partial(end_impersonation, host), methods=["POST"]
+    )
     for area in AREAS:
         application.register_blueprint(area)
     return application

@@ -14,6 +14,7 @@ from flask import g, redirect, request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import RestResponse
 
 PREFIX: Final = "/console"
@@ -130,8 +131,13 @@ class Visit:
             notice_names=notice.get("names", {}),
             undo=notice.get("undo", []),
             problem=problem,
+            impersonated_until=self._end_of_impersonation(),
             **values,
         )
+
+    def _end_of_impersonation(self) -> str | None:
+        ends_at = self.session.ends_at
+        return None if ends_at is None else iso_format(ends_at)
 
     def follow(self, response: RestResponse, path: str, notice: str | None = None, **names: str) -> Any:
         """Redirect to the page that follows a change, or to the proof that the change requires.

@@ -7,6 +7,9 @@ from tests.support.api import Api, Person
 from tests.support.console_space import ConsoleSpace
 from tests.support.page_browser import PageBrowser
 
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom_login_pages.plugin import register_tables
+
 
 @pytest.fixture
 def log_in(api: Api) -> Iterator[Callable[[Person], PageBrowser]]:
@@ -50,3 +53,9 @@ def tenant(api: Api, person: Person) -> str:
 def root(tenant: str) -> str:
     """The path of the pages of the tenant."""
     return f"/console{tenant.removeprefix('/api/v1')}"
+
+
+@pytest.fixture
+def tables(api: Api) -> None:
+    """The tables of the login pages, which an end of an account writes to."""
+    upgrade(api.container.database.engine, {"login_pages": register_tables()})

@@ -353,8 +353,9 @@ class PluginHost(HostAPI):
     def browser_session(self) -> BrowserSession | None:
         return self._browser.session()
 
-    def require_browser_session(self) -> BrowserSession:
-        session, pages = self._browser.session(), self._registered.offered_login_pages
+    def require_browser_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
+        session = self._browser.session(admits_impersonation=admits_impersonation)
+        pages = self._registered.offered_login_pages
         if session is None:
             go_to_login(pages.login_path if pages else None)
         return session

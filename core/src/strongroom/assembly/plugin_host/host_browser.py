@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from strongroom.foundation.errors import StepUpRequired, TokenInvalid
+from strongroom.foundation.errors import ImpersonationRefused, StepUpRequired, TokenInvalid
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
 from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
 from strongroom.plugin_api.login import LogoutRequest
-from strongroom.web.http.access import set_caller
+from strongroom.web.http.access import SAFE_METHODS, set_caller
 from strongroom.web.http.browsers import Browsers, BrowserVisit
-from strongroom.web.http.request import client_address, get_service, header, origin
+from strongroom.web.http.request import client_address, get_service, header, method, origin
 
 
 class HostBrowser(BrowserAPI):
@@ -53,6 +53,12 @@ class HostBrowser(BrowserAPI):
     def begin_session(self, access_token: str) -> None:
         get_service(BrowserSessions).begin(self._visit, access_token, origin())
 
+    def begin_impersonation(self, access_token: str) -> None:
+        get_service(BrowserSessions).begin_impersonation(self._visit, access_token)
+
+    def end_impersonation(self) -> None:
+        get_service(BrowserSessions).end_impersonation(self._visit, origin())
+
     def replace_token(self, access_token: str) -> None:
         login = get_service(AuthorizationService).caller(access_token, None)
         if login.authorization_id != self._visit.authorization_id:
@@ -75,15 +81,14 @@ class HostBrowser(BrowserAPI):
     def end_session(self) -> None:
         get_service(BrowserSessions).end(self._visit, origin())
 
-    def session(self) -> BrowserSession | None:
-        """Return the session as :meth:`HostAPI.browser_session` describes."""
-        visit = self._visit
+    def session(self, *, admits_impersonation: bool = False) -> BrowserSession | None:
+        """Return the session as :meth:`HostAPI.require_browser_session` describes."""
+        visit, is_admitted = self._visit, admits_impersonation and method() in SAFE_METHODS
         if visit.authorization_id is not None and visit.session is None:
-            try:
-                visit.session = _verified(visit, visit.authorization_id)
-            except (TokenInvalid, StepUpRequired):
-                visit.begin()
+            visit.session = _current(visit, admits_impersonation=is_admitted)
         session: BrowserSession | None = visit.session
+        if session is not None and session.actor_id is not None and not is_admitted:
+            raise ImpersonationRefused
         return session
 
     @property
@@ -91,10 +96,30 @@ class HostBrowser(BrowserAPI):
         return get_service(Browsers).current()
 
 
-def _verified(visit: BrowserVisit, authorization_id: str) -> BrowserSession:
+def _current(visit: BrowserVisit, *, admits_impersonation: bool) -> BrowserSession | None:
+    """Return the session, or the one that continues after an impersonation that has ended.
+
+    Raises:
+        ImpersonationRefused: the user is impersonated, and the page does not admit it.
+    """
+    while visit.authorization_id is not None:
+        try:
+            return _verified(visit, visit.authorization_id, admits_impersonation=admits_impersonation)
+        except (TokenInvalid, StepUpRequired):
+            if visit.state.own_authorization_id is None:
+                visit.begin()
+            else:
+                get_service(BrowserSessions).end_impersonation(visit, origin())
+    return None
+
+
+def _verified(
+    visit: BrowserVisit, authorization_id: str, *, admits_impersonation: bool
+) -> BrowserSession:
     """Verify the login of a session, and make its user the caller.
 
     Raises:
+        ImpersonationRefused: the user is impersonated, and the page does not admit it.
         TokenInvalid: the login has expired or was revoked.
         StepUpRequired: the login needs a second factor by now.
     """
@@ -102,9 +127,13 @@ def _verified(visit: BrowserVisit, authorization_id: str) -> BrowserSession:
     try:
         caller = logins.caller(visit.state.token or "", client_address())
     except TokenInvalid:
+        if visit.state.own_authorization_id is not None:
+            # An impersonation is never renewed.
+            raise
         # An access token lasts minutes, and a session as long as a login that is refreshed.
         visit.update(token=logins.renew(authorization_id, origin()).access_token)
         caller = logins.caller(visit.state.token or "", client_address())
+    caller.admits_impersonation = admits_impersonation
     logins.identify(caller)
     logins.note_seen(caller)
     set_caller(caller)
@@ -117,4 +146,6 @@ def _verified(visit: BrowserVisit, authorization_id: str) -> BrowserSession:
         acr=login.acr,
         auth_time=login.auth_time,
         token=state.token or "",
+        actor_id=login.actor_id,
+        ends_at=None if login.actor_id is None else login.expires_at,
     )

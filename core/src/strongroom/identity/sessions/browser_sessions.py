@@ -1,6 +1,7 @@
 """Sessions of browsers: a browser has one login at most, and beginning another one ends it."""
 
 from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import StepUpRequired, TokenInvalid
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.web.http.browsers import BrowserVisit
 
@@ -21,8 +22,36 @@ class BrowserSessions:
         self.end(visit, origin)
         visit.begin(authorization_id, access_token)
 
-    def end(self, visit: BrowserVisit, origin: Origin) -> None:
-        """End the session of a browser, and its login."""
+    def begin_impersonation(self, visit: BrowserVisit, access_token: str) -> None:
+        """Continue the session with an impersonation that its user has begun.
+
+        Raises:
+            TokenInvalid: the token is none of an impersonation by the user of the session.
+        """
+        own_id = visit.authorization_id
+        login = self._logins.read(self._logins.caller(access_token, None).authorization_id)
+        if own_id is None or login.actor_id != self._logins.read(own_id).user_id:
+            raise TokenInvalid
+        visit.begin(login.id, access_token, own_id)
+
+    def end_impersonation(self, visit: BrowserVisit, origin: Origin) -> None:
+        """End the impersonation of a session, which returns to the login of the administrator.
+
+        It returns to none if that login has ended, too.
+        """
+        own_id = visit.state.own_authorization_id
+        if own_id is None:
+            return
         if visit.authorization_id is not None:
             self._logins.log_out(visit.authorization_id, origin)
+        try:
+            visit.begin(own_id, self._logins.renew(own_id, origin).access_token)
+        except (TokenInvalid, StepUpRequired):
+            visit.begin()
+
+    def end(self, visit: BrowserVisit, origin: Origin) -> None:
+        """End the session of a browser with its login, and with the one that impersonates."""
+        for authorization_id in (visit.authorization_id, visit.state.own_authorization_id):
+            if authorization_id is not None:
+                self._logins.log_out(authorization_id, origin)
         visit.begin()

@@ -247,11 +247,15 @@ class AuthorizationService:
                 self._end(connection, authorization, authorization.user_id, origin)
 
     def log_out(self, authorization_id: str, origin: Origin) -> None:
-        """Revoke a login on behalf of its user. Ignores one that has ended."""
+        """Revoke a login on behalf of its user, or of the administrator who impersonates the user.
+
+        Ignores one that has ended.
+        """
         with self._database.write() as connection:
             authorization = self._sessions.find(connection, authorization_id)
             if authorization:
-                self._end(connection, authorization, authorization.user_id, origin)
+                actor_id = authorization.actor_id or authorization.user_id
+                self._end(connection, authorization, actor_id, origin)
 
     def end_made_with(
         self,

@@ -40,6 +40,8 @@ class BrowserState:
         language: the language that the user has chosen.
         authorization_id: the login of the session; ``None`` without one.
         token: an access token of that login, perhaps expired.
+        own_authorization_id: the administrator's own login, to which an impersonation returns; ``None``
+            without an impersonation.
         values: what plugins have stored, by their names.
     """
 
@@ -48,15 +50,25 @@ class BrowserState:
     language: str | None = None
     authorization_id: str | None = None
     token: str | None = field(default=None, repr=False)
+    own_authorization_id: str | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
-    def begun(self, authorization_id: str | None = None, token: str | None = None) -> "BrowserState":
+    def begun(
+        self,
+        authorization_id: str | None = None,
+        token: str | None = None,
+        own_authorization_id: str | None = None,
+    ) -> "BrowserState":
         """Return the state of the same browser with another login, or with none.
 
         The secret of forms is a new one, because another person may have used the browser before.
         """
         return BrowserState(
-            device=self.device, language=self.language, authorization_id=authorization_id, token=token
+            device=self.device,
+            language=self.language,
+            authorization_id=authorization_id,
+            token=token,
+            own_authorization_id=own_authorization_id,
         )
 
 
@@ -103,9 +115,15 @@ class BrowserVisit:
             raise ValueError(f"the values of the browser need a cookie of more than {MAX_COOKIE} bytes")
         self._state = changed
 
-    def begin(self, authorization_id: str | None = None, token: str | None = None) -> None:
-        """Begin the session of a login, or a state without one."""
-        self._state, self.session = self.state.begun(authorization_id, token), None
+    def begin(
+        self,
+        authorization_id: str | None = None,
+        token: str | None = None,
+        own_authorization_id: str | None = None,
+    ) -> None:
+        """Begin the session of a login or of an impersonation, or a state without one."""
+        self._state = self.state.begun(authorization_id, token, own_authorization_id)
+        self.session = None
 
     def require_csrf(self, site: str | None, value: str | None) -> None:
         """Require that one of the server's pages sent the form.

@@ -5,10 +5,21 @@ from typing import Final
 from flask import Blueprint
 
 from strongroom_console.server.frame import require_administrator
+from strongroom_console.server.new_user import new_user
 from strongroom_console.server.overview import overview
+from strongroom_console.server.user_account import user_account
 from strongroom_console.server.user_list import user_list
+from strongroom_console.server.user_logins import user_logins
+from strongroom_console.server.user_metadata import user_metadata
 
-AREAS: Final[tuple[Blueprint, ...]] = (overview, user_list)
+AREAS: Final[tuple[Blueprint, ...]] = (
+    overview,
+    user_list,
+    new_user,
+    user_account,
+    user_logins,
+    user_metadata,
+)
 
 for area in AREAS:
     area.before_request(require_administrator)

@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 from flask import request
+
+_LONGEST_NUMBER: Final = 19
 
 
 def field(name: str) -> str:
@@ -15,6 +18,13 @@ def fields(*names: str) -> dict[str, str]:
     """Return the fields of the form that have a value."""
     values = ((name, field(name)) for name in names)
     return {name: value for name, value in values if value}
+
+
+def whole_number(name: str) -> int | str:
+    """Return a number of the form; another text as it is, so that the REST API refuses it."""
+    text = field(name)
+    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
+    return int(text) if is_number else text
 
 
 def is_checked(name: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.web import RestResponse
 from strongroom_console.visit import Visit, current_visit
 
 SECTIONS: Final[Mapping[str, str]] = {
@@ -36,5 +37,12 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
         server_root=here,
         sections={f"{here}/{path}": key for path, key in SECTIONS.items()},
         section=f"{here}/{section}",
+        faulty=faulty_fields(values.get("refusal")),
         **values,
     )
+
+
+def faulty_fields(refusal: RestResponse | None) -> frozenset[str]:
+    """Return the members of the request that a response refuses."""
+    details = refusal.json["error"].get("details", ()) if refusal is not None else ()
+    return frozenset(detail["field"] for detail in details)

@@ -7,12 +7,10 @@ from flask import Blueprint
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
+from strongroom_console.server.people import USERS
 from strongroom_console.visit import current_visit
 
 user_list: Final = Blueprint("user_list", __name__, url_prefix="/server/users")
-
-USERS: Final = "users/"
-"""The section of the pages of users."""
 
 _ORDERS: Final = ("-createdAt", "createdAt", "name", "-name", "-lastLoginAt", "lastLoginAt")
 _FILTERS: Final = {"type": ("USER", "ADMIN", "SERVICE"), "status": ("active", "suspended")}

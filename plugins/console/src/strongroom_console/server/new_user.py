@@ -1,0 +1,76 @@
+"""New users, with a first way to log in that is shown once."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import Blueprint, request
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.server.forms import field, fields, is_checked
+from strongroom_console.server.frame import server_page
+from strongroom_console.server.people import USERS, page_path, person_page, rest_path
+from strongroom_console.visit import Visit, current_visit
+
+new_user: Final = Blueprint("new_user", __name__, url_prefix="/server/users/new")
+
+_SENT: Final = "sent"
+
+
+@new_user.get("")
+def show_form() -> Any:
+    """Show the form of a new user."""
+    return _form()
+
+
+@new_user.post("")
+def create_user() -> Any:
+    """Create a user; show the temporary password or the link once."""
+    visit = current_visit()
+    created = visit.rest("POST", "/users", _described())
+    if created.error is not None:
+        is_wrong = created.error in ("error.validation-failed", "error.credential-taken")
+        return _form(created) if is_wrong else visit.follow(created, "/server/users/new")
+    user_id = created.json["id"]
+    # First, because a temporary password or a link is not given to administrators.
+    secret = _first_secret(visit, user_id)
+    changed = _change(visit, user_id)
+    for response in (secret, changed):
+        if response is not None and response.error is not None:
+            return visit.follow(response, page_path(user_id))
+    if secret is None:
+        return visit.redirect(page_path(user_id), "user-created")
+    return person_page(visit, "server/user_secret.html", user_id, secret=secret.json, created=True)
+
+
+def _form(refusal: RestResponse | None = None) -> Any:
+    form: Mapping[str, str] = request.form
+    return server_page(current_visit(), "server/new_user.html", USERS, form=form, refusal=refusal)
+
+
+def _described() -> Mapping[str, Any]:
+    return {
+        "name": "",
+        **fields("name", "email", "mobile", "username"),
+        "emailVerified": is_checked("emailVerified"),
+        "mobileVerified": is_checked("mobileVerified"),
+        "invite": field("access") == _SENT,
+    }
+
+
+def _first_secret(visit: Visit, user_id: str) -> RestResponse | None:
+    match field("access"):
+        case "password":
+            return visit.rest("POST", f"{rest_path(user_id)}/temporary-password")
+        case "link":
+            body = {"kind": "invite", "send": False}
+            return visit.rest("POST", f"{rest_path(user_id)}/links", body)
+        case _:
+            return None
+
+
+def _change(visit: Visit, user_id: str) -> RestResponse | None:
+    """Set what a new user cannot have yet."""
+    changes = fields("locale", "type")
+    if changes.get("type") == "USER":
+        del changes["type"]
+    return visit.rest("PATCH", rest_path(user_id), changes) if changes else None

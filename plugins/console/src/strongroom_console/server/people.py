@@ -1,0 +1,54 @@
+"""What the pages of one user share: the user, and the pages about the same user."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from strongroom_console.server.frame import server_page
+from strongroom_console.visit import Visit
+
+USERS: Final = "users/"
+"""The section of the pages of users."""
+
+PAGES: Final[Mapping[str, str]] = {
+    "": "account",
+    "sessions": "sessions",
+    "factors": "second-factors",
+    "keys": "access-keys",
+    "metadata": "metadata",
+}
+"""The keys of the names of the pages about a user, by their paths below that of the user."""
+
+
+def rest_path(user_id: str) -> str:
+    """Return the path of a user in the REST API."""
+    return f"/users/{quote(user_id, safe='')}"
+
+
+def page_path(user_id: str, page: str = "") -> str:
+    """Return the path of a page about a user, below that of the console."""
+    return f"/server/users/{quote(user_id, safe='')}/{page}"
+
+
+def person_page(visit: Visit, template: str, user_id: str, page: str = "", **values: Any) -> Any:
+    """Return the response with a page about a user.
+
+    Args:
+        page: the path of the page in :data:`PAGES`.
+
+    Raises:
+        Refused: there is no such user.
+    """
+    person = visit.read(rest_path(user_id))
+    here = f"{visit.root}{page_path(person['id'])}"
+    return server_page(
+        visit,
+        template,
+        USERS,
+        person=person,
+        person_root=here,
+        pages={f"{here}{path}": key for path, key in PAGES.items()},
+        page=f"{here}{page}",
+        is_own=person["id"] == visit.session.user_id,
+        **values,
+    )
