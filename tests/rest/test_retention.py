@@ -120,6 +120,27 @@ def test_the_role_records_holds_what_it_cannot_see(archive: Archive, scene: Scen
     assert archive.api.get(f"{scene.path}/holds", by=scene.alice).status_code == 403
 
 
+def test_the_holds_that_apply_to_a_file_are_listed(archive: Archive, scene: Scene) -> None:
+    folder, other = scene.folder("folder"), scene.file("other")
+    file = scene.file("file", folder)
+    around, own = archive.hold(folder).json, archive.hold(file).json
+    archive.hold(other)
+
+    def holds(node: str) -> list[Json]:
+        path = f"{scene.path}/holds?fileId={node}"
+        listed: list[Json] = archive.api.get(path, by=archive.records).json["data"]
+        return sorted(listed, key=lambda hold: hold["fileId"] != folder["id"])
+
+    assert holds(file["id"]) == [around, own]
+    assert holds(folder["id"]) == [around]
+    assert holds("01a1fd35-41a4-7159-832d-f9df39268981") == []
+    elsewhere = archive.api.tenant(scene.alice)
+    path = f"{elsewhere}/holds?fileId={file['id']}"
+    assert archive.api.get(path, by=scene.alice).json["data"] == []
+    path = f"{scene.path}/holds?fileId={file['id']}"
+    assert archive.api.get(path, by=scene.alice).status_code == 403
+
+
 @pytest.mark.parametrize("node", ["01a1fd35-41a4-7159-832d-f9df39268981", "root"])
 def test_a_hold_needs_a_node(archive: Archive, node: str) -> None:
     root = archive.path.rpartition("/")[2]

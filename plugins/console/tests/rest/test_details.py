@@ -4,7 +4,7 @@ import io
 
 import pytest
 from PIL import Image
-from tests.support.api import Json
+from tests.support.api import Json, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.console_space import ConsoleSpace as Space
 from tests.support.databases import on_sqlite
@@ -208,3 +208,61 @@ class TestActivity:
         space.log_in(space.member)
         assert "/activity" not in space.browser.open(space.page(node)).text
         assert space.browser.open(space.page(node, "activity")).status_code == 403
+
+
+class TestHolds:
+    @pytest.fixture
+    def keeper(self, space: Space) -> Person:
+        """A member with the role ``records``, who can read the files of the member."""
+        keeper = space.api.person(name="Kim")
+        space.api.join(space.tenant, space.admin, keeper, role="records")
+        return keeper
+
+    def test_the_role_records_places_and_releases_a_hold(self, space: Space, keeper: Person) -> None:
+        folder = space.folder("Case")
+        node = space.upload("plan.txt", b"x", folder["id"])
+        share(space, folder, keeper)
+        space.log_in(keeper)
+        page = space.page(folder, "hold")
+        assert "No hold applies here." in space.browser.open(page).text
+        space.send(page, reason="<b>Case 7", until="")
+        assert space.browser.message == "The hold was placed."
+        assert "<bdi>&lt;b&gt;Case 7</bdi>" in space.browser.page.text
+        text = space.browser.open(space.page(node, "hold")).text
+        assert "On a folder around it" in text
+        assert "Release the hold" not in text
+        assert space.api.delete(f"{space.tenant}/files/{node['id']}", by=space.admin).status_code == 409
+        space.browser.open(page)
+        space.send(f"{page}/release")
+        assert space.browser.message == "The hold was released."
+        assert space.api.delete(f"{space.tenant}/files/{node['id']}", by=space.admin).status_code == 200
+
+    def test_administrators_release_it_with_a_reason(self, space: Space, keeper: Person) -> None:
+        node = space.upload("plan.txt", b"x")
+        path = f"{space.tenant}/files/{node['id']}/hold"
+        assert space.api.put(path, {"reason": "Case 7"}, by=keeper).status_code == 200
+        page = space.page(node, "hold")
+        assert "Place a hold" not in space.browser.open(page).text
+        space.send(f"{page}/release")
+        assert 'role="alert"' in space.browser.page.text
+        space.send(f"{page}/release", overrideReason="By mistake")
+        assert space.browser.message == "The hold was released."
+
+    def test_others_neither_see_nor_change_holds(self, space: Space) -> None:
+        node = space.upload("plan.txt", b"x")
+        space.grant(node, "manage")
+        space.log_in(space.member)
+        assert "/hold" not in space.browser.open(space.page(node)).text
+        page = space.page(node, "hold")
+        assert space.browser.open(page).status_code == 403
+        form = {"csrf": space.browser.forms["/console/logout"]["csrf"], "reason": "Mine"}
+        for action in ("", "/release"):
+            assert space.browser.open(f"{page}{action}", form).status_code == 403
+        path = f"{space.tenant}/holds?fileId={node['id']}"
+        assert space.api.get(path, by=space.admin).json["data"] == []
+
+
+def share(space: Space, node: Json, person: Person) -> None:
+    body = {"ownerId": person.id, "permission": "read"}
+    path = f"{space.tenant}/files/{node['id']}/owners"
+    assert space.api.post(path, body, by=space.admin).status_code == 201

@@ -137,8 +137,8 @@ class TestAccess:
         space.grant(node, "write")
         text = " ".join(space.browser.open(space.page(node, "access")).text.split())
         assert "administers the space" in text
-        assert "Can edit: shared here" in text
-        assert "through the group <bdi>Finance</bdi>, shared with the folder" in text
+        assert "Can edit · shared here" in text
+        assert "through the group <bdi>Finance</bdi> · shared with the folder" in text
         assert f'href="{space.root}/nodes/{folder["id"]}"><bdi>Plans &amp; &lt;i&gt;more</bdi>' in text
 
     def test_others_see_only_their_own_permission(self, space: Space, node: Json) -> None:

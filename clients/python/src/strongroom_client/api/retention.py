@@ -47,8 +47,12 @@ def list_holds(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    file_id: None | str | Unset = UNSET,
 ) -> Operation[HoldCollection]:
-    """List the holds in force, newest first, for the role `records` and administrators of the tenant."""
+    """List the holds in force, newest first, for the role `records` and administrators of the tenant.
+
+    With `fileId`, those on the file or folder and on the folders around it; the last to end is first.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/holds",
@@ -56,6 +60,7 @@ def list_holds(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "fileId": file_id,
         },
     )
 

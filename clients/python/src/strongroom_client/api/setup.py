@@ -11,7 +11,7 @@ def create_first_administrator(
     """Create the first administrator, with the token of the link that the operator has issued.
 
     The link is valid for one use within an hour, and only while there is no administrator. A browser on
-    a server with login pages is logged in afterwards.
+    a server with login pages is logged in afterwards, and opens the home page.
     """
     return Operation(
         "POST",

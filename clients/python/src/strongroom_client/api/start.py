@@ -14,7 +14,10 @@ def get_favicon() -> Operation[None]:
 
 
 def show_start_page() -> Operation[Start]:
-    """Get the name, the version and links: as a page for people, as JSON for programs."""
+    """Get the name, the version and links: as a page for people, as JSON for programs.
+
+    A plugin may have a home page, to which people are redirected once there is an administrator.
+    """
     return Operation(
         "GET",
         "/",

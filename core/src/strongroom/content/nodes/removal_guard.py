@@ -281,6 +281,11 @@ class RemovalGuard:
         rules = self.rules(connection, node.tenant_id)
         return self._hold_around(connection, rules, node) is not None
 
+    def holds_over(self, connection: Connection, tenant_id: str, node_id: str) -> Sequence[Hold]:
+        """Return the holds in force on a node and on the folders around it; the last to end is first."""
+        holds = _COVERING.all(connection, {"node_id": node_id})
+        return [hold for hold in holds if hold.tenant_id == tenant_id]
+
     def require_removable_tenant(
         self, connection: Connection, tenant_id: str, override: Override | None = None
     ) -> None:

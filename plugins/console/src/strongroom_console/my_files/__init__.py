@@ -10,6 +10,7 @@ from strongroom_console.my_files.creation import creation
 from strongroom_console.my_files.destination import destination
 from strongroom_console.my_files.details import details
 from strongroom_console.my_files.downloads import downloads
+from strongroom_console.my_files.holds import holds
 from strongroom_console.my_files.listing import listing
 from strongroom_console.my_files.previews import previews
 from strongroom_console.my_files.shares import shares
@@ -28,6 +29,7 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     previews,
     versions,
     access,
+    holds,
     sharing,
     shares,
 )

@@ -96,7 +96,10 @@ def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:
     if node["permission"] == "manage":
         tabs["share"] = "tab-share"
     tabs["access"] = "tab-access"
-    if visit.host.administers(visit.session.user_id, node["tenantId"]):
+    role = visit.host.tenants.role(node["tenantId"])
+    if role in ("admin", "records"):
+        tabs["hold"] = "tab-hold"
+    if role == "admin":
         tabs["activity"] = "tab-activity"
     return tabs
 

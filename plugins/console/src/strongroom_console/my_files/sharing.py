@@ -28,7 +28,7 @@ _SHARE: Final = "/tenants/<tenant_id>/nodes/<node_id>/share"
 
 @sharing.get(_SHARE)
 def show_sharing(tenant_id: str, node_id: str) -> Any:
-    """Show with whom a file or folder is shared, and the forms that change it."""
+    """Show the grants and links of a file or folder, and the forms that change them."""
     return sharing_page(current_visit(), tenant_id, node_id)
 
 

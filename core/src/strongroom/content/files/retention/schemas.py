@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.nodes.retention_models import RetentionMode
-from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.pages import PagingQuery, ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, text
 
 _MAX_DAYS = 36_500
@@ -18,6 +18,17 @@ class NewHoldSchema(Schema):
         load_default=None,
         allow_none=True,
         metadata={"description": "When the hold ends; null: when it is released"},
+    )
+
+
+class HoldQuery(PagingQuery):
+    """Which holds are listed."""
+
+    fileId = text(
+        36,
+        attribute="file_id",
+        load_default=None,
+        metadata={"description": "Only those that apply to this file or folder"},
     )
 
 

@@ -24,7 +24,7 @@ from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.paging import Page, Paging, page_of, select_page
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import Forbidden, NotFound, RetentionLocked, ValidationFailed
 from strongroom.identity.users.service import UserService
@@ -168,23 +168,32 @@ class HoldService:
             self._record(connection, "hold.release", identity, hold, origin, override_reason)
 
     def page(
-        self, identity: Identity, tenant_id: str, paging: Paging
+        self, identity: Identity, tenant_id: str, node_id: str | None, paging: Paging
     ) -> tuple[Page[Hold], list[dict[str, str]]]:
         """Return a page of the holds in force, the newest first, and the users who placed them.
+
+        Args:
+            node_id: only those that apply to this node; ``None``: all of the tenant.
 
         Raises:
             Forbidden: the caller neither has the role nor administers the tenant.
         """
-        ours = (node_holds.c.tenant_id == tenant_id) & is_in_force()
-        count = select(func.count()).select_from(node_holds).where(ours)
-        query = select(node_holds).where(ours)
-        query = query.order_by(node_holds.c.placed_at.desc(), node_holds.c.node_id)
         with self._database.read() as connection:
             role = self._memberships.role_of(connection, tenant_id, identity)
             if role not in (Role.RECORDS, Role.ADMIN):
                 raise Forbidden
-            page = select_page(connection, query, count, paging, HOLD)
+            if node_id is None:
+                page = self._all(connection, tenant_id, paging)
+            else:
+                page = page_of(self._guard.holds_over(connection, tenant_id, node_id), paging)
             return page, self._users.summaries(connection, {hold.placed_by for hold in page.items})
+
+    def _all(self, connection: Connection, tenant_id: str, paging: Paging) -> Page[Hold]:
+        ours = (node_holds.c.tenant_id == tenant_id) & is_in_force()
+        count = select(func.count()).select_from(node_holds).where(ours)
+        query = select(node_holds).where(ours)
+        query = query.order_by(node_holds.c.placed_at.desc(), node_holds.c.node_id)
+        return select_page(connection, query, count, paging, HOLD)
 
     def _find(self, connection: Connection, node_id: str) -> Hold | None:
         return _FIND.first(connection, {"of_node": node_id})

@@ -3,6 +3,7 @@
 from typing import Any
 
 from strongroom.content.files.retention.schemas import (
+    HoldQuery,
     HoldSchema,
     NewHoldSchema,
     NewRetentionSchema,
@@ -15,7 +16,7 @@ from strongroom.content.tenants.schemas import OverrideQuery
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.pages import collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
@@ -77,13 +78,17 @@ def delete_hold(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     "/holds",
     access=Access.USER,
     rule=operations.LIST_HOLDS,
-    query=PagingQuery,
+    query=HoldQuery,
     returns=collection_of(HoldSchema),
     errors=(errors.Forbidden,),
 )
-def list_holds(tenant_id: str, query: dict[str, int]) -> Json:
-    """List the holds in force, newest first, for the role `records` and administrators of the tenant."""
-    page, included = get_service(HoldService).page(current_identity(), tenant_id, paging(query))
+def list_holds(tenant_id: str, query: Json) -> Json:
+    """List the holds in force, newest first, for the role `records` and administrators of the tenant.
+
+    With `fileId`, those on the file or folder and on the folders around it; the last to end is first.
+    """
+    service = get_service(HoldService)
+    page, included = service.page(current_identity(), tenant_id, query["file_id"], paging(query))
     return envelope(page, _serialize, included)
 
 
