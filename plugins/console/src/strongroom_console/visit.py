@@ -173,6 +173,11 @@ class Visit:
             return redirect(self.host.login_path(f"{self.root}{path}") or "/", HTTPStatus.SEE_OTHER)
         return None
 
+    @staticmethod
+    def is_stale(response: RestResponse) -> bool:
+        """Return whether a response asks for a fresh proof."""
+        return response.error in _STALE
+
     def refuse(self, path: str, problem: str) -> Any:
         """Redirect to a page, which shows the text of an error."""
         self.host.browser.store({"problem": problem[:_LONGEST_PROBLEM]})

@@ -18,16 +18,6 @@ HOSTILE = "<img src=x onerror=alert(1)>\"'&.txt"
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
-@pytest.fixture
-def tenant(api: Api, person: Person) -> str:
-    return api.tenant(person)
-
-
-@pytest.fixture
-def root(tenant: str) -> str:
-    return f"/console{tenant.removeprefix('/api/v1')}"
-
-
 def names(browser: PageBrowser) -> list[str]:
     """Return the names in the list of the page, in order."""
     return re.findall(r'<tr data-id="[^"]+" data-type="\w+" data-name="([^"]*)"', browser.page.text)

@@ -19,16 +19,6 @@ HOSTILE = "<b>bold\"'&.txt"
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
-@pytest.fixture
-def tenant(api: Api, person: Person) -> str:
-    return api.tenant(person)
-
-
-@pytest.fixture
-def root(tenant: str) -> str:
-    return f"/console{tenant.removeprefix('/api/v1')}"
-
-
 def names(api: Api, tenant: str, by: Person, folder: str | None = None) -> list[str]:
     """Return the names in a folder."""
     inner = f"/{folder}/files" if folder else ""

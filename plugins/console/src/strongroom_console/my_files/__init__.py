@@ -13,8 +13,10 @@ from strongroom_console.my_files.downloads import downloads
 from strongroom_console.my_files.holds import holds
 from strongroom_console.my_files.listing import listing
 from strongroom_console.my_files.previews import previews
+from strongroom_console.my_files.shared import shared
 from strongroom_console.my_files.shares import shares
 from strongroom_console.my_files.sharing import sharing
+from strongroom_console.my_files.trash import trash
 from strongroom_console.my_files.uploads import uploads
 from strongroom_console.my_files.versions import versions
 
@@ -24,6 +26,8 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     changes,
     destination,
     downloads,
+    trash,
+    shared,
     uploads,
     details,
     previews,

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from strongroom_console.tenant.frame import page_path
 from strongroom_console.visit import Visit
 
 
 def files_path(tenant_id: str, folder_id: str | None) -> str:
     """Return the path of the list of a folder, or of the top level, below that of the console."""
-    inner = f"{quote(folder_id, safe='')}/" if folder_id else ""
-    return f"/tenants/{tenant_id}/files/{inner}"
+    return page_path(tenant_id, "files", *((folder_id,) if folder_id else ()))
 
 
 def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:

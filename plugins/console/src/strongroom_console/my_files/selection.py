@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import request
 
 from strongroom.plugin_api.web import RestResponse
+from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.folders import files_path
 from strongroom_console.tenant.frame import tenant_page, tenant_path
 from strongroom_console.visit import Visit, text_of_error
@@ -66,7 +67,23 @@ def show_outcome(
         return visit.redirect(path, "nothing-selected")
     if response.error is not None:
         return visit.follow(response, path)
-    results = response.json["results"]
+    return show_results(visit, tenant_id, response.json["results"], path, notice, can_undo=can_undo)
+
+
+def show_results(
+    visit: Visit,
+    tenant_id: str,
+    results: Sequence[Mapping[str, Any]],
+    path: str,
+    notice: str,
+    *,
+    can_undo: bool = False,
+) -> Any:
+    """Do as :func:`show_outcome` with the results of all nodes.
+
+    Args:
+        results: the id of each node as ``fileId``, and its ``error`` of the REST API or ``None``.
+    """
     failed = [result for result in results if result["error"] is not None]
     if not failed:
         undo = [result["fileId"] for result in results] if can_undo else []
@@ -94,8 +111,9 @@ def selection_page(visit: Visit, template: str, tenant_id: str, **values: Any) -
 def _show_failures(
     visit: Visit, tenant_id: str, failed: Sequence[Mapping[str, Any]], path: str, *, done: int
 ) -> Any:
+    names = _names(visit, tenant_id, [result["fileId"] for result in failed[:_NAMED]])
     named = [
-        {"name": _name(visit, tenant_id, result["fileId"]), "problem": text_of_error(result["error"])}
+        {"name": names.get(result["fileId"]), "problem": text_of_error(result["error"])}
         for result in failed[:_NAMED]
     ]
     return tenant_page(
@@ -111,7 +129,11 @@ def _show_failures(
     )
 
 
-def _name(visit: Visit, tenant_id: str, node: str) -> str | None:
-    """Return the name of a node; ``None`` if the user does not see it."""
-    response = visit.rest("GET", tenant_path(tenant_id, "files", node))
-    return None if response.error else str(response.json["name"])
+def _names(visit: Visit, tenant_id: str, nodes: Sequence[str]) -> Mapping[str, str]:
+    """Return the names of nodes by their ids, also of the newest ones in the trash."""
+    trash = visit.read(tenant_path(tenant_id, "trash"), pageSize=MAX_PAGE_SIZE)
+    names = {node["id"]: node["name"] for node in trash["data"]}
+    for node in nodes:
+        response = visit.rest("GET", tenant_path(tenant_id, "files", node))
+        names |= {} if response.error else {node: response.json["name"]}
+    return names

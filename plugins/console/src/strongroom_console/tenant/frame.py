@@ -10,6 +10,8 @@ from strongroom_console.visit import Visit
 
 SECTIONS: Final[Mapping[str, str]] = {
     "files/": "files",
+    "shared/": "shared-with-me",
+    "trash/": "trash",
     "shares/": "links",
     "members/": "members",
     "groups/": "groups",
@@ -29,6 +31,7 @@ ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {
 """The sections that only administrators of the tenant see."""
 
 ROUTES_OF_PLUGINS: Final[Mapping[str, str]] = {
+    "shared/": "/api/v1/shared-with-me",
     "shares/": "/api/v1/tenants/any/shares",
     "share-policy/": "/api/v1/tenants/any/share-policy",
     "webhooks/": "/api/v1/webhook-endpoints",
