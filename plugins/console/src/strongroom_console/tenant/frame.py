@@ -24,7 +24,9 @@ RECORDS_SECTIONS: Final[Mapping[str, str]] = {"retention/": "retention"}
 
 ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {
     "invitations/": "invitations",
+    "service-accounts/": "service-accounts",
     "share-policy/": "share-policy",
+    "webhooks/": "webhooks",
     "activity/": "activity",
     "settings/": "settings",
 }

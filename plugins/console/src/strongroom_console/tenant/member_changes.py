@@ -6,7 +6,7 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import ROLES, find_member, some_members
+from strongroom_console.tenant.member_list import ROLES, find_member, successors_of
 from strongroom_console.tenant.members import role_of_form
 from strongroom_console.visit import current_visit
 
@@ -20,7 +20,6 @@ def _page(template: str, tenant_id: str, user_id: str) -> Any:
     if visit.host.tenants.role(tenant_id) != "admin":
         raise NotFound
     member = find_member(visit, tenant_id, user_id)
-    others = [row for row in some_members(visit, tenant_id) if row["id"] != user_id]
     return tenant_page(
         visit,
         template,
@@ -28,7 +27,7 @@ def _page(template: str, tenant_id: str, user_id: str) -> Any:
         "members/",
         member=member,
         is_self=user_id == visit.session.user_id,
-        others=[row for row in others if not row["is_service"]],
+        others=successors_of(visit, tenant_id, user_id),
         roles=ROLES,
     )
 

@@ -1,6 +1,6 @@
 """The members of a tenant, which pages name and offer in forms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
@@ -22,19 +22,31 @@ ROLES: Final[Mapping[str, str]] = {
 def member_row(member: Json, included: Mapping[str, Json]) -> Json:
     """Return what pages show of a member of a tenant or of a group."""
     user = named(member["user"], included)
-    return {**member, "id": user["id"], "name": user["name"], "is_service": user["type"] == "SERVICE"}
+    return {**member, "id": user["id"], "name": user["name"]}
 
 
 def named(reference: Json, included: Mapping[str, Json]) -> Json:
     """Return the summary of the user in a reference; an id without a name for a deleted user."""
     user_id = reference["$ref"]
-    return included.get(user_id, {"id": user_id, "name": user_id, "type": "USER"})
+    return included.get(user_id, {"id": user_id, "name": user_id})
 
 
 def some_members(visit: Visit, tenant_id: str) -> Sequence[Json]:
     """Return the members that a form offers: the oldest ones, and in most tenants all."""
     page = visit.read(f"{tenant_path(tenant_id)}/members", pageSize=MAX_PAGE_SIZE)
     return [member_row(item, page["included"]) for item in page["data"]]
+
+
+def service_account_ids(visit: Visit, tenant_id: str) -> Collection[str]:
+    """Return the ids of the service accounts, which only administrators of the tenant see."""
+    page = visit.read(tenant_path(tenant_id, "service-accounts"), pageSize=MAX_PAGE_SIZE)
+    return {account["id"] for account in page["data"]}
+
+
+def successors_of(visit: Visit, tenant_id: str, user_id: str) -> Sequence[Json]:
+    """Return the members who can take over what a user has: no service accounts."""
+    excluded = {user_id, *service_account_ids(visit, tenant_id)}
+    return [row for row in some_members(visit, tenant_id) if row["id"] not in excluded]
 
 
 def find_member(visit: Visit, tenant_id: str, user_id: str) -> Json:

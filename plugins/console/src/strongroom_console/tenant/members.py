@@ -6,7 +6,7 @@ from flask import Blueprint, request
 
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import ROLES, member_row
+from strongroom_console.tenant.member_list import ROLES, member_row, service_account_ids
 from strongroom_console.visit import Visit, current_visit
 
 members: Final = Blueprint("members", __name__, url_prefix="/tenants/<tenant_id>")
@@ -19,6 +19,7 @@ def show_members(tenant_id: str) -> Any:
     """List the members; administrators add others by the form."""
     visit = current_visit()
     page = visit.read(tenant_path(tenant_id, "members"), pageSize=PAGE_SIZE, pageNumber=page_number())
+    is_administrator = visit.host.tenants.role(tenant_id) == "admin"
     return tenant_page(
         visit,
         "tenant/members.html",
@@ -27,6 +28,7 @@ def show_members(tenant_id: str) -> Any:
         rows=[member_row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
         roles=ROLES,
+        service_accounts=service_account_ids(visit, tenant_id) if is_administrator else (),
     )
 
 

@@ -9,7 +9,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import some_members
+from strongroom_console.tenant.member_list import successors_of
 from strongroom_console.visit import current_visit, is_form_error
 
 settings: Final = Blueprint("settings", __name__, url_prefix="/tenants/<tenant_id>/settings")
@@ -40,8 +40,6 @@ def show_settings(tenant_id: str) -> Any:
     """Show the forms of the settings."""
     visit = current_visit()
     require_section(visit, tenant_id, _SECTION)
-    mine = visit.session.user_id
-    others = [row for row in some_members(visit, tenant_id) if row["id"] != mine]
     return tenant_page(
         visit,
         "tenant/settings.html",
@@ -49,7 +47,7 @@ def show_settings(tenant_id: str) -> Any:
         _SECTION,
         levels=LEVELS,
         ages=AGES,
-        successors=[row for row in others if not row["is_service"]],
+        successors=successors_of(visit, tenant_id, visit.session.user_id),
     )
 
 

@@ -1,0 +1,123 @@
+"""The access keys of a service account."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from flask import Blueprint, request
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.retention import number_of
+from strongroom_console.tenant.service_accounts import SECTION
+from strongroom_console.visit import current_visit, is_form_error
+
+service_keys: Final = Blueprint(
+    "service_keys", __name__, url_prefix="/tenants/<tenant_id>/service-accounts/<account_id>"
+)
+
+SCOPES: Final = {
+    "files:read": "scope-files-read",
+    "files:write": "scope-files-write",
+    "files:share": "scope-files-share",
+    "tenants:read": "scope-tenants-read",
+    "tenants:write": "scope-tenants-write",
+}
+"""The keys of the names of the scopes that a key of a tenant can have."""
+
+DAYS: Final = (7, 30, 90, 365)
+"""The lifetimes that the form offers."""
+
+OVERLAPS: Final = {0: "overlap-none", 3600: "hour-1", 86400: "day-1", 604800: "days-7"}
+"""The keys of the times for which a former key stays valid, by their seconds."""
+
+
+@service_keys.get("/")
+def show_service_account(tenant_id: str, account_id: str) -> Any:
+    """Show a service account with its keys, and the form of a new one."""
+    return _page(tenant_id, account_id)
+
+
+@service_keys.post("/keys")
+def create_key(tenant_id: str, account_id: str) -> Any:
+    """Create a key, and show it once."""
+    visit = current_visit()
+    response = visit.rest("POST", _keys_path(tenant_id, account_id), _request())
+    if is_form_error(response):
+        return _page(tenant_id, account_id, response)
+    return _new_key(tenant_id, account_id, response)
+
+
+@service_keys.post("/keys/<key_id>/rotation")
+def rotate_key(tenant_id: str, account_id: str, key_id: str) -> Any:
+    """Give a key a new secret, and show it once."""
+    body = {"overlapSeconds": number_of(request.form.get("overlap", "")) or 0}
+    path = _keys_path(tenant_id, account_id, key_id, "rotate")
+    return _new_key(tenant_id, account_id, current_visit().rest("POST", path, body))
+
+
+@service_keys.post("/keys/<key_id>/removal")
+def revoke_key(tenant_id: str, account_id: str, key_id: str) -> Any:
+    """Revoke a key."""
+    visit = current_visit()
+    response = visit.rest("DELETE", _keys_path(tenant_id, account_id, key_id))
+    return visit.follow(response, page_path(tenant_id, "service-accounts", account_id), "service-key-revoked")
+
+
+def _keys_path(tenant_id: str, account_id: str, *names: str) -> str:
+    return tenant_path(tenant_id, "service-accounts", account_id, "access-keys", *names)
+
+
+def _new_key(tenant_id: str, account_id: str, response: RestResponse) -> Any:
+    """Return the page with a new key; neither a URL nor a cookie has it."""
+    visit, following = current_visit(), page_path(tenant_id, "service-accounts", account_id)
+    if response.error is not None:
+        return visit.follow(response, following)
+    return tenant_page(
+        visit,
+        "tenant/secret.html",
+        tenant_id,
+        SECTION,
+        secret=response.json["key"],
+        public_key=None,
+        following=following,
+        title="new-key",
+    )
+
+
+def _request() -> Mapping[str, Any]:
+    form = request.form
+    addresses = form.get("addresses", "").replace(",", " ").split()
+    body = {
+        "name": form.get("name", "").strip(),
+        "scopes": form.getlist("scopes"),
+        "addresses": addresses,
+    }
+    days = number_of(form.get("days", ""))
+    if days in DAYS:
+        now = datetime.fromtimestamp(current_visit().host.clock.now() / 1000, UTC)
+        end = now + timedelta(days=int(days or 0))
+        body["expiresAt"] = end.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return body
+
+
+def _page(tenant_id: str, account_id: str, refusal: RestResponse | None = None) -> Any:
+    visit = current_visit()
+    require_section(visit, tenant_id, SECTION)
+    account = visit.read(tenant_path(tenant_id, "service-accounts", account_id))
+    page = visit.read(_keys_path(tenant_id, account_id), pageSize=PAGE_SIZE, pageNumber=page_number())
+    return tenant_page(
+        visit,
+        "tenant/service_account.html",
+        tenant_id,
+        SECTION,
+        refusal=refusal,
+        account=account,
+        keys=page["data"],
+        links=page_links(page["meta"]),
+        form=request.form,
+        scopes=SCOPES,
+        days=DAYS,
+        overlaps=OVERLAPS,
+    )
