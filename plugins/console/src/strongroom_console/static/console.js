@@ -1,11 +1,11 @@
 // Comfort of all pages: questions before dangerous changes, copies, and times of the browser's zone. All
 // pages work without it.
 
-import {showTimes} from "./documents.js";
+import {prepare} from "./documents.js";
 
 const DONE_SHOWN = 2000; // Milliseconds that a button shows that it has copied.
 
-showTimes(document);
+prepare(document);
 
 // Asks before the form is sent. Without a script, the server asks where it matters.
 document.addEventListener("click", (event) => {

@@ -29,12 +29,18 @@ function requested(method, url, body = null) {
 // Returns the children of an element of another document as nodes of this one, without scripts.
 export function adopted(element) {
   for (const script of element.querySelectorAll("script")) script.remove();
-  showTimes(element);
+  prepare(element);
   return [...element.childNodes].map((node) => document.adoptNode(node));
 }
 
+// Prepares a part of a page: its times, and what only scripts can do.
+export function prepare(root) {
+  showTimes(root);
+  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
+}
+
 // Shows times in the zone of the browser, in the server's form: its width does not change.
-export function showTimes(root) {
+function showTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.valueOf())) continue;

@@ -1,0 +1,154 @@
+"""Lists of files in Chromium: by keyboard alone, with thousands of rows, and details in a drawer."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.support.browsers import needs_chromium
+from tests.support.console_desk import Desk, desk_at
+
+from strongroom.testing.server import LiveServer
+
+ROWS = int(os.environ.get("STRONGROOM_TEST_CONSOLE_ROWS", "1001"))
+HOSTILE = 'hostile <img src=x onerror="alert(1)">.txt'
+
+pytestmark = [needs_chromium]
+
+
+@pytest.fixture(scope="module")
+def shared_desk(server: LiveServer, browser: Browser) -> Iterator[Desk]:
+    with desk_at(server, browser) as desk:
+        for name in ("Alpha", "Beta"):
+            server.folder_in(desk.tenant, desk.user, name)
+        for name in (HOSTILE, "note.txt"):
+            server.upload(desk.tenant, desk.user, name, b"Hello")
+        yield desk
+
+
+@pytest.fixture
+def page(shared_desk: Desk) -> Page:
+    shared_desk.open_files()
+    expect(shared_desk.page.locator("#choose-all")).to_be_visible()
+    return shared_desk.page
+
+
+def focused_name(page: Page) -> str | None:
+    """Return the name in the row with the focus."""
+    name: str | None = page.evaluate("document.activeElement.closest('tr')?.dataset.name ?? null")
+    return name
+
+
+def chosen(page: Page) -> list[str]:
+    names: list[str] = page.evaluate(
+        "[...document.querySelectorAll('#nodes tbody tr:has(:checked)')].map((row) => row.dataset.name)"
+    )
+    return names
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_arrows_move_between_rows_and_enter_opens(page: Page) -> None:
+    press(page, "ArrowDown")
+    assert focused_name(page) == "Alpha"
+    press(page, "ArrowDown", "ArrowDown", "ArrowUp")
+    assert focused_name(page) == "Beta"
+    press(page, "End")
+    assert focused_name(page) == "note.txt"
+    press(page, "Home", "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Alpha")
+
+
+def test_rows_are_selected_by_keyboard(page: Page) -> None:
+    press(page, "ArrowDown", "Space")
+    assert chosen(page) == ["Alpha"]
+    press(page, "Shift+ArrowDown", "Shift+ArrowDown")
+    assert chosen(page) == ["Alpha", "Beta", HOSTILE]
+    press(page, "Escape")
+    assert chosen(page) == []
+    press(page, "Control+a")
+    assert len(chosen(page)) == 4
+    expect(page.locator("#choose-all")).to_be_checked()
+
+
+def test_rows_are_selected_by_pointer(page: Page) -> None:
+    boxes = page.locator("#nodes tbody input")
+    boxes.nth(0).click()
+    boxes.nth(2).click(modifiers=["Shift"])
+    assert chosen(page) == ["Alpha", "Beta", HOSTILE]
+    assert page.locator("#choose-all").evaluate("(box) => box.indeterminate")
+    page.locator("#choose-all").click()
+    assert len(chosen(page)) == 4
+
+
+def test_the_keys_are_shown(page: Page) -> None:
+    press(page, "?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_be_visible()
+    press(page, "Escape")
+    expect(dialog).to_be_hidden()
+
+
+def test_details_open_in_a_drawer_and_the_focus_returns(page: Page) -> None:
+    press(page, "ArrowDown", "End", "ArrowUp")
+    assert focused_name(page) == HOSTILE
+    press(page, "Enter")
+    drawer = page.locator("#drawer")
+    expect(drawer.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+    assert drawer.get_by_role("heading", level=1).evaluate("(h1) => h1 === document.activeElement")
+    assert page.evaluate(
+        "(() => { const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);"
+        " return ids.length === new Set(ids).size })()"
+    )
+    press(page, "Escape")
+    expect(drawer).to_be_hidden()
+    assert focused_name(page) == HOSTILE
+
+
+def test_times_are_those_of_the_zone(server: LiveServer, browser: Browser) -> None:
+    with desk_at(server, browser, timezone_id="Pacific/Kiritimati") as desk:
+        server.folder_in(desk.tenant, desk.user, "Alpha")
+        desk.open_files()
+        time = desk.page.locator("#nodes time")
+        expect(time).to_have_attribute("data-local", "")
+        shown, moment = time.text_content(), time.get_attribute("datetime")
+        # 14 hours ahead of UTC.
+        script = "(moment) => new Date(Date.parse(moment) + 14 * 3600000).toISOString().slice(0, 10)"
+        assert shown == desk.page.evaluate(script, moment)
+
+
+def test_further_rows_are_added_on_scroll_and_by_the_keyboard(
+    server: LiveServer, browser: Browser
+) -> None:
+    with desk_at(server, browser) as desk:
+        with ThreadPoolExecutor(4) as pool:
+            names = [f"Folder {number:05}" for number in range(ROWS)]
+            list(pool.map(lambda name: server.folder_in(desk.tenant, desk.user, name), names))
+        desk.open_files()
+        page = desk.page
+        rows = page.locator("#nodes tr[data-id]")
+        expect(page.get_by_role("button", name="Show more")).to_be_visible()
+        assert rows.count() < ROWS
+        while (shown := rows.count()) < ROWS:
+            page.mouse.wheel(0, 100_000)
+            page.wait_for_function(
+                "(shown) => document.querySelectorAll('#nodes tr[data-id]').length > shown", arg=shown
+            )
+        expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+        shown_names = page.evaluate(
+            "[...document.querySelectorAll('#nodes tr[data-id]')].map((row) => row.dataset.name)"
+        )
+        assert shown_names == names
+        # Rows that are far away take no part in the layout, but can be reached, chosen and sent.
+        expect(page.locator("#nodes tbody.folded").first).to_be_attached()
+        page.locator("#nodes tbody a").last.focus()
+        press(page, "Home")
+        assert focused_name(page) == names[0]
+        press(page, "Control+a")
+        assert len(chosen(page)) == ROWS
+        press(page, "End")
+        assert focused_name(page) == names[-1]
