@@ -85,6 +85,57 @@ def test_rows_are_selected_by_pointer(page: Page) -> None:
     assert len(chosen(page)) == 4
 
 
+def test_the_actions_appear_with_a_selection(page: Page) -> None:
+    actions = page.locator("#actions")
+    expect(actions).to_be_hidden()
+    page.locator("#nodes tbody input").nth(1).check()
+    expect(actions).to_be_visible()
+    expect(actions.locator("output")).to_have_text("1 selected")
+
+
+def test_a_row_is_renamed_and_deleted_by_keyboard(desk: Desk) -> None:
+    desk.server.upload(desk.tenant, desk.user, "note.txt", b"Hello")
+    desk.open_files()
+    page = desk.page
+    press(page, "ArrowDown", "F2")
+    name = page.get_by_label("Name", exact=True)
+    expect(name).to_be_focused()
+    # The ending of the name is not selected.
+    page.keyboard.type("<b>plan")
+    press(page, "Enter")
+    expect(page.locator("#nodes tbody a")).to_have_text("<b>plan.txt")
+    expect(page.locator("#nodes tbody a")).to_be_focused()
+    press(page, "F2", "Escape")
+    expect(page.locator("#nodes tbody a")).to_be_focused()
+    press(page, "Delete")
+    expect(page.get_by_role("status").first).to_be_visible()
+    assert desk.names() == []
+
+
+def test_a_name_that_is_refused_shows_the_reason(desk: Desk) -> None:
+    for name in ("a.txt", "b.txt"):
+        desk.server.upload(desk.tenant, desk.user, name, b"Hello")
+    desk.open_files()
+    press(desk.page, "ArrowDown", "F2")
+    desk.page.get_by_label("Name", exact=True).fill("b.txt")
+    press(desk.page, "Enter")
+    expect(desk.page.get_by_role("alert")).to_be_visible()
+    assert desk.names() == ["a.txt", "b.txt"]
+
+
+def test_rows_are_dragged_onto_a_folder(desk: Desk) -> None:
+    folder = desk.server.folder_in(desk.tenant, desk.user, "Archive")["id"]
+    for name in ("a.txt", "b.txt", "c.txt"):
+        desk.server.upload(desk.tenant, desk.user, name, b"Hello")
+    desk.open_files()
+    rows = desk.page.locator("#nodes tbody tr")
+    for number in (1, 2):
+        rows.nth(number).locator("input").check()
+    rows.nth(1).locator("td").nth(2).drag_to(rows.nth(0))
+    expect(rows).to_have_count(2)
+    assert (desk.names(), desk.names(folder)) == (["Archive", "c.txt"], ["a.txt", "b.txt"])
+
+
 def test_the_keys_are_shown(page: Page) -> None:
     press(page, "?")
     dialog = page.get_by_role("dialog", name="Keys")

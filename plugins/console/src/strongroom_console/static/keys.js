@@ -14,13 +14,19 @@ function focusRow(row) {
   row.scrollIntoView({block: "nearest"});
 }
 
+// In the view of tiles, the rows above and below are further away.
+function columns() {
+  const isGrid = table().classList.contains("grid");
+  return isGrid ? getComputedStyle(table().tBodies[0]).gridTemplateColumns.split(" ").length : 1;
+}
+
 async function move(step, isRange) {
   const all = rows();
   const from = all.indexOf(current());
   const index = from < 0 ? (step > 0 ? 0 : all.length - 1) : from + step;
   if (index >= all.length) {
     await showMore();
-    return focusRow(rows()[index]);
+    return focusRow(rows()[index] ?? all.at(-1));
   }
   focusRow(all[Math.max(0, index)]);
   if (isRange) {
@@ -38,8 +44,10 @@ function remove() {
 const ANYWHERE = {
   "/": () => (document.querySelector("input[type=search]") ?? document.querySelector("input[name=name]"))?.focus(),
   "?": () => document.getElementById("keys")?.showModal(),
-  ArrowDown: (event) => move(1, event.shiftKey),
-  ArrowUp: (event) => move(-1, event.shiftKey),
+  ArrowDown: (event) => move(columns(), event.shiftKey),
+  ArrowUp: (event) => move(-columns(), event.shiftKey),
+  ArrowRight: (event) => table().classList.contains("grid") && move(1, event.shiftKey),
+  ArrowLeft: (event) => table().classList.contains("grid") && move(-1, event.shiftKey),
   Delete: remove,
 };
 const IN_ROW = {
@@ -71,4 +79,10 @@ document.addEventListener("keydown", (event) => {
   act(event);
 });
 
-document.querySelector("[data-keys]")?.addEventListener("click", ANYWHERE["?"]);
+// One row is renamed where it stands.
+document.addEventListener("click", (event) => {
+  const isRename = event.target.closest('#selection button[formaction$="/selection/rename"]');
+  if (!isRename || chosenRows().length !== 1) return;
+  event.preventDefault();
+  startRename(chosenRows()[0]);
+});

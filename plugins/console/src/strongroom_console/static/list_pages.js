@@ -71,15 +71,17 @@ function addPictures(page) {
 }
 
 // Shows the list as it is now; what is chosen stays so, and the focus stays at its row.
-export async function refresh(first = null) {
+export async function refresh() {
   await fetching;
   const pages = Math.min(MOST_REFRESHED, table()?.tBodies.length ?? 1);
-  const fresh = first ?? (await fetchPage(location.href));
+  const fresh = await fetchPage(location.href);
   const chosen = new Set(rows().filter((row) => row.querySelector("input").checked).map((row) => row.dataset.id));
   const focused = document.activeElement?.closest("tr[data-id]")?.dataset.id;
   nearWindow.disconnect();
   nearEnd.disconnect();
   list.replaceChildren(...adopted(fresh.getElementById("list")));
+  const total = fresh.querySelector(".summary .hint");
+  if (total) document.querySelector(".summary .hint")?.replaceChildren(...adopted(total));
   prepareList();
   for (let shown = 1; shown < pages; shown += 1) await showMore();
   for (const row of rows()) row.querySelector("input").checked = chosen.has(row.dataset.id);

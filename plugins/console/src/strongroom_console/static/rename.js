@@ -15,7 +15,10 @@ export function startRename(row) {
   // The name without its ending.
   const end = row.dataset.type === "file" ? row.dataset.name.lastIndexOf(".") : -1;
   input.setSelectionRange(0, end > 0 ? end : input.value.length);
+  let isOver = false; // The removal of the field takes the focus from it.
   const stop = (takesFocus = true) => {
+    if (isOver) return;
+    isOver = true;
     input.remove();
     link.hidden = false;
     if (takesFocus) link.focus();
@@ -27,9 +30,9 @@ export function startRename(row) {
     // Enter would send the form around the list.
     event.preventDefault();
     if (input.value.trim() === row.dataset.name) stop();
-    else if (input.reportValidity()) rename(row, input.value).finally(() => input.isConnected && stop());
+    else if (input.reportValidity()) rename(row, input.value).finally(() => stop(false));
   });
-  input.addEventListener("blur", () => input.isConnected && stop(false));
+  input.addEventListener("blur", () => stop(false));
 }
 
 async function rename(row, name) {

@@ -48,9 +48,8 @@ function showSelection() {
   const bar = document.getElementById("actions");
   if (!bar) return;
   bar.classList.toggle("floating", count > 0);
-  bar.inert = count === 0;
   const state = bar.querySelector("output") ?? bar.insertBefore(document.createElement("output"), bar.firstChild);
-  state.textContent = count ? text("selected", {count: countText(count)}) : text("none-selected");
+  state.textContent = count ? text("selected", {count: countText(count)}) : "";
 }
 
 document.addEventListener("click", (event) => {
