@@ -1,5 +1,6 @@
 """The lists of files in the console, and what their forms change."""
 
+import base64
 import re
 from io import BytesIO
 from typing import Any
@@ -12,6 +13,9 @@ from tests.support.page_browser import PageBrowser
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
+)
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 HOSTILE = "<img src=x onerror=alert(1)>\"'&.txt"
 
@@ -90,3 +94,90 @@ def test_a_reader_is_offered_no_changes(
     browser.open(f"{root}/folders", form)
     assert 'role="alert"' in browser.page.text
     assert names(browser) == []
+
+
+def test_a_search_shows_where_each_hit_is(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    outer = api.folder(tenant, person, "Outer <i>")["id"]
+    inner = api.folder(tenant, person, "Inner", parent=outer)["id"]
+    api.upload(tenant, person, "report a", b"x", inner)
+    api.upload(tenant, person, "report b", b"x", outer)
+    api.upload(tenant, person, "report c", b"x")
+    api.upload(tenant, person, "other", b"x")
+    browser.open(f"{root}/files/{outer}/?q=REPORT")
+    assert names(browser) == ["report b"]
+    browser.open(f"{root}/files/{outer}/?q=report&in=below&sort=-name")
+    assert names(browser) == ["report b", "report a"]
+    text = browser.open(f"{root}/files/{outer}/?q=report&in=space").text
+    assert names(browser) == ["report a", "report b", "report c"]
+    assert f'<a href="{root}/files/{inner}/"><bdi>Outer &lt;i&gt; ' in text
+    assert "Entries: 3" in text
+
+
+def test_filters_and_orders_apply(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    api.folder(tenant, person, "folder")
+    for name, content in (("a.txt", b"xx"), ("b.pdf", b"%PDF-1.4 x"), ("c.txt", b"x")):
+        api.upload(tenant, person, name, content)
+    for query, expected in (
+        ("kind=folders", ["folder"]),
+        ("kind=files&sort=-size", ["b.pdf", "a.txt", "c.txt"]),
+        ("kind=pdf", ["b.pdf"]),
+        ("kind=texts&sort=-name", ["c.txt", "a.txt"]),
+        ("kind=pictures", []),
+        ("kind=nonsense&sort=nonsense&in=nonsense", ["a.txt", "b.pdf", "c.txt", "folder"]),
+    ):
+        browser.open(f"{root}/files/?{query}")
+        assert names(browser) == expected, query
+    browser.open(f"{root}/files/?kind=pictures")
+    assert "Nothing matches." in browser.page.text
+    text = browser.open(f"{root}/files/?kind=texts&sort=name").text
+    assert 'href="?kind=texts&amp;sort=-name"' in text
+    assert 'aria-sort="ascending"' in text
+
+
+def test_the_view_is_remembered(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    api.upload(tenant, person, "dot.png", PNG)
+    browser.open(f"{root}/files/?view=grid")
+    assert 'class="grid"' in browser.page.text
+    assert "/thumbnail" in browser.open(f"{root}/files/").text
+    browser.open(f"{root}/files/?view=list")
+    assert "/thumbnail" not in browser.open(f"{root}/files/").text
+
+
+def test_the_thumbnail_of_a_picture_is_encoded_again(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    node = api.upload(tenant, person, "dot.png", PNG)["id"]
+    picture = browser.open(f"{root}/nodes/{node}/thumbnail")
+    assert picture.headers["Content-Type"] == "image/png"
+    assert picture.data.startswith(b"\x89PNG")
+    text = api.upload(tenant, person, "a.png", b"<html>")["id"]
+    assert browser.open(f"{root}/nodes/{text}/thumbnail").status_code in (400, 415, 422)
+
+
+def test_a_long_list_has_pages(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    for number in range(201):
+        api.folder(tenant, person, f"{number:03}")
+    browser.open(f"{root}/files/?sort=-name")
+    assert len(names(browser)) == 200
+    assert 'rel="next" href="?sort=-name&amp;page=2"' in browser.page.text
+    browser.open(f"{root}/files/?sort=-name&page=2")
+    assert names(browser) == ["000"]
+
+
+def test_a_hold_is_shown_to_administrators(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    node = api.upload(tenant, person, "a", b"x")["id"]
+    assert "Hold</span>" not in browser.open(f"{root}/files/").text
+    officer = api.person()
+    api.join(tenant, person, officer, "records")
+    api.put(f"{tenant}/files/{node}/hold", {"reason": "a dispute"}, by=officer)
+    assert "Hold</span>" in browser.open(f"{root}/files/").text

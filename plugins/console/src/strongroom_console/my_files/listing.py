@@ -1,5 +1,6 @@
 """The list of a folder, and of the top level."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from flask import Blueprint
@@ -17,7 +18,7 @@ from strongroom_console.my_files.filters import (
 from strongroom_console.my_files.folders import crumbs, files_path
 from strongroom_console.my_files.nodes import read_node
 from strongroom_console.my_files.rows import rows_of
-from strongroom_console.tenant.frame import tenant_page
+from strongroom_console.tenant.frame import tenant_page, tenant_path
 from strongroom_console.visit import Visit, current_visit
 
 listing: Final = Blueprint("listing", __name__)
@@ -47,6 +48,7 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         can_create=folder is None or folder["permission"] in ("write", "manage"),
         crumbs=crumbs(visit, folder) if folder else [],
         **rows_of(page, visit.session.user_id),
+        held=_held_nodes(visit, tenant_id),
         links=page_links(page["meta"]),
         is_cut=filters.is_search and page["meta"]["totalCount"] >= MOST_FOUND,
         filters=filters,
@@ -66,6 +68,14 @@ def follow_path(tenant_id: str, names: str) -> Any:
     visit = current_visit()
     folder = visit.host.files.resolve(tenant_id, names.split("/"))
     return visit.redirect(files_path(tenant_id, folder.id))
+
+
+def _held_nodes(visit: Visit, tenant_id: str) -> Collection[str]:
+    """Return the ids of the nodes with the newest holds, which only some roles may see."""
+    if visit.host.tenants.role(tenant_id) not in ("admin", "records"):
+        return ()
+    holds = visit.read(tenant_path(tenant_id, "holds"), pageSize=MAX_PAGE_SIZE)
+    return {hold["fileId"] for hold in holds["data"]}
 
 
 def read_folder(visit: Visit, tenant_id: str, folder_id: str | None) -> Any:
