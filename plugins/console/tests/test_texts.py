@@ -11,12 +11,25 @@ from strongroom_console.my_files.details import SCANS
 from strongroom_console.my_files.links import AUDIENCES, KINDS, STATES
 from strongroom_console.my_files.nodes import PERMISSIONS
 from strongroom_console.my_files.shares import OPENINGS
+from strongroom_console.server.first_steps import STEP_NAMES
+from strongroom_console.server.state import JOB_STATES, MESSAGE_STATES
 
 COMPUTED: set[str] = {
     key
-    for names in (ACTIONS, AUDIENCES, KINDS, OPENINGS, PERMISSIONS, ROLES, SCANS, STATES)
+    for names in (
+        ACTIONS,
+        AUDIENCES,
+        JOB_STATES,
+        KINDS,
+        MESSAGE_STATES,
+        OPENINGS,
+        PERMISSIONS,
+        ROLES,
+        SCANS,
+        STATES,
+    )
     for key in names.values()
-}
+} | {f"{name}{suffix}" for name in STEP_NAMES for suffix in ("", "-hint")}
 """The keys that the code computes."""
 
 TEXTS = PageTexts(Path(strongroom_console.__file__).parent, COMPUTED)

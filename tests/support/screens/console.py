@@ -82,5 +82,9 @@ CONSOLE: Final = (
     Screen("one version of a file", f"{_MY_FILES}/node_version", of_file("/versions/1")),
     Screen("activity of a file", f"{_MY_FILES}/node_activity", of_file("/activity")),
     Screen("server", "console/server/overview", shown_to("root", "/server/")),
+    *(
+        Screen(f"server: {name}", f"console/server/{name}", shown_to("root", f"/server/{name}/"))
+        for name in ("health", "storages", "plugins", "settings", "limits", "jobs", "messages")
+    ),
     Screen("users", "console/server/users", shown_to("root", "/server/users/")),
 )

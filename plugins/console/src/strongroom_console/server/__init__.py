@@ -5,8 +5,11 @@ from typing import Final
 from flask import Blueprint
 
 from strongroom_console.server.frame import require_administrator
+from strongroom_console.server.health import health
 from strongroom_console.server.new_user import new_user
 from strongroom_console.server.overview import overview
+from strongroom_console.server.state import state
+from strongroom_console.server.storages import storages
 from strongroom_console.server.user_account import user_account
 from strongroom_console.server.user_list import user_list
 from strongroom_console.server.user_logins import user_logins
@@ -19,6 +22,9 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     user_account,
     user_logins,
     user_metadata,
+    health,
+    storages,
+    state,
 )
 
 for area in AREAS:

@@ -11,6 +11,13 @@ from strongroom_console.visit import Visit, current_visit
 SECTIONS: Final[Mapping[str, str]] = {
     "": "overview",
     "users/": "users",
+    "health/": "health",
+    "storages/": "storages",
+    "plugins/": "plugins",
+    "settings/": "server-settings",
+    "limits/": "limits",
+    "jobs/": "jobs",
+    "messages/": "messages",
 }
 """The keys of the names of the sections, by their paths below that of the server."""
 

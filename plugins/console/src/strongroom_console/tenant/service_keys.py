@@ -62,7 +62,9 @@ def revoke_key(tenant_id: str, account_id: str, key_id: str) -> Any:
     """Revoke a key."""
     visit = current_visit()
     response = visit.rest("DELETE", _keys_path(tenant_id, account_id, key_id))
-    return visit.follow(response, page_path(tenant_id, "service-accounts", account_id), "service-key-revoked")
+    return visit.follow(
+        response, page_path(tenant_id, "service-accounts", account_id), "service-key-revoked"
+    )
 
 
 def _keys_path(tenant_id: str, account_id: str, *names: str) -> str:

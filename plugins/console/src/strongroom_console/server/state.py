@@ -1,0 +1,129 @@
+"""What the server runs with: its settings, plugins, limits, jobs and messages."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from flask import Blueprint
+
+from strongroom.plugin_api.server import ServerSetting
+from strongroom.plugin_api.times import iso_format
+from strongroom_console.lists import PAGE_SIZE, page_number
+from strongroom_console.server.forms import filters
+from strongroom_console.server.frame import server_page
+from strongroom_console.visit import current_visit
+
+state: Final = Blueprint("state", __name__, url_prefix="/server")
+
+MESSAGE_STATES: Final = {
+    "pending": "message-pending",
+    "sent": "message-sent",
+    "failed": "message-failed",
+    "uncertain": "message-uncertain",
+    "suppressed": "message-suppressed",
+}
+"""The keys of the names of the states of messages."""
+
+JOB_STATES: Final = {
+    "new": "job-new",
+    "waiting": "job-waiting",
+    "running": "job-running",
+    "failed": "job-failed",
+}
+"""The keys of the names of the states of jobs."""
+
+_LAST_PAGE: Final = 1000
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+
+
+@state.get("/settings/")
+def show_settings() -> Any:
+    """Show the configuration: all keys, those that a word finds, or those that were changed."""
+    visit = current_visit()
+    query = filters("q", changed=("1",))
+    settings = [item for item in _in_order(visit.host.server.settings()) if _matches(item, query)]
+    return server_page(
+        visit,
+        "server/settings.html",
+        "settings/",
+        tables=[(name, list(items)) for name, items in groupby(settings, _table_of)],
+        count=len(settings),
+        query=query,
+    )
+
+
+def _in_order(settings: Sequence[ServerSetting]) -> list[ServerSetting]:
+    """Return the settings with the tables of extensions after those that they belong to."""
+    tables = list(dict.fromkeys(item.key.partition(".")[0] for item in settings))
+    return sorted(settings, key=lambda item: tables.index(item.key.partition(".")[0]))
+
+
+def _matches(setting: ServerSetting, query: dict[str, str]) -> bool:
+    word = query.get("q", "").casefold()
+    is_named = word in setting.key.casefold() or word in setting.help.casefold()
+    return is_named and (setting.is_changed or "changed" not in query)
+
+
+def _table_of(setting: ServerSetting) -> str:
+    return setting.key.rpartition(".")[0]
+
+
+@state.get("/plugins/")
+def list_plugins() -> Any:
+    """Show the plugins that run, and those that are installed only."""
+    visit = current_visit()
+    plugins = visit.host.server.plugins()
+    return server_page(
+        visit,
+        "server/plugins.html",
+        "plugins/",
+        enabled=sorted((item for item in plugins if item.is_enabled), key=lambda item: item.name),
+        others=[item for item in plugins if not item.is_enabled],
+    )
+
+
+@state.get("/limits/")
+def show_limits() -> Any:
+    """Show the limits in force."""
+    visit = current_visit()
+    return server_page(visit, "server/limits.html", "limits/", limits=visit.host.server.limits())
+
+
+@state.get("/jobs/")
+def list_jobs() -> Any:
+    """Show the recurring jobs."""
+    visit = current_visit()
+    return server_page(
+        visit,
+        "server/jobs.html",
+        "jobs/",
+        jobs=visit.host.server.jobs(),
+        iso_format=iso_format,
+        interval_text=_interval_text,
+        states=JOB_STATES,
+    )
+
+
+def _interval_text(seconds: int) -> str:
+    for size, unit in ((_HOUR, "h"), (_MINUTE, "min")):
+        if seconds % size == 0:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+@state.get("/messages/")
+def list_messages() -> Any:
+    """Show the messages that were sent lately."""
+    visit, number = current_visit(), min(page_number(), _LAST_PAGE)
+    messages = visit.host.server.messages(page=number, size=PAGE_SIZE)
+    return server_page(
+        visit,
+        "server/messages.html",
+        "messages/",
+        messages=messages,
+        iso_format=iso_format,
+        states=MESSAGE_STATES,
+        newer=number - 1,
+        older=number + 1 if len(messages) == PAGE_SIZE and number < _LAST_PAGE else 0,
+    )
