@@ -8,6 +8,7 @@ from tests.support.api import Json, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.console_space import ConsoleSpace as Space
 from tests.support.databases import on_sqlite
+from tests.support.documents import pdf
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
@@ -80,6 +81,24 @@ class TestPreviews:
         assert answer.status_code == 200
         assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
         assert b"<script>" not in answer.data
+
+    def test_the_first_pages_of_a_document_are_a_picture(self, space: Space) -> None:
+        node = space.upload("plan.pdf", pdf(pages=2))
+        assert f'src="{space.page(node)}/preview"' in space.browser.open(space.page(node)).text
+        answer = space.browser.open(space.page(node, "preview"))
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg")
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert answer.data.startswith(b"\xff\xd8")
+        tag = answer.headers["ETag"]
+        again = space.browser.open(space.page(node, "preview"), None, **{"If-None-Match": tag})
+        assert (again.status_code, again.data) == (304, b"")
+
+    def test_a_document_that_cannot_be_read_has_no_picture(self, space: Space) -> None:
+        node = space.upload("broken.pdf", b"%PDF-1.7\n<script>alert(1)</script>")
+        headers = {"Sec-Fetch-Mode": "no-cors"}
+        answer = space.browser.open(space.page(node, "preview"), None, **headers)
+        assert answer.status_code == 422
+        assert "<script>" not in answer.text
 
     def test_a_sound_is_played_with_ranges_and_never_run(self, space: Space) -> None:
         node = space.upload("tone.mp3", b"ID3\x03" + bytes(2000))

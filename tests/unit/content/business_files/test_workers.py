@@ -40,7 +40,7 @@ worker.main()
     def popen(command: list[str], **options: object) -> subprocess.Popen[bytes]:
         return real([*command[:3], "-c", module, command[-1]], **options)  # type: ignore[call-overload,no-any-return]
 
-    monkeypatch.setattr("strongroom.content.business_files.pictures.subprocess.Popen", popen)
+    monkeypatch.setattr("strongroom.plugin_api.confinement.subprocess.Popen", popen)
 
 
 def answer_of(monkeypatch: pytest.MonkeyPatch, expression: str, **limits: int) -> str:
@@ -94,7 +94,6 @@ def test_a_worker_inherits_no_open_file_of_the_server(
 ) -> None:
     with (tmp_path / "secret").open("w") as file:
         os.set_inheritable(file.fileno(), True)
-        held = "[n for n in range(3, 200) if not worker.suppress(OSError).__exit__ or is_open(n)]"
         held = "sum(1 for n in range(3, 200) if is_open(n))"
         run_as_worker(
             monkeypatch,

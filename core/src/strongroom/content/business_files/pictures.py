@@ -6,17 +6,14 @@ import logging
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from errno import EDQUOT, ENOSPC
 from functools import partial
-from pathlib import Path
-from threading import Condition, Timer
+from threading import Condition
 from time import monotonic
 from typing import Any, BinaryIO, Final, cast
 
@@ -24,6 +21,7 @@ from strongroom.content.business_files.requests import NO_SPACE, PictureRequest,
 from strongroom.content.storage.streams import MeteredSource
 from strongroom.foundation.cache import ContentCache
 from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, StorageFull, Unavailable
+from strongroom.plugin_api.confinement import run_confined
 from strongroom.plugin_api.storage import ByteSource
 
 WAIT_SECONDS: Final = 5
@@ -293,36 +291,18 @@ class PictureProcessor:
         self, request: PictureRequest, content: BinaryIO, answer: BinaryIO, errors: BinaryIO
     ) -> int:
         """Run a worker until it ends or times out, and return its exit status."""
-        # -s and -P keep the user's site-packages and unsafe folders off the module path.
-        command = [sys.executable, "-s", "-P", "-m", "strongroom.content.business_files.worker"]
         try:
-            process = subprocess.Popen(  # noqa: S603  no argument is a command from a client
-                [*command, json.dumps(asdict(request))],
-                stdin=content,
-                stdout=answer,
-                stderr=errors,
-                env=_environment(),
-                cwd="/",
-                start_new_session=True,
+            return run_confined(
+                "strongroom.content.business_files.worker",
+                json.dumps(asdict(request)),
+                content=content,
+                answer=answer,
+                errors=errors,
+                seconds=self._seconds,
             )
         except OSError as error:
             logger.exception("Cannot start a picture worker")
             raise Unavailable(retry_after=self._seconds) from error
-        # The CPU limit in the worker does not cover a worker that sleeps or waits.
-        timer = Timer(self._seconds, process.kill)
-        timer.start()
-        try:
-            return process.wait()
-        finally:
-            timer.cancel()
-
-
-def _environment() -> Mapping[str, str]:
-    """Return an environment with only the package path, because the server's may contain secrets."""
-    passed = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-    path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
-    # The memory limit counts address space, and each malloc arena would reserve 64 MiB of it.
-    return {**passed, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
 
 def _check_status(status: int, errors: BinaryIO) -> None:

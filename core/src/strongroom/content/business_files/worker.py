@@ -1,19 +1,14 @@
 """Worker process that decodes and encodes one picture, and then exits.
 
-Decoders are large C libraries that parse hostile content. So they run in a process without secrets,
-with limited memory and time, that can open neither files nor connections. The request is the only
-argument of ``python -m strongroom.content.business_files.worker``. The picture is read from standard
-input. The result is written to standard output: a line of JSON, followed by the new picture.
+See :mod:`strongroom.plugin_api.confinement`. The request is the only argument of
+``python -m strongroom.content.business_files.worker``. The picture is read from standard input. The
+result is written to standard output: a line of JSON, followed by the new picture.
 """
 
-import ctypes
 import errno
 import json
-import resource
 import sys
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 # Imported now, because Pillow imports them lazily and the confined process cannot open files.
 from PIL import (  # noqa: F401
@@ -31,10 +26,7 @@ from strongroom.content.business_files import images
 from strongroom.content.business_files.images import load_codec
 from strongroom.content.business_files.requests import NO_SPACE, PictureRequest, refusal
 from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, StrongroomError
-
-_PR_SET_DUMPABLE: Final = 4
-_PR_SET_NO_NEW_PRIVS: Final = 38
-_UNKNOWN_ADDRESS_SPACE: Final = 256 * 1024 * 1024
+from strongroom.plugin_api.confinement import confine
 
 
 def process(request: PictureRequest, source: BinaryIO) -> tuple[dict[str, Any], bytes]:
@@ -63,7 +55,7 @@ def main() -> None:
     Image.preinit()
     load_codec(request.media_type)
     # All modules must be imported before this line, because importing opens files.
-    _confine(request)
+    confine(request.memory_bytes, request.seconds)
     head, content = process(request, sys.stdin.buffer)
     try:
         sys.stdout.buffer.write(json.dumps(head).encode() + b"\n")
@@ -73,38 +65,6 @@ def main() -> None:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             sys.exit(NO_SPACE)
         raise
-
-
-def _confine(request: PictureRequest) -> None:
-    """Drop privileges and set resource limits, before the first byte of the picture is read."""
-    with suppress(OSError, AttributeError):
-        system = ctypes.CDLL(None)
-        # Other processes of the same user cannot attach, and no program can gain privileges.
-        system.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-        system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    _limit(resource.RLIMIT_AS, _address_space() + request.memory_bytes)
-    _limit(resource.RLIMIT_CPU, request.seconds)
-    _limit(resource.RLIMIT_FSIZE, request.memory_bytes)
-    _limit(resource.RLIMIT_CORE, 0)
-    # Files, sockets and pipes all need a new descriptor.
-    _limit(resource.RLIMIT_NOFILE, 0)
-
-
-def _limit(kind: int, value: int) -> None:
-    _, hard = resource.getrlimit(kind)
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    # macOS defines RLIMIT_AS but rejects setting it; the server's time limit applies everywhere.
-    with suppress(OSError, ValueError):
-        resource.setrlimit(kind, (value, value))
-
-
-def _address_space() -> int:
-    """Return the mapped address space of this process in bytes, or an estimate without ``/proc``."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except OSError:
-        return _UNKNOWN_ADDRESS_SPACE
-    return pages * resource.getpagesize()
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """Previews of files, none of which runs in the origin of the pages.
 
-Pictures are encoded again, texts are escaped, and audio and video are only of formats that browsers
-play. HTML, SVG and all other formats have no preview.
+Pictures are encoded again, texts are escaped, the pages of PDF documents become pictures in a confined
+process, and audio and video are only of formats that browsers play. HTML, SVG and all other formats have
+no preview.
 """
 
 import codecs
 from collections.abc import Mapping
-from typing import Any, Final
+from http import HTTPStatus
+from typing import Any, BinaryIO, Final
 
-from flask import Blueprint
+from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.web import ApiError
 from strongroom_console.my_files.nodes import essence_of, read_node
+from strongroom_console.pdf.rendering import MAX_DOCUMENT_BYTES, picture_of_document
 from strongroom_console.visit import Visit, current_visit
 
 previews: Final = Blueprint("previews", __name__)
@@ -36,6 +39,8 @@ TEXT_BYTES: Final = 64 * 1024
 """How many bytes of a text are shown."""
 
 _WIDTH: Final = 1600
+_PDF: Final = "application/pdf"
+_PDF_RATES: Final = ("60/minute",)
 _TEXTS: Final = frozenset({"application/json"})
 _ACTIVE_TEXTS: Final = frozenset({"text/html", "text/xml"})
 _UNREADABLE: Final = frozenset({"pending", "infected", "rejected"})
@@ -47,12 +52,14 @@ _MARKS: Final = {
 
 
 def preview_of(node: Mapping[str, Any]) -> str | None:
-    """Return how a file is shown: as a ``picture``, ``text``, ``audio`` or ``video``, or not at all."""
+    """Return how a file is shown: ``picture``, ``pages``, ``text``, ``audio``, ``video`` or not."""
     essence = essence_of(node)
     if node["type"] == "folder" or node["scan"] in _UNREADABLE:
         return None
     if essence in PICTURES:
         return "picture"
+    if essence == _PDF:
+        return "pages" if node["size"] <= MAX_DOCUMENT_BYTES else None
     if essence in SOUNDS:
         return "audio"
     if essence in FILMS:
@@ -85,9 +92,12 @@ def decoded(content: bytes) -> str:
 def show_preview(tenant_id: str, node_id: str) -> Any:
     """Send a picture in a smaller size without metadata, or a sound or film with ranges."""
     visit = current_visit()
-    kind = preview_of(read_node(visit, tenant_id, node_id))
+    node = read_node(visit, tenant_id, node_id)
+    kind = preview_of(node)
     if kind == "picture":
         return visit.host.files.send_picture(tenant_id, node_id, _WIDTH)
+    if kind == "pages":
+        return _pages(visit, node)
     if kind in ("audio", "video"):
         return _medium(visit, tenant_id, node_id)
     raise NotFound
@@ -98,3 +108,24 @@ def _medium(visit: Visit, tenant_id: str, node_id: str) -> Any:
     response = visit.host.files.send(tenant_id, node_id, before=lambda _sending: None)
     response.headers["Content-Disposition"] = "inline"
     return response
+
+
+def _pages(visit: Visit, node: Mapping[str, Any]) -> Any:
+    if request.if_none_match.contains(node["checksum"]):
+        response = Response(status=HTTPStatus.NOT_MODIFIED)
+    else:
+        visit.host.limit_rate("pdf-preview", _PDF_RATES, visit.session.user_id)
+        response = Response(_picture_of(visit, node), content_type="image/jpeg")
+    response.set_etag(node["checksum"])
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["Content-Disposition"] = "inline"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+def _picture_of(visit: Visit, node: Mapping[str, Any]) -> bytes:
+    def write(file: BinaryIO) -> None:
+        with visit.host.files.open(node["tenantId"], node["id"]) as chunks:
+            file.writelines(chunks)
+
+    return picture_of_document(write)

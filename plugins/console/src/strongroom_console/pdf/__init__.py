@@ -1,0 +1,1 @@
+"""Pictures of the first pages of PDF documents, made in confined processes."""
