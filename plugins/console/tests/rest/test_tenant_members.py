@@ -40,7 +40,7 @@ class TestMembers:
         page = browser.open(f"{root}/members/")
         assert "Alice" in page.text
         assert ESCAPED in page.text
-        assert page.text.count("<td>Administrator</td>") == page.text.count("<td>Member</td>") == 1
+        assert page.text.count(">Administrator</td>") == page.text.count(">Member</td>") == 1
         assert f'href="{root}/members/{bob.id}/"' in page.text
 
     def test_an_administrator_adds_a_member_by_the_id(

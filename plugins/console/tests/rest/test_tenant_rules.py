@@ -144,11 +144,11 @@ class TestActivity:
         api.folder(tenant, person, HOSTILE)
         api.upload(tenant, person, "a.txt", b"x" * 1500)
         page = browser.open(f"{root}/activity/")
-        assert "<td>Folder created</td>" in page.text
+        assert "<strong>Folder created</strong>" in page.text
         assert "1.5 KB" in page.text
         assert "<img" not in page.text
         page = browser.open(f"{root}/activity/?action=file.created&actor={person.id}&from=2020-01-01")
-        assert "<td>Folder created</td>" not in page.text
+        assert "<strong>Folder created</strong>" not in page.text
         assert "a.txt" in page.text
         assert "Nothing matches." in browser.open(f"{root}/activity/?to=2000-01-01").text
 

@@ -7,6 +7,9 @@ const DONE_SHOWN = 2000; // Milliseconds that a button shows that it has copied.
 
 prepare(document);
 
+// Without a script, nothing can be copied.
+for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+
 // Asks before the form is sent. Without a script, the server asks where it matters.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-confirm], input[data-confirm]");

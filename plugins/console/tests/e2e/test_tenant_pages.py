@@ -1,0 +1,55 @@
+"""The pages of a tenant in Chromium: on a phone, and secrets that are copied."""
+
+import re
+
+from playwright.sync_api import expect
+from tests.support.browsers import needs_chromium
+from tests.support.console_desk import Desk
+
+SECTIONS = (
+    "members/",
+    "groups/",
+    "usage/",
+    "invitations/",
+    "service-accounts/",
+    "retention/",
+    "activity/",
+    "settings/",
+    "settings/deletion",
+    "leave",
+)
+LONG = "averyveryverylongname" * 10
+
+pytestmark = [needs_chromium]
+
+
+def test_no_page_scrolls_sideways_on_a_phone(desk: Desk) -> None:
+    path = f"/api/v1/tenants/{desk.tenant}"
+    desk.server.succeed("PATCH", path, json_body={"name": LONG}, by=desk.user)
+    for kind in ("groups", "folders", "service-accounts"):
+        desk.server.succeed("POST", f"{path}/{kind}", json_body={"name": LONG}, by=desk.user)
+    desk.server.succeed(
+        "POST", f"{path}/invitations", json_body={"email": f"{'x' * 60}@example.com"}, by=desk.user
+    )
+    desk.page.set_viewport_size({"width": 320, "height": 640})
+    for section in SECTIONS:
+        for language in ("zh", "en"):
+            desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/{section}?lang={language}")
+            width = desk.page.evaluate("document.documentElement.scrollWidth")
+            assert width <= 320, (section, language)
+
+
+def test_a_new_key_is_copied(desk: Desk) -> None:
+    page = desk.page
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/service-accounts/")
+    page.get_by_label("Name").fill("Backup")
+    page.get_by_role("button", name="Create service account").click()
+    page.get_by_label("Name").fill("Nightly")
+    page.get_by_label("Read files").check()
+    page.get_by_role("button", name="Create key").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    key = page.locator("#secret").inner_text()
+    assert page.evaluate("navigator.clipboard.readText()") == key
+    assert re.fullmatch(r"\S{20,}", key)
