@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import SpooledTemporaryFile
 
 import flask
 import pytest
@@ -120,12 +121,28 @@ def test_a_path_is_percent_encoded_as_in_a_url(api: Api, host: HostAPI) -> None:
 
 
 def test_a_large_answer_is_refused(api: Api, host: HostAPI, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(internal_requests, "MAX_CONTENT", 100)
+    monkeypatch.setattr(internal_requests, "MAX_CONTENT", 1000)
     alice = api.person()
     path = api.tenant(alice)
-    node = api.upload(path, alice, "a.bin", bytes(101))
-    with browser(api), pytest.raises(ValueError, match="more than 100 bytes"):
+    node = api.upload(path, alice, "a.bin", bytes(1001))
+    with browser(api), pytest.raises(ValueError, match="more than 1000 bytes"):
         host.rest("GET", f"{path}/files/{node['id']}/download", token=alice.token)
+    with browser(api):
+        download = f"{path}/files/{node['id']}/download"
+        answer = host.rest("GET", download, token=alice.token, stream=True)
+        assert (answer.content, b"".join(answer.pieces)) == (b"", bytes(1001))
+        missing = host.rest("GET", f"{path}/files/nowhere/download", token=alice.token, stream=True)
+        assert (missing.error, list(missing.pieces)) == ("error.not-found", [])
+
+
+def test_a_body_may_be_a_file(api: Api, host: HostAPI) -> None:
+    alice = api.person()
+    path = api.tenant(alice)
+    named = {"Content-Type": "text/plain", "Content-Disposition": "attachment; filename=b.txt"}
+    with browser(api), SpooledTemporaryFile(max_size=1) as file:
+        file.write(b"from a file")
+        answer = host.rest("POST", f"{path}/files", file, token=alice.token, headers=named)
+    assert (answer.status, answer.json["size"]) == (201, 11)
 
 
 def test_the_request_of_the_browser_goes_on(api: Api, host: HostAPI) -> None:

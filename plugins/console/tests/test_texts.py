@@ -12,6 +12,8 @@ from strongroom_console.my_files.links import AUDIENCES, KINDS, STATES
 from strongroom_console.my_files.nodes import PERMISSIONS
 from strongroom_console.my_files.shares import OPENINGS
 from strongroom_console.server.first_steps import STEP_NAMES
+from strongroom_console.server.imports import STATES as IMPORTS
+from strongroom_console.server.logins import MODES
 from strongroom_console.server.state import JOB_STATES, MESSAGE_STATES
 
 COMPUTED: set[str] = {
@@ -19,9 +21,11 @@ COMPUTED: set[str] = {
     for names in (
         ACTIONS,
         AUDIENCES,
+        IMPORTS,
         JOB_STATES,
         KINDS,
         MESSAGE_STATES,
+        MODES,
         OPENINGS,
         PERMISSIONS,
         ROLES,

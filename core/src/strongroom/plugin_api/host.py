@@ -499,6 +499,7 @@ class HostAPI(ABC):
         *,
         token: str | None = None,
         headers: Mapping[str, str] | None = None,
+        stream: bool = False,
     ) -> "RestResponse":
         """Send a request to the server's own REST API, within the process, for the current client.
 
@@ -509,13 +510,16 @@ class HostAPI(ABC):
         Args:
             method: the HTTP method.
             path: the path and the query, without the base path of the server.
-            body: the JSON body, or, since API 1.2, ``bytes`` of the type in the header ``Content-Type``;
-                ``None`` sends none.
+            body: the JSON body, or, since API 1.2, ``bytes`` or a binary file that can seek, of the type
+                in the header ``Content-Type``; ``None`` sends none.
             token: an access token.
             headers: further headers, such as ``Accept-Language``.
+            stream: whether the body of a success is in :attr:`RestResponse.pieces`, of any size, such as
+                that of an export, for a Flask response. Since API 1.2.
 
         Raises:
-            ValueError: the response has more than 16 MiB. Read files by :attr:`files`.
+            ValueError: the response has more than 16 MiB, without ``stream``. Read files by
+                :attr:`files`.
         """
 
     @abstractmethod

@@ -16,7 +16,7 @@ captchas, the audit log and the tokens are the same as on the core's routes::
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -183,6 +183,7 @@ class RestResponse:
         headers: the headers by their names in lowercase; several of one name are joined by a comma
             (RFC 9110, section 5.3). Since API 1.2.
         content: the body. Since API 1.2.
+        pieces: the body of a success with ``stream``, to be read once. Since API 1.2.
     """
 
     status: int
@@ -190,6 +191,7 @@ class RestResponse:
     retry_after: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     content: bytes = field(default=b"", repr=False)
+    pieces: Iterable[bytes] = field(default=(), repr=False)
 
     @property
     def error(self) -> str | None:

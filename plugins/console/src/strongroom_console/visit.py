@@ -82,13 +82,14 @@ class Visit:
         body: Any = None,
         *,
         headers: Mapping[str, str] | None = None,
+        stream: bool = False,
     ) -> RestResponse:
         """Send a request to the REST API, as the user."""
         browser = self.host.browser
         sent = {"X-Device-Id": browser.device_id, **(headers or {})}
         if browser.language:
             sent["Accept-Language"] = browser.language
-        return self.host.rest(method, path, body, token=self.session.token, headers=sent)
+        return self.host.rest(method, path, body, token=self.session.token, headers=sent, stream=stream)
 
     def read(self, path: str, **query: Any) -> Any:
         """Return what the REST API has at a path.

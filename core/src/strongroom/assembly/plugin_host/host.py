@@ -454,8 +454,9 @@ class PluginHost(HostAPI):
         *,
         token: str | None = None,
         headers: Mapping[str, str] | None = None,
+        stream: bool = False,
     ) -> RestResponse:
-        return send_request(self._base_path, method, path, body, token, headers or {})
+        return send_request(self._base_path, method, path, body, token, headers or {}, stream=stream)
 
     def has_route(self, method: str, path: str) -> bool:
         return has_operation(method, self._base_path + path)

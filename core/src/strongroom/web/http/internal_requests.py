@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterable, Mapping
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Final
+from http import HTTPStatus
+from typing import Any, BinaryIO, Final
 from urllib.parse import unquote
 
 from werkzeug.datastructures import Headers
@@ -41,6 +42,8 @@ def send_request(
     body: Any,
     token: str | None,
     headers: Mapping[str, str],
+    *,
+    stream: bool = False,
 ) -> RestResponse:
     """Send a request as :meth:`HostAPI.rest` describes."""
     environ = _environ(base_path, method, path, body)
@@ -52,13 +55,16 @@ def send_request(
     # request, and CORS does not apply. A copy of the context, because the browser's request continues.
     serve = partial(Application.wsgi_app, get_service(Application))
     pieces, status, received = copy_context().run(run_wsgi_app, serve, environ)
-    content, retry_after = _content(pieces), received.get("Retry-After", "")
+    code, retry_after = int(status.partition(" ")[0]), received.get("Retry-After", "")
+    is_streamed = stream and code < HTTPStatus.BAD_REQUEST
+    content = b"" if is_streamed else _content(pieces)
     return RestResponse(
-        int(status.partition(" ")[0]),
+        code,
         json.loads(content) if content and _is_json(received) else None,
         int(retry_after) if retry_after.isdecimal() else None,
         {name.lower(): ", ".join(received.getlist(name)) for name, _ in received},
         content,
+        pieces if is_streamed else (),
     )
 
 
@@ -91,7 +97,7 @@ def _is_json(headers: Headers) -> bool:
 
 def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any]:
     path, _, query = path.partition("?")
-    content = _encoded(body)
+    content = _opened(body)
     current = current_environ()
     environ = {name: value for name, value in current.items() if name.startswith("wsgi.")}
     environ.update({name: current[name] for name in _CLIENT if name in current})
@@ -102,20 +108,25 @@ def _environ(base_path: str, method: str, path: str, body: Any) -> dict[str, Any
             # Decoded, as a server does.
             "PATH_INFO": _as_sent(base_path + unquote(path)),
             "QUERY_STRING": _as_sent(query),
-            "CONTENT_LENGTH": str(len(content)),
-            "wsgi.input": io.BytesIO(content),
+            "CONTENT_LENGTH": str(content.seek(0, io.SEEK_END)),
+            "wsgi.input": content,
         }
     )
-    if not isinstance(body, bytes | None):
+    content.seek(0)
+    if not isinstance(body, bytes | None) and content is not body:
         environ["CONTENT_TYPE"] = "application/json"
     return environ
 
 
-def _encoded(body: Any) -> bytes:
+def _opened(body: Any) -> BinaryIO:
+    """Return the body as a file, at its end or anywhere."""
+    if hasattr(body, "read"):
+        file: BinaryIO = body
+        return file
     if isinstance(body, bytes | None):
-        return body or b""
+        return io.BytesIO(body or b"")
     # In ASCII, because input of the browser may contain lone surrogates, which the route then refuses.
-    return json.dumps(body).encode()
+    return io.BytesIO(json.dumps(body).encode())
 
 
 def _variable(header: str) -> str:

@@ -4,10 +4,16 @@ from typing import Final
 
 from flask import Blueprint
 
+from strongroom_console.server.audit import audit
 from strongroom_console.server.frame import require_administrator
 from strongroom_console.server.health import health
+from strongroom_console.server.imports import imports
+from strongroom_console.server.logins import logins
 from strongroom_console.server.new_user import new_user
 from strongroom_console.server.overview import overview
+from strongroom_console.server.quarantine import quarantine
+from strongroom_console.server.service_accounts import service_accounts
+from strongroom_console.server.spaces import spaces
 from strongroom_console.server.state import state
 from strongroom_console.server.storages import storages
 from strongroom_console.server.user_account import user_account
@@ -25,6 +31,12 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     health,
     storages,
     state,
+    imports,
+    spaces,
+    service_accounts,
+    logins,
+    audit,
+    quarantine,
 )
 
 for area in AREAS:

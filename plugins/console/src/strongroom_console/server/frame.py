@@ -11,6 +11,12 @@ from strongroom_console.visit import Visit, current_visit
 SECTIONS: Final[Mapping[str, str]] = {
     "": "overview",
     "users/": "users",
+    "imports/": "imports",
+    "tenants/": "all-spaces",
+    "service-accounts/": "service-accounts-of-server",
+    "logins/": "login-providers",
+    "audit/": "audit-log",
+    "quarantine/": "quarantine",
     "health/": "health",
     "storages/": "storages",
     "plugins/": "plugins",

@@ -1,7 +1,8 @@
 """What a tenant uses of its quota, and the quota, which administrators of the server set."""
 
+import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from flask import Blueprint, request
@@ -49,7 +50,7 @@ def show_usage(tenant_id: str) -> Any:
 def set_quota(tenant_id: str) -> Any:
     """Set the quota, as an administrator of the server."""
     visit = current_visit()
-    body = {"quotaBytes": _bytes_of_form()}
+    body = {"quotaBytes": bytes_of_form()}
     response = visit.rest("PATCH", tenant_path(tenant_id), body)
     return visit.follow(response, page_path(tenant_id, "usage"), "quota-saved")
 
@@ -77,11 +78,13 @@ def quota_form(quota: int | None) -> Mapping[str, str]:
     return {"quota": f"{number:f}", "unit": unit}
 
 
-def _bytes_of_form() -> int | str | None:
+def bytes_of_form() -> int | str | None:
     """Return the quota of the form; ``None`` for the default. The REST API refuses other texts."""
     text = request.form.get("quota", "").strip()
-    try:
-        number = Decimal(text) * UNITS.get(request.form.get("unit", ""), 1) if text else None
-        return None if number is None else int(number)
-    except (InvalidOperation, ValueError, OverflowError):
-        return text
+    if not _NUMBER.fullmatch(text):
+        return text or None
+    return int(Decimal(text) * UNITS.get(request.form.get("unit", ""), 1))
+
+
+# An exponent could make a number of a million digits.
+_NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d{1,15})?", re.ASCII)

@@ -1,0 +1,78 @@
+"""Files that a scanner has refused, which an administrator releases or deletes."""
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from flask import Blueprint
+from werkzeug.exceptions import NotFound
+
+from strongroom.plugin_api.file_pages import size_text
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.server.forms import field
+from strongroom_console.server.frame import server_page
+from strongroom_console.visit import Visit, current_visit
+
+quarantine: Final = Blueprint("quarantine", __name__, url_prefix="/server/quarantine")
+
+_SECTION: Final = "quarantine/"
+_FILES: Final = "/api/v1/quarantine"
+_HERE: Final = "/server/quarantine/"
+
+
+@quarantine.get("/")
+def list_files() -> Any:
+    """Show the files in quarantine."""
+    visit = current_visit()
+    page = _page(visit)
+    return server_page(
+        visit,
+        "server/quarantine.html",
+        _SECTION,
+        files=page["data"],
+        included=page["included"],
+        size_text=size_text,
+        page=page_number(),
+        links=page_links(page["meta"]),
+    )
+
+
+@quarantine.get("/<scan_id>/<any(release, deletion):change>")
+def ask(scan_id: str, change: str) -> Any:
+    """Show the question before a file is released or deleted."""
+    visit = current_visit()
+    page = _page(visit)
+    files = [file for file in page["data"] if file["id"] == scan_id]
+    if not files:
+        raise NotFound
+    return server_page(
+        visit,
+        "server/quarantine_question.html",
+        _SECTION,
+        file=files[0],
+        included=page["included"],
+        size=size_text(files[0]["size"]),
+        change=change,
+    )
+
+
+@quarantine.post("/<scan_id>/release")
+def release(scan_id: str) -> Any:
+    """Release a file, for a reason that the audit log records."""
+    visit = current_visit()
+    response = visit.rest("POST", f"{_path(scan_id)}/release", {"reason": field("reason")})
+    return visit.follow(response, _HERE, "file-released")
+
+
+@quarantine.post("/<scan_id>/deletion")
+def delete(scan_id: str) -> Any:
+    """Delete a file."""
+    visit = current_visit()
+    return visit.follow(visit.rest("DELETE", _path(scan_id)), _HERE, "quarantined-deleted")
+
+
+def _path(scan_id: str) -> str:
+    return f"{_FILES}/{quote(scan_id, safe='')}"
+
+
+def _page(visit: Visit) -> Any:
+    return visit.read(_FILES, pageSize=PAGE_SIZE, pageNumber=page_number())

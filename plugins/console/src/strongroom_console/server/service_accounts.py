@@ -1,0 +1,149 @@
+"""The service accounts of the server, and their keys, which are shown once."""
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from flask import Blueprint, request
+
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.server.forms import field, fields, times_of
+from strongroom_console.server.frame import server_page
+from strongroom_console.server.people import rest_path
+from strongroom_console.visit import current_visit, is_form_error
+
+service_accounts: Final = Blueprint(
+    "server_service_accounts", __name__, url_prefix="/server/service-accounts"
+)
+
+_SECTION: Final = "service-accounts/"
+_ACCOUNTS: Final = "/api/v1/service-accounts"
+SCOPES: Final = (
+    "users:read",
+    "users:write",
+    "users:impersonate",
+    "tenants:read",
+    "tenants:write",
+    "audit:read",
+    "files:read",
+    "files:write",
+    "files:share",
+)
+"""The scopes that the form of a key offers."""
+
+
+@service_accounts.get("/")
+def list_accounts() -> Any:
+    """Show the service accounts of the server."""
+    return _list()
+
+
+@service_accounts.post("/")
+def create_account() -> Any:
+    """Create a service account, and show its page."""
+    visit = current_visit()
+    response = visit.rest("POST", _ACCOUNTS, {"name": field("name")})
+    if response.error is not None:
+        return _list(response) if is_form_error(response) else visit.follow(response, _path())
+    return visit.follow(response, _path(response.json["id"]), "server-account-created")
+
+
+@service_accounts.get("/<account_id>/")
+def show_account(account_id: str) -> Any:
+    """Show a service account and its keys."""
+    return _show(account_id)
+
+
+@service_accounts.post("/<account_id>/name")
+def rename_account(account_id: str) -> Any:
+    """Rename a service account."""
+    visit = current_visit()
+    response = visit.rest("PATCH", _rest(account_id), {"name": field("name")})
+    return visit.follow(response, _path(account_id), "server-account-renamed")
+
+
+@service_accounts.get("/<account_id>/deletion")
+def ask_about_deletion(account_id: str) -> Any:
+    """Show the question before the deletion."""
+    return _show(account_id, "server/service_account_deletion.html")
+
+
+@service_accounts.post("/<account_id>/deletion")
+def delete_account(account_id: str) -> Any:
+    """Delete a service account with its keys."""
+    visit = current_visit()
+    response = visit.rest("DELETE", _rest(account_id))
+    if response.error is not None:
+        return visit.follow(response, f"{_path(account_id)}deletion")
+    return visit.redirect(_path(), "server-account-deleted")
+
+
+@service_accounts.post("/<account_id>/keys")
+def create_key(account_id: str) -> Any:
+    """Create a key, and show it once."""
+    visit = current_visit()
+    addresses = [text for text in field("addresses").replace(",", " ").split() if text]
+    body = {
+        "name": field("name"),
+        "scopes": request.form.getlist("scopes"),
+        "addresses": addresses,
+        **times_of(fields("expiresAt"), "expiresAt"),
+    }
+    response = visit.rest("POST", f"{rest_path(account_id)}/access-keys", body)
+    if response.error is not None:
+        is_wrong = is_form_error(response)
+        return (
+            _show(account_id, refusal=response)
+            if is_wrong
+            else visit.follow(response, _path(account_id))
+        )
+    return _show(account_id, "server/service_account_key.html", created=response.json)
+
+
+@service_accounts.post("/<account_id>/keys/<key_id>/revocation")
+def revoke_key(account_id: str, key_id: str) -> Any:
+    """Revoke a key."""
+    visit = current_visit()
+    path = f"{rest_path(account_id)}/access-keys/{quote(key_id, safe='')}"
+    return visit.follow(visit.rest("DELETE", path), _path(account_id), "key-revoked")
+
+
+def _path(account_id: str = "") -> str:
+    return f"/server/service-accounts/{quote(account_id, safe='')}{'/' if account_id else ''}"
+
+
+def _rest(account_id: str) -> str:
+    return f"{_ACCOUNTS}/{quote(account_id, safe='')}"
+
+
+def _list(refusal: RestResponse | None = None) -> Any:
+    visit = current_visit()
+    accounts = visit.read(_ACCOUNTS, pageSize=PAGE_SIZE, pageNumber=page_number())
+    return server_page(
+        visit,
+        "server/service_accounts.html",
+        _SECTION,
+        refusal=refusal,
+        accounts=accounts["data"],
+        included=accounts["included"],
+        links=page_links(accounts["meta"]),
+        form=request.form,
+    )
+
+
+def _show(account_id: str, template: str = "server/service_account.html", **values: Any) -> Any:
+    visit = current_visit()
+    account = visit.read(_rest(account_id))
+    keys = visit.read(f"{rest_path(account_id)}/access-keys", pageSize=PAGE_SIZE)
+    return server_page(
+        visit,
+        template,
+        _SECTION,
+        account=account,
+        account_root=f"{visit.root}{_path(account_id)}",
+        keys=keys["data"],
+        scopes=SCOPES,
+        form=request.form,
+        chosen=request.form.getlist("scopes"),
+        **values,
+    )

@@ -1,0 +1,116 @@
+"""All tenants of the server: their use, quotas and deletion."""
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, request
+
+from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.server.forms import field
+from strongroom_console.server.frame import server_page
+from strongroom_console.tenant.frame import tenant_path
+from strongroom_console.tenant.usage import UNITS, bytes_of_form, parts_of, quota_form
+from strongroom_console.visit import current_visit
+
+spaces: Final = Blueprint("spaces", __name__, url_prefix="/server/tenants")
+
+_SECTION: Final = "tenants/"
+_TENANTS: Final = "/api/v1/tenants"
+
+
+@spaces.get("/")
+def list_spaces() -> Any:
+    """Show all tenants."""
+    visit = current_visit()
+    tenants = _page()
+    own = {tenant["id"] for tenant in visit.read(_TENANTS, pageSize=_MOST)["data"]}
+    rows = [{**tenant, "used": size_text(tenant["usedBytes"])} for tenant in tenants["data"]]
+    return server_page(
+        visit,
+        "server/spaces.html",
+        _SECTION,
+        rows=rows,
+        own=own,
+        size_text=size_text,
+        links=page_links(tenants["meta"]),
+    )
+
+
+@spaces.get("/<tenant_id>/")
+def show_space(tenant_id: str) -> Any:
+    """Show the usage of a tenant, with the forms of its quota and its deletion."""
+    return _show(tenant_id)
+
+
+@spaces.post("/<tenant_id>/quota")
+def set_quota(tenant_id: str) -> Any:
+    """Set the quota of a tenant."""
+    visit = current_visit()
+    response = visit.rest("PATCH", tenant_path(tenant_id), {"quotaBytes": bytes_of_form()})
+    return visit.follow(response, _here(tenant_id), "quota-saved")
+
+
+@spaces.get("/<tenant_id>/deletion")
+def ask_about_deletion(tenant_id: str) -> Any:
+    """Show the question before the deletion."""
+    return _show(tenant_id, "server/space_deletion.html", is_retained=False)
+
+
+@spaces.post("/<tenant_id>/deletion")
+def delete_space(tenant_id: str) -> Any:
+    """Delete a tenant with its files; with a reason, also those that are retained."""
+    visit = current_visit()
+    reason = field("reason")
+    query = f"?{urlencode({'overrideReason': reason})}" if reason else ""
+    response = visit.rest("DELETE", tenant_path(tenant_id) + query)
+    if response.error == "error.retained":
+        return _show(tenant_id, "server/space_deletion.html", refusal=response, is_retained=True)
+    if response.error is not None:
+        return visit.follow(response, f"{_here(tenant_id)}deletion?{_list_query()}")
+    return visit.redirect("/server/tenants/", "space-was-deleted")
+
+
+def _here(tenant_id: str) -> str:
+    return f"/server{tenant_path(tenant_id).removeprefix('/api/v1')}/"
+
+
+def _list_query() -> str:
+    return urlencode({"page": page_number()})
+
+
+def _page() -> Any:
+    return current_visit().read(_TENANTS, all="true", pageSize=PAGE_SIZE, pageNumber=page_number())
+
+
+def _show(
+    tenant_id: str,
+    template: str = "server/space.html",
+    refusal: RestResponse | None = None,
+    **values: Any,
+) -> Any:
+    """Show a page about a tenant, whose name only the list has; the query names the page of the list."""
+    visit = current_visit()
+    numbers = visit.read(tenant_path(tenant_id, "usage"))
+    names = {tenant["id"]: tenant["name"] for tenant in _page()["data"]}
+    return server_page(
+        visit,
+        template,
+        _SECTION,
+        refusal=refusal,
+        tenant_id=tenant_id,
+        name=names.get(tenant_id, tenant_id),
+        space_root=f"{visit.root}{_here(tenant_id)}",
+        query=_list_query(),
+        used=size_text(numbers["usedBytes"]),
+        quota=None if numbers["quotaBytes"] is None else size_text(numbers["quotaBytes"]),
+        free=None if numbers["freeBytes"] is None else size_text(max(0, numbers["freeBytes"])),
+        parts=parts_of(numbers),
+        form={**quota_form(numbers["quotaBytes"]), **request.form},
+        units=UNITS,
+        **values,
+    )
+
+
+_MOST: Final = 200
