@@ -35,7 +35,7 @@ def drop(page: Page, *paths: Path) -> None:
 def choose(page: Page, files: Sequence[Path] | Path, label: str = "File") -> None:
     page.locator("summary", has_text="Upload").first.click()
     page.get_by_label(label, exact=True).set_input_files(files)
-    page.get_by_role("button", name="Upload, keep both").click()
+    page.locator("#upload").get_by_role("button", name="Upload", exact=True).click()
 
 
 def item(page: Page, name: str) -> Locator:

@@ -20,18 +20,17 @@ pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
 def test_a_page_of_200_rows_takes_at_most_25_ms_of_processor_time(
-    api: Api, person: Person, browser: PageBrowser
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
 ) -> None:
-    tenant = api.tenant(person)
     folder = api.folder(tenant, person, "Reports")["id"]
     for number in range(ROWS):
         api.upload(tenant, person, f"report {number}.txt", b"x", folder)
-    path = f"/console{tenant.removeprefix('/api/v1')}/files/{folder}/"
-    times = []
-    for _ in range(ROUNDS):
-        begun = time.thread_time()
-        page = browser.request(path)
-        times.append(time.thread_time() - begun)
-        assert page.text.count("<tr data-id=") == ROWS
-    # Without the first one, which compiles the templates.
-    assert median(times[1:]) * 1000 <= MAX_MILLISECONDS
+    for view in ("list", "grid"):
+        times = []
+        for _ in range(ROUNDS):
+            begun = time.thread_time()
+            page = browser.request(f"{root}/files/{folder}/?view={view}")
+            times.append(time.thread_time() - begun)
+            assert page.text.count("<tr data-id=") == ROWS
+        # Without the first one, which compiles the templates.
+        assert median(times[1:]) * 1000 <= MAX_MILLISECONDS, view
