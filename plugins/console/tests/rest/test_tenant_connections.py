@@ -168,7 +168,7 @@ class TestWebhooks:
         self, browser: PageBrowser, root: str, webhook: Json
     ) -> None:
         path = f"{root}/webhooks/{webhook['id']}"
-        assert "Delete the webhook &#34;&gt;&lt;img" in browser.open(f"{path}/removal").text
+        assert "Delete the webhook \u2068&#34;&gt;&lt;img" in browser.open(f"{path}/removal").text
         browser.submit(f"{path}/removal")
         assert browser.message == "The webhook was deleted."
         assert browser.open(f"{path}/").status_code == 404
@@ -183,6 +183,13 @@ class TestWebhooks:
         for action in ("status", "secret", "test", "take-over", "replay", "removal"):
             assert browser.open(f"{other}/{action}", {"csrf": csrf}).status_code == 404, action
         assert api.get(f"{ENDPOINTS}/{webhook['id']}", by=person).json["status"] == "enabled"
+
+    @pytest.mark.parametrize("name", ["%3FtenantId=x", "..", "%00", "x" * 2000])
+    def test_an_id_that_is_none_leads_to_no_page(
+        self, browser: PageBrowser, root: str, name: str
+    ) -> None:
+        for path in (f"webhooks/{name}/", f"webhooks/{name}/deliveries", f"service-accounts/{name}/"):
+            assert browser.open(f"{root}/{path}").status_code in (400, 403, 404), path
 
     @pytest.mark.config(WITHOUT_WEBHOOKS)
     def test_the_section_is_missing_without_the_plugin(self, browser: PageBrowser, root: str) -> None:

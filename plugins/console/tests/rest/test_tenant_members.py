@@ -112,7 +112,7 @@ class TestMembers:
     ) -> None:
         api.folder(tenant, bob, "Bob's")
         question = browser.open(f"{root}/members/{bob.id}/removal")
-        assert "Remove &lt;img" in question.text
+        assert "Remove \u2068&lt;img" in question.text
         browser.submit(f"{root}/members/{bob.id}/removal", successor="nobody")
         assert 'role="alert"' in browser.page.text
         browser.submit(f"{root}/members/{bob.id}/removal", successor=person.id)
@@ -143,7 +143,7 @@ class TestGroups:
         assert browser.message == "The group was renamed."
         browser.submit(f"{group}/name", name=" ")
         assert 'role="alert"' in browser.page.text
-        assert "Delete the group Sales?" in browser.open(f"{group}/removal").text
+        assert "Delete the group \u2068Sales\u2069?" in browser.open(f"{group}/removal").text
         browser.submit(f"{group}/removal")
         assert browser.message == "The group was deleted."
         assert groups(api, tenant, person) == {}
@@ -224,6 +224,19 @@ class TestOthers:
         for path in ("members/", f"members/{person.id}/", "groups/", "settings/", "leave"):
             assert browser.open(f"{root}/{path}").status_code in (403, 404), path
             assert "Acme" not in browser.page.text
+
+    @pytest.mark.parametrize(
+        "name", ["%3Fx=1", "..", "%2E%2E%2Fmembers", "%00", "%E2%80%AE", "x" * 2000]
+    )
+    def test_an_id_that_is_none_leads_to_no_page(
+        self, browser: PageBrowser, root: str, name: str
+    ) -> None:
+        for path in (
+            f"{root}/members/{name}/",
+            f"{root}/groups/{name}/",
+            f"/console/tenants/{name}/usage/",
+        ):
+            assert browser.open(path).status_code in (400, 403, 404), path
 
     def test_a_form_without_its_secret_is_refused(
         self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person, bob: Person

@@ -41,7 +41,7 @@ class TestInvitations:
         page = browser.open(f"{root}/invitations/")
         assert "<img" not in page.text
         browser.submit(f"{root}/invitations/", contact=contact, role="member", group=group)
-        assert browser.message == f"{contact} was invited."
+        assert browser.message == f"\u2068{contact}\u2069 was invited."
         (invitation,) = api.get(f"{tenant}/invitations", by=person).json["data"]
         assert contact in (invitation["email"], invitation["mobile"])
         assert invitation["groups"] == [group]
@@ -105,10 +105,10 @@ class TestRetention:
         api.put(f"{tenant}/files/{folder}/hold", {"reason": HOSTILE}, by=keeper)
         page = browser.open(f"{root}/retention/")
         assert "<bdi>&lt;i&gt;Evidence</bdi>" in page.text
-        assert "placed by Kim" in page.text
+        assert "placed by \u2068Kim" in page.text
         assert "<img" not in page.text
         page = log_in(keeper).open(f"{root}/retention/")
-        assert "placed by Kim" in page.text
+        assert "placed by \u2068Kim" in page.text
         assert f'action="{root}/retention/"' not in page.text
 
 

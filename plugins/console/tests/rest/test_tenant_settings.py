@@ -131,7 +131,7 @@ class TestSettings:
         assert "not the name" in browser.message
         assert api.get(tenant, by=person).status_code == 200
         browser.submit(f"{root}/settings/deletion", name="Acme")
-        assert browser.message == "Acme was deleted."
+        assert browser.message == "\u2068Acme\u2069 was deleted."
         assert api.get(tenant, by=person).status_code == 403
 
     def test_a_tenant_with_a_hold_is_not_deleted(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import quote
 
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
@@ -112,7 +113,7 @@ def find_endpoint(visit: Visit, tenant_id: str, endpoint_id: str) -> Mapping[str
         Refused: it does not exist, or the user may not see it.
     """
     require_section(visit, tenant_id, SECTION)
-    endpoint: Mapping[str, Any] = visit.read(f"{ENDPOINTS}/{endpoint_id}")
+    endpoint: Mapping[str, Any] = visit.read(f"{ENDPOINTS}/{quote(endpoint_id, safe='')}")
     if endpoint["tenantId"] != tenant_id:
         raise NotFound
     return endpoint
