@@ -18,7 +18,7 @@ _OTHERS: Final = frozenset({"strongroom/api_docs"})
 
 _USE: Final = re.compile(r'{% (?:extends|include|from) "([^"]+)"')
 # What each page shows in its body. A heading is in the title as well, where a mark would be text.
-_BODY: Final = re.compile(r"{% block (?:main|content|of_node|why|sent) %}")
+_BODY: Final = re.compile(r"{% block (?:main|content|of_node|person|why|sent) %}")
 _MARK: Final = re.compile(r"<!-- template: (\S+) -->")
 
 

@@ -10,7 +10,8 @@ from typing import Final
 from tests.support.browser_pages import Screen
 from tests.support.screens.account import ACCOUNT
 from tests.support.screens.brand import BRAND
-from tests.support.screens.console import CONSOLE, console_stage
+from tests.support.screens.console import CONSOLE, WITHOUT_TRASH
+from tests.support.screens.console_stage import console_stage, stage_without_trash
 from tests.support.screens.core import CORE, SET_UP
 from tests.support.screens.providers import PROVIDERS, provider_stage
 from tests.support.screens.registration import REGISTRATION
@@ -22,6 +23,8 @@ from tests.support.screens.wechat import WECHAT
 NAMES: Final = re.compile(
     r"Strongroom|[\w.+•-]+@[\w.-]+|https?://\S+|Alice|Acme|Laptop|Reports|Drafts|\S+\.(txt|pdf|png)"
     # The question of the captcha for tests.
+    # Points in time are the same in all languages, and all are in UTC.
+    r"|[\d-]{10} [\d:]{5} UTC"
     r"|What is the configured answer\?"
 )
 """Text that is the same in all languages: names, addresses and files."""
@@ -52,5 +55,6 @@ AREAS: Final = {
     "providers": Area(PROVIDERS, provider_stage),
     "brand": Area(BRAND, branded_stage),
     "console": Area(CONSOLE, console_stage),
+    "without-trash": Area(WITHOUT_TRASH, stage_without_trash),
     "set-up": Area(SET_UP, is_fresh=True),
 }

@@ -1,47 +1,15 @@
 """The pages of the console."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cached_property
-from pathlib import Path
 from typing import Any, Final
 
-from strongroom.testing.server import LiveUser, free_port, live_server
+from strongroom.testing.server import LiveUser
 from tests.support.browser_pages import Screen, Visitor
-from tests.support.page_templates import copy_with_marks
 from tests.support.screens.stage import Stage
 from tests.support.screens.steps import log_in
 
 _MY_FILES: Final = "console/my_files"
-_PLUGINS: Final = ("factor_totp", "login_pages", "share_links", "webhooks", "console")
-
-
-class ConsoleStage(Stage):
-    """A server with the console, and what its users have."""
-
-    @cached_property
-    def versioned(self) -> str:
-        """A file with an earlier content."""
-        path = f"/api/v1/tenants/{self.tenant}/files/{self.file}/content"
-        self.server.request("PUT", path, by=self.maker, body=b"Another content")
-        return self.file
-
-
-@contextmanager
-def console_stage(folder: Path) -> Iterator[ConsoleStage]:
-    """Run a server with the console, whose pages name their templates."""
-    port = free_port()
-    origin = f"http://localhost:{port}"
-    pages = {"templates": str(copy_with_marks(folder / "templates", _PLUGINS))}
-    config = {
-        "server": {"public_url": origin},
-        "pages": pages,
-        "limits": {"login_per_address": [], "invitations_per_user": []},
-    }
-    data = folder / "server"
-    data.mkdir(parents=True)
-    with live_server(data, plugins=_PLUGINS, config=config, port=port) as server:
-        yield ConsoleStage(server, origin)
+_SERVER: Final = "console/server"
+_TENANT: Final = "console/tenant"
 
 
 def shown_to(name: str, path: str) -> Any:
@@ -63,12 +31,83 @@ def shown_to(name: str, path: str) -> Any:
 
 def _filled(path: str, stage: Stage) -> str:
     parts = path.split("/")
-    return "/".join(str(getattr(stage, part[1:-1])) if part.startswith("{") else part for part in parts)
+    return "/".join(_value(stage, part[1:-1]) if part.startswith("{") else part for part in parts)
+
+
+def _value(stage: Stage, name: str) -> str:
+    value = getattr(stage, name)
+    return value.id if isinstance(value, LiveUser) else str(value)
 
 
 def of_file(page: str = "") -> Any:
     """Return a function that opens a page of a file with an earlier content."""
     return shown_to("maker", f"/tenants/{{tenant}}/nodes/{{versioned}}{page}")
+
+
+def create_link(visitor: Visitor) -> None:
+    of_file("/share")(visitor)
+    visitor.press("form[action$='/share/links'] button")
+
+
+def select_files(visitor: Visitor, operation: str) -> str:
+    """Press the button of an operation for two new files, and return the id of one."""
+    files: list[str] = visitor.stage.new_files(2)
+    of_tenant("files/?sort=-updatedAt")(visitor)
+    for file in files:
+        visitor.page.locator(f"#selection [value='{file}']").check()
+    visitor.press(f"#selection button[formaction$='/{operation}']")
+    return files[0]
+
+
+def choose_destination(visitor: Visitor) -> None:
+    select_files(visitor, "copy")
+
+
+def fail_to_move(visitor: Visitor) -> None:
+    stage = visitor.stage
+    assert stage.folder
+    file = select_files(visitor, "move")
+    stage.server.succeed("DELETE", f"/api/v1/tenants/{stage.tenant}/files/{file}", by=stage.maker)
+    visitor.press(".choices button")
+    visitor.press("button[formaction$='/move-here']")
+
+
+def delete_file(visitor: Visitor) -> None:
+    select_files(visitor, "delete")
+
+
+def of_tenant(page: str) -> Any:
+    """Return a function that opens a page of the space as its administrator."""
+    return shown_to("maker", f"/tenants/{{tenant}}/{page}")
+
+
+def of_server(page: str) -> Any:
+    """Return a function that opens a page of the server as an administrator of it."""
+    return shown_to("root", f"/server/{page}")
+
+
+def create_password_link(visitor: Visitor) -> None:
+    of_server("users/{colleague}/")(visitor)
+    visitor.page.locator("[name=send]").uncheck()
+    visitor.press("form[action$='/links'] button")
+
+
+def open_trash(visitor: Visitor) -> None:
+    visitor.stage.new_trash()
+    of_tenant("trash/")(visitor)
+
+
+def remove_from_trash(visitor: Visitor) -> None:
+    open_trash(visitor)
+    visitor.page.locator("#selection [name=node]").first.check()
+    visitor.press("button[formaction$='/trash/remove']")
+
+
+def create_key(visitor: Visitor) -> None:
+    of_tenant("service-accounts/{account}/")(visitor)
+    visitor.fill(name="Laptop")
+    visitor.page.locator("[name=scopes]").first.check()
+    visitor.press("form[action$='/keys'] button")
 
 
 CONSOLE: Final = (
@@ -81,10 +120,63 @@ CONSOLE: Final = (
     Screen("versions of a file", f"{_MY_FILES}/node_versions", of_file("/versions")),
     Screen("one version of a file", f"{_MY_FILES}/node_version", of_file("/versions/1")),
     Screen("activity of a file", f"{_MY_FILES}/node_activity", of_file("/activity")),
-    Screen("server", "console/server/overview", shown_to("root", "/server/")),
+    Screen("access to a file", f"{_MY_FILES}/node_access", of_file("/access")),
+    Screen("sharing of a file", f"{_MY_FILES}/node_share", of_file("/share")),
+    Screen("new link", f"{_MY_FILES}/share_created", create_link),
+    Screen("new name of a file", f"{_MY_FILES}/rename", of_file("/rename")),
+    Screen("destination of a copy", f"{_MY_FILES}/destination", choose_destination),
+    Screen("move of a deleted file", f"{_MY_FILES}/failures", fail_to_move),
+    Screen("links", f"{_MY_FILES}/shares", of_tenant("shares/")),
+    Screen("link", f"{_MY_FILES}/share", of_tenant("shares/{link}/")),
+    Screen("removal of a link", f"{_MY_FILES}/share_delete", of_tenant("shares/{link}/delete")),
+    Screen("activity of a space", f"{_TENANT}/activity", of_tenant("activity/")),
+    Screen("invitations of a space", f"{_TENANT}/invitations", of_tenant("invitations/")),
+    Screen("retention", f"{_TENANT}/retention", of_tenant("retention/")),
+    Screen("rules for links", f"{_TENANT}/share_policy", of_tenant("share-policy/")),
+    Screen("holds of a file", f"{_MY_FILES}/node_hold", of_file("/hold")),
+    Screen("shared with the user", f"{_MY_FILES}/shared", of_tenant("shared/")),
+    Screen("trash", f"{_MY_FILES}/trash", open_trash),
+    Screen("removal from the trash", f"{_MY_FILES}/removal", remove_from_trash),
+    Screen("emptying of the trash", f"{_MY_FILES}/trash_emptying", of_tenant("trash/empty")),
+    Screen("webhooks", f"{_TENANT}/webhooks", of_tenant("webhooks/")),
+    Screen("new webhook", f"{_TENANT}/webhook_new", of_tenant("webhooks/new")),
+    Screen("webhook", f"{_TENANT}/webhook", of_tenant("webhooks/{endpoint}/")),
+    Screen("deliveries", f"{_TENANT}/webhook_deliveries", of_tenant("webhooks/{endpoint}/deliveries")),
+    Screen(
+        "removal of a webhook", f"{_TENANT}/webhook_removal", of_tenant("webhooks/{endpoint}/removal")
+    ),
+    Screen("service accounts", f"{_TENANT}/service_accounts", of_tenant("service-accounts/")),
+    Screen("service account", f"{_TENANT}/service_account", of_tenant("service-accounts/{account}/")),
+    Screen(
+        "removal of an account",
+        f"{_TENANT}/account_removal",
+        of_tenant("service-accounts/{account}/removal"),
+    ),
+    Screen("new key", f"{_TENANT}/secret", create_key),
+    Screen("members", f"{_TENANT}/members", of_tenant("members/")),
+    Screen("member", f"{_TENANT}/member", of_tenant("members/{colleague}/")),
+    Screen("removal of a member", f"{_TENANT}/member_removal", of_tenant("members/{colleague}/removal")),
+    Screen("leaving a space", f"{_TENANT}/leave", of_tenant("leave")),
+    Screen("groups", f"{_TENANT}/groups", of_tenant("groups/")),
+    Screen("group", f"{_TENANT}/group", of_tenant("groups/{group}/")),
+    Screen("removal of a group", f"{_TENANT}/group_removal", of_tenant("groups/{group}/removal")),
+    Screen("usage", f"{_TENANT}/usage", of_tenant("usage/")),
+    Screen("settings of a space", f"{_TENANT}/settings", of_tenant("settings/")),
+    Screen("deletion of a space", f"{_TENANT}/deletion", of_tenant("settings/deletion")),
+    Screen("server", f"{_SERVER}/overview", of_server("")),
     *(
-        Screen(f"server: {name}", f"console/server/{name}", shown_to("root", f"/server/{name}/"))
+        Screen(f"server: {name}", f"{_SERVER}/{name}", of_server(f"{name}/"))
         for name in ("health", "storages", "plugins", "settings", "limits", "jobs", "messages")
     ),
-    Screen("users", "console/server/users", shown_to("root", "/server/users/")),
+    Screen("users", f"{_SERVER}/users", of_server("users/")),
+    Screen("new user", f"{_SERVER}/new_user", of_server("users/new")),
+    Screen("user", f"{_SERVER}/user", of_server("users/{colleague}/")),
+    Screen("sessions of a user", f"{_SERVER}/user_sessions", of_server("users/{maker}/sessions")),
+    Screen("factors of a user", f"{_SERVER}/user_factors", of_server("users/{maker}/factors")),
+    Screen("keys of a user", f"{_SERVER}/user_keys", of_server("users/{maker}/keys")),
+    Screen("metadata of a user", f"{_SERVER}/user_metadata", of_server("users/{maker}/metadata")),
+    Screen("deletion of a user", f"{_SERVER}/user_deletion", of_server("users/{colleague}/deletion")),
+    Screen("link for a password", f"{_SERVER}/user_secret", create_password_link),
 )
+
+WITHOUT_TRASH: Final = (Screen("deletion", f"{_MY_FILES}/deletion", delete_file),)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, request
+from flask import Blueprint, g, request
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.web import ApiError
@@ -17,8 +17,8 @@ _UPLOAD: Final = f"{_ROOT}/<upload_id>"
 
 @uploads.after_request
 def add_version(response: Any) -> Any:
-    """Add the headers of tus."""
-    return current_visit().host.uploads.finish(response)
+    """Add the headers of tus, unless the browser is only led to the login."""
+    return g.visit.host.uploads.finish(response) if "visit" in g else response
 
 
 @uploads.errorhandler(ApiError)

@@ -22,7 +22,7 @@ ROLES: Final[Mapping[str, str]] = {
 def member_row(member: Json, included: Mapping[str, Json]) -> Json:
     """Return what pages show of a member of a tenant or of a group."""
     user = named(member["user"], included)
-    return {**member, "id": user["id"], "name": user["name"]}
+    return {**member, "id": user["id"], "name": user["name"] or user["id"]}
 
 
 def named(reference: Json, included: Mapping[str, Json]) -> Json:
