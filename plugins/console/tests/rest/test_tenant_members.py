@@ -66,11 +66,14 @@ class TestMembers:
         tenant = api.tenant(admin)
         browser = log_in(admin)
         path = f"/console{tenant.removeprefix('/api/v1')}/members/"
-        for name in (carol.email, "carol", "+8613800138000"):
+        for name, role in ((carol.email, "member"), ("carol", "records"), (carol.id, "admin")):
             browser.open(path)
+            browser.submit(path, user=name, role=role)
+            assert roles(api, tenant, admin)[carol.id] == role
+        for name in ("", "@", "+8613800138000", "\u202e"):
             browser.submit(path, user=name, role="member")
-            assert roles(api, tenant, admin)[carol.id] == "member"
-        assert 'role="alert"' in browser.page.text
+            assert browser.path == path
+            assert 'role="alert"' in browser.page.text
 
     def test_an_administrator_changes_a_role(
         self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person, bob: Person

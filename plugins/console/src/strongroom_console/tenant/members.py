@@ -1,6 +1,7 @@
 """The members of a tenant: the list, new members, and leaving the tenant."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from flask import Blueprint, request
 
@@ -53,9 +54,9 @@ def _user_id(visit: Visit, text: str) -> str:
     """
     if visit.is_administrator:
         kind = "email" if "@" in text else "mobile" if text.startswith("+") else "username"
-        found = visit.read("/users", **{kind: text or "-"})["data"]
-        if found:
-            return str(found[0]["id"])
+        found = visit.rest("GET", f"/users?{urlencode({kind: text})}")
+        if found.error is None and found.json["data"]:
+            return str(found.json["data"][0]["id"])
     return text or "-"
 
 

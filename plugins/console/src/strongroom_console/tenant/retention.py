@@ -7,6 +7,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom_console.lists import page_links, page_number
+from strongroom_console.tenant.forms import number_of
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named
 from strongroom_console.visit import Visit, current_visit, is_form_error
@@ -44,23 +45,13 @@ def set_retention(tenant_id: str) -> Any:
 
 
 def _request() -> Mapping[str, Any]:
-    numbers = {name: number_of(request.form.get(name, "")) for name in NUMBERS}
+    numbers = {name: number_of(name) for name in NUMBERS}
     shortest = numbers["minimumDays"]
     return {
         **numbers,
         "minimumDays": 0 if shortest is None else shortest,
         "mode": request.form.get("mode", ""),
     }
-
-
-def number_of(text: str) -> int | str | None:
-    """Return the number in a field; ``None`` without one. The REST API refuses other texts."""
-    text = text.strip()
-    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
-    return int(text) if is_number else text or None
-
-
-_LONGEST_NUMBER: Final = 18
 
 
 def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:

@@ -8,8 +8,8 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
-from strongroom_console.tenant.retention import number_of
 from strongroom_console.tenant.service_accounts import SECTION
 from strongroom_console.visit import current_visit, is_form_error
 
@@ -28,9 +28,6 @@ SCOPES: Final = {
 
 DAYS: Final = (7, 30, 90, 365)
 """The lifetimes that the form offers."""
-
-OVERLAPS: Final = {0: "overlap-none", 3600: "hour-1", 86400: "day-1", 604800: "days-7"}
-"""The keys of the times for which a former key stays valid, by their seconds."""
 
 
 @service_keys.get("/")
@@ -52,7 +49,7 @@ def create_key(tenant_id: str, account_id: str) -> Any:
 @service_keys.post("/keys/<key_id>/rotation")
 def rotate_key(tenant_id: str, account_id: str, key_id: str) -> Any:
     """Give a key a new secret, and show it once."""
-    body = {"overlapSeconds": number_of(request.form.get("overlap", "")) or 0}
+    body = {"overlapSeconds": number_of("overlap") or 0}
     path = _keys_path(tenant_id, account_id, key_id, "rotate")
     return _new_key(tenant_id, account_id, current_visit().rest("POST", path, body))
 
@@ -96,7 +93,7 @@ def _request() -> Mapping[str, Any]:
         "scopes": form.getlist("scopes"),
         "addresses": addresses,
     }
-    days = number_of(form.get("days", ""))
+    days = number_of("days")
     if days in DAYS:
         now = datetime.fromtimestamp(current_visit().host.clock.now() / 1000, UTC)
         end = now + timedelta(days=int(days or 0))

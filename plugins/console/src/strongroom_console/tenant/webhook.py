@@ -6,9 +6,9 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
+from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, tenant_page
 from strongroom_console.tenant.member_list import some_members
-from strongroom_console.tenant.retention import number_of
 from strongroom_console.tenant.webhooks import (
     ENDPOINTS,
     SECTION,
@@ -21,9 +21,6 @@ from strongroom_console.tenant.webhooks import (
 from strongroom_console.visit import current_visit, is_form_error
 
 webhook: Final = Blueprint("webhook", __name__, url_prefix="/tenants/<tenant_id>/webhooks/<endpoint_id>")
-
-OVERLAPS: Final = {0: "overlap-none", 3600: "hour-1", 86400: "day-1", 604800: "days-7"}
-"""The keys of the times for which a former secret signs as well, by their seconds."""
 
 
 @webhook.get("/")
@@ -48,7 +45,7 @@ def set_status(tenant_id: str, endpoint_id: str) -> Any:
 def _patch(tenant_id: str, endpoint_id: str, changes: Mapping[str, Any], notice: str | None) -> Any:
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
-    body = {**changes, "revision": number_of(request.form.get("revision", ""))}
+    body = {**changes, "revision": number_of("revision")}
     response = visit.rest("PATCH", f"{ENDPOINTS}/{endpoint_id}", body)
     if is_form_error(response):
         return _page(tenant_id, endpoint_id, response, changes)
@@ -90,7 +87,7 @@ def _act(tenant_id: str, endpoint_id: str, action: str, body: Any = None) -> Res
 @webhook.post("/secret")
 def rotate_secret(tenant_id: str, endpoint_id: str) -> Any:
     """Create a new secret, and show it once."""
-    body = {"overlapSeconds": number_of(request.form.get("overlap", "")) or 0}
+    body = {"overlapSeconds": number_of("overlap") or 0}
     response = _act(tenant_id, endpoint_id, "rotate-secret", body)
     if response.error is not None:
         return current_visit().follow(response, page_path(tenant_id, "webhooks", endpoint_id))
@@ -118,7 +115,7 @@ def send_test(tenant_id: str, endpoint_id: str) -> Any:
 @webhook.post("/replay")
 def replay(tenant_id: str, endpoint_id: str) -> Any:
     """Send the events from a sequence on again."""
-    body = {"fromSequence": number_of(request.form.get("sequence", ""))}
+    body = {"fromSequence": number_of("sequence")}
     response = _act(tenant_id, endpoint_id, "replay", body)
     page, visit = page_path(tenant_id, "webhooks", endpoint_id), current_visit()
     if response.error is not None:
