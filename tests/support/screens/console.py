@@ -166,8 +166,10 @@ CONSOLE: Final = (
     Screen("server", f"{_SERVER}/overview", of_server("")),
     *(
         Screen(f"server: {name}", f"{_SERVER}/{name}", of_server(f"{name}/"))
-        for name in ("health", "storages", "plugins", "settings", "limits", "jobs", "messages")
+        for name in ("health", "storages", "plugins", "limits", "jobs", "messages")
     ),
+    # The descriptions of the keys are English, with Chinese examples.
+    Screen("server: settings", f"{_SERVER}/settings", of_server("settings/"), names="[\u4e00-\u9fff]+"),
     Screen("users", f"{_SERVER}/users", of_server("users/")),
     Screen("new user", f"{_SERVER}/new_user", of_server("users/new")),
     Screen("user", f"{_SERVER}/user", of_server("users/{colleague}/")),

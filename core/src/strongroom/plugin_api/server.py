@@ -134,9 +134,10 @@ class PluginInfo:
     """A plugin of the installation.
 
     Args:
-        version: the version of its distribution, or ``file`` for a plugin of one file.
+        version: the version of its distribution; ``file`` for a plugin of one file.
         api_version: the plugin API that it was written for; ``None`` if it is not enabled, because
             such a plugin is not imported.
+        is_builtin: whether it is a part of the server, which is always enabled.
         provides: what it registers: extensions such as ``storage s3``, or else the names of hooks
             without ``register_``.
         file: the path of a plugin of one file.
@@ -147,6 +148,7 @@ class PluginInfo:
     version: str
     api_version: str | None
     is_enabled: bool
+    is_builtin: bool
     provides: Sequence[str]
     file: str | None
     options: Sequence[ServerSetting]

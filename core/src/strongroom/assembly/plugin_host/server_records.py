@@ -20,6 +20,7 @@ from strongroom.foundation.config.plugin_discovery import installed_version
 from strongroom.foundation.jobs.models import JobState
 from strongroom.foundation.plugins.kinds import provided_by
 from strongroom.foundation.plugins.manager import Plugin, PluginManager
+from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.ops.observability.doctor import CheckResult
 from strongroom.plugin_api import server as api
 from strongroom.plugin_api.contacts import masked
@@ -88,6 +89,7 @@ def loaded(
         version=plugin.version,
         api_version=plugin.module.API_VERSION,
         is_enabled=True,
+        is_builtin=plugin.module in BUILTIN,
         provides=provided_by(manager, plugin),
         file=str(plugin.file) if plugin.file else None,
         options=settings_in(of_plugin),
@@ -96,7 +98,16 @@ def loaded(
 
 def installed(name: str) -> api.PluginInfo:
     """Return a plugin that is installed and not enabled."""
-    return api.PluginInfo(name, installed_version(name), None, False, (), None, ())
+    return api.PluginInfo(
+        name=name,
+        version=installed_version(name),
+        api_version=None,
+        is_enabled=False,
+        is_builtin=False,
+        provides=(),
+        file=None,
+        options=(),
+    )
 
 
 def job_record(name: str, job: Job, state: JobState | None, now: int) -> api.JobInfo:

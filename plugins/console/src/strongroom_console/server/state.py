@@ -78,7 +78,8 @@ def list_plugins() -> Any:
         visit,
         "server/plugins.html",
         "plugins/",
-        enabled=sorted((item for item in plugins if item.is_enabled), key=lambda item: item.name),
+        enabled=[item for item in plugins if item.is_enabled and not item.is_builtin],
+        builtin=[item for item in plugins if item.is_builtin],
         others=[item for item in plugins if not item.is_enabled],
     )
 
