@@ -25,6 +25,9 @@ WORST: Final = [
 NAMES: Final = 1
 """How many of the other names are tried by default; there are 400."""
 
+PAGING: Final = {("a", "rel")}
+"""What a longer list has: each town adds records to the audit log."""
+
 _FILES: Final = {"folder", "file", "private", "trashed", "upload"}
 _URLS: Final = {"href", "src", "action", "formaction", "poster", "data", "srcset"}
 _LOCAL: Final = re.compile(r"(/(?!/)|#|\?|$|https://files\.example\.com/)")
@@ -94,6 +97,6 @@ def test_hostile_names_are_text(api: Api, log_in: LogIn) -> None:
         for key, markup in hostile.items():
             assert markup.faults == [], (key, name)
             # The town may have more of a kind than the one before, but no page has other elements.
-            assert markup.elements - plain[key].elements == set(), (key, name)
+            assert markup.elements - plain[key].elements - PAGING == set(), (key, name)
             shown += any(name[:20] in text for text in markup.text)
         assert shown > 5, name

@@ -44,6 +44,8 @@ def test_every_page_says_whom_it_shows(api: Api, browser: PageBrowser, user: Per
         assert "<bdi>&lt;b&gt;Anna</bdi>" in page.text
         assert END in browser.forms
     assert page.status_code == 404
+    # The pages of the account would refuse the session.
+    assert 'href="/account/' not in page.text
     sessions = api.get(f"/users/{user.id}/authorizations", by=user).json["data"]
     assert [item["actor"] is not None for item in sessions].count(True) == 1
 

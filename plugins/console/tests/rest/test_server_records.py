@@ -6,12 +6,13 @@ import json
 import re
 
 import pytest
-from tests.support.api import Api, Person
+from tests.support.api import PASSWORD, Api, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
 from strongroom.identity.user_imports.worker import ImportWorker
+from strongroom.testing.clock import MINUTE
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
@@ -118,6 +119,19 @@ def test_a_service_account_gets_keys(api: Api, browser: PageBrowser) -> None:
     assert browser.message == "The service account was deleted."
     send(browser, "/service-accounts/", "/service-accounts/", name="")
     assert browser.page.status_code == 400
+
+
+def test_a_fresh_proof_leads_back_to_the_form(api: Api, browser: PageBrowser) -> None:
+    send(browser, "/service-accounts/", "/service-accounts/", name="Sync")
+    here = browser.path.removeprefix(ROOT)
+    api.clock.advance(20 * MINUTE)
+    send(browser, here, f"{here}keys", name="Sync", scopes=["users:read"])
+    assert browser.path == "/account/step-up"
+    browser.send("step-up", password=PASSWORD)
+    assert browser.path == ROOT + here
+    assert browser.message == "Confirmed. Please send the form again."
+    send(browser, here, f"{here}keys", name="Sync", scopes=["users:read"])
+    assert 'class="secret">' in browser.page.text
 
 
 def test_logins_are_listed(browser: PageBrowser) -> None:
