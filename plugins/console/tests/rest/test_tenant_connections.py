@@ -126,6 +126,8 @@ class TestWebhooks:
         browser.open(f"{path}/")
         browser.submit(f"{path}/secret", overlap="3600")
         assert shown_secret(browser) != webhook["secret"]
+        browser.open(f"{path}/secret?lang=zh")
+        assert browser.path == f"{path}/"
 
     def test_a_test_message_is_listed_and_sent_again(
         self, browser: PageBrowser, root: str, webhook: Json
@@ -223,6 +225,7 @@ class TestServiceAccounts:
         fields = {"name": HOSTILE, "scopes": "files:read", "days": "7", "addresses": "127.0.0.0/8, ::1"}
         browser.submit(f"{path}/keys", **fields)
         first = shown_secret(browser)
+        assert browser.open(f"{path}/keys?lang=en").status_code == 200
         assert api.get(f"{tenant}/owners/me/files", by=Person("", "", first)).status_code == 200
         page = browser.open(f"{path}/")
         assert first not in page.text
@@ -232,6 +235,7 @@ class TestServiceAccounts:
         (key,) = api.get(f"{account}/access-keys", by=person).json["data"]
         browser.submit(f"{path}/keys/{key['id']}/rotation", overlap="0")
         second = shown_secret(browser)
+        assert browser.open(f"{path}/keys/{key['id']}/rotation").status_code == 200
         assert api.get(f"{tenant}/owners/me/files", by=Person("", "", first)).status_code == 401
         browser.open(f"{path}/")
         browser.submit(f"{path}/keys/{key['id']}/removal")

@@ -36,6 +36,13 @@ def show_service_account(tenant_id: str, account_id: str) -> Any:
     return _page(tenant_id, account_id)
 
 
+@service_keys.get("/keys")
+@service_keys.get("/keys/<key_id>/rotation")
+def leave_key(tenant_id: str, account_id: str, key_id: str | None = None) -> Any:  # noqa: ARG001  of the URL
+    """Lead from the address of a key, which is shown once, to its account."""
+    return current_visit().redirect(page_path(tenant_id, "service-accounts", account_id))
+
+
 @service_keys.post("/keys")
 def create_key(tenant_id: str, account_id: str) -> Any:
     """Create a key, and show it once."""

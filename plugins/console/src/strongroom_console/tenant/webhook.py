@@ -32,24 +32,28 @@ def show_webhook(tenant_id: str, endpoint_id: str) -> Any:
 @webhook.post("/")
 def change_webhook(tenant_id: str, endpoint_id: str) -> Any:
     """Change an endpoint."""
-    return _patch(tenant_id, endpoint_id, endpoint_of_form(), "webhook-saved")
+    changes = endpoint_of_form()
+    response = _patch(tenant_id, endpoint_id, changes)
+    if is_form_error(response):
+        return _page(tenant_id, endpoint_id, response, changes)
+    page = page_path(tenant_id, "webhooks", endpoint_id)
+    return current_visit().follow(response, page, "webhook-saved")
 
 
 @webhook.post("/status")
 def set_status(tenant_id: str, endpoint_id: str) -> Any:
     """Enable or disable an endpoint."""
     status = request.form.get("status", "")
-    return _patch(tenant_id, endpoint_id, {"status": status}, STATES.get(status))
+    response = _patch(tenant_id, endpoint_id, {"status": status})
+    page = page_path(tenant_id, "webhooks", endpoint_id)
+    return current_visit().follow(response, page, STATES.get(status))
 
 
-def _patch(tenant_id: str, endpoint_id: str, changes: Mapping[str, Any], notice: str | None) -> Any:
+def _patch(tenant_id: str, endpoint_id: str, changes: Mapping[str, Any]) -> RestResponse:
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
     body = {**changes, "revision": number_of("revision")}
-    response = visit.rest("PATCH", f"{ENDPOINTS}/{endpoint_id}", body)
-    if is_form_error(response):
-        return _page(tenant_id, endpoint_id, response, changes)
-    return visit.follow(response, page_path(tenant_id, "webhooks", endpoint_id), notice)
+    return visit.rest("PATCH", f"{ENDPOINTS}/{endpoint_id}", body)
 
 
 def _page(
@@ -82,6 +86,12 @@ def _act(tenant_id: str, endpoint_id: str, action: str, body: Any = None) -> Res
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
     return visit.rest("POST", f"{ENDPOINTS}/{endpoint_id}/{action}", body)
+
+
+@webhook.get("/secret")
+def leave_secret(tenant_id: str, endpoint_id: str) -> Any:
+    """Lead from the address of a secret, which is shown once, to the endpoint."""
+    return current_visit().redirect(page_path(tenant_id, "webhooks", endpoint_id))
 
 
 @webhook.post("/secret")
