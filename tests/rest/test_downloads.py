@@ -157,7 +157,7 @@ def test_a_date_that_is_none_is_passed_over(stored: Stored, header: str) -> None
 
 def test_a_304_has_the_headers_of_the_content(stored: Stored) -> None:
     full, unchanged = stored.get(), stored.get(If_None_Match=ETAG)
-    for header in ("ETag", "Cache-Control"):
+    for header in ("ETag", "Cache-Control", "Content-Security-Policy"):
         assert unchanged.headers[header] == full.headers[header]
 
 

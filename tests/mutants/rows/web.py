@@ -96,7 +96,7 @@ ROWS: Final = (
     core(
         "downloads-sandbox",
         "A download is sandboxed by its Content-Security-Policy.",
-        "web/http/downloads.py::_content_headers",
+        "web/http/downloads.py::_version_headers",
         '("Content-Security-Policy", _SANDBOX),',
         "",
         "rest/test_active_content.py::test_active_content_is_sent_so_that_it_runs_nowhere",

@@ -109,6 +109,11 @@ class TestPreviews:
         assert answer.headers["Content-Disposition"] == "inline"
         assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        # A browser replaces the headers of its copy by those of a 304.
+        headers = {"If-None-Match": answer.headers["ETag"]}
+        answer = space.browser.open(space.page(node, "preview"), None, **headers)
+        assert answer.status_code == 304
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
 
     @pytest.mark.parametrize(
         ("name", "content"),

@@ -110,9 +110,17 @@ def _validators(tag: str, modified_at: int | None) -> Validators:
 
 @lru_cache(maxsize=2048)
 def _version_headers(current: Validators, cache_control: str) -> HeaderList:
-    """Return the validators and the cache policy as headers."""
+    """Return the validators, and the policies of the cache and of the content, as headers.
+
+    A response 304 has them too, because a cache replaces the headers of its copy by those of the 304.
+    """
     modified = [] if current.modified is None else [("Last-Modified", http_date(current.modified))]
-    return [("ETag", current.etag), *modified, ("Cache-Control", cache_control)]
+    return [
+        ("ETag", current.etag),
+        *modified,
+        ("Cache-Control", cache_control),
+        ("Content-Security-Policy", _SANDBOX),
+    ]
 
 
 @lru_cache(maxsize=2048)
@@ -123,7 +131,6 @@ def _content_headers(name: str, content_type: str, checksum: str | None) -> Head
     return [
         ("Accept-Ranges", "bytes"),
         ("Content-Disposition", content_disposition(name, inline=is_inline)),
-        ("Content-Security-Policy", _SANDBOX),
         *digest,
     ]
 

@@ -1,0 +1,125 @@
+"""The pages of a file in Chromium: previews, a link that is copied and opened, and accessibility."""
+
+import io
+import wave
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+from tests.support.browsers import needs_chromium
+from tests.support.console_desk import Desk, desk_at
+from tests.support.documents import pdf
+from tests.support.login_pages import Inspection
+
+from strongroom.testing.server import LiveServer, live_server
+
+HOSTILE = '<img src=x onerror="alert(1)">' + "long" * 20 + ".txt"
+
+pytestmark = [needs_chromium]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    plugins = ["login_pages", "share_links", "console"]
+    with live_server(tmp_path_factory.mktemp("console"), plugins=plugins) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(server: LiveServer, browser: Browser) -> Iterator[Desk]:
+    with desk_at(server, browser) as desk:
+        yield desk
+
+
+def picture() -> bytes:
+    content = io.BytesIO()
+    Image.new("RGB", (60, 40), "red").save(content, "PNG")
+    return content.getvalue()
+
+
+def sound() -> bytes:
+    content = io.BytesIO()
+    with wave.open(content, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(bytes(16000))
+    return content.getvalue()
+
+
+def open_page(desk: Desk, name: str, content: bytes, tab: str = "") -> str:
+    """Upload a file, open its page, and return the URL of the page."""
+    uploaded = desk.server.upload(desk.tenant, desk.user, name, content)
+    identifier = uploaded if isinstance(uploaded, str) else desk.find(name)["id"]
+    url = f"{desk.server.url}/console/tenants/{desk.tenant}/nodes/{identifier}"
+    desk.page.goto(f"{url}/{tab}" if tab else url)
+    return url
+
+
+@pytest.mark.parametrize(("name", "width"), [("dot.png", 60), ("plan.pdf", 1000)])
+def test_pictures_and_documents_are_shown(desk: Desk, name: str, width: int) -> None:
+    open_page(desk, name, picture() if name.endswith("png") else pdf())
+    image = desk.page.locator(".preview img")
+    expect(image).to_be_visible()
+    image.evaluate("image => image.decode()")
+    assert image.evaluate("image => image.naturalWidth") == width
+
+
+def test_a_sound_is_played(desk: Desk) -> None:
+    open_page(desk, "tone.wav", sound())
+    player = desk.page.locator("audio")
+    desk.page.wait_for_function("document.querySelector('audio').readyState >= 1")
+    assert player.evaluate("audio => audio.duration") == pytest.approx(1, abs=0.1)
+
+
+def test_a_preview_runs_nothing_when_it_is_opened_alone(desk: Desk) -> None:
+    url = open_page(desk, "tone.wav", sound())
+    # Its faults are not noted, because the sandbox also refuses parts of the browser's own player. The
+    # browser has a copy, which it only revalidates.
+    page = desk.context.new_page()
+    page.goto(f"{url}/preview")
+    assert page.evaluate("window.origin") == "null"
+
+
+def test_a_link_is_created_copied_and_opened(desk: Desk) -> None:
+    page = desk.page
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(desk, "plan.txt", b"the plan")
+    page.get_by_role("link", name="Share", exact=True).click()
+    page.get_by_role("button", name="Create link").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    address = page.evaluate("navigator.clipboard.readText()")
+    assert address == page.locator("#link-url").inner_text()
+    page.goto(f"{desk.server.url}{address[address.index('/s/') :]}")
+    expect(page.get_by_role("heading", name="plan.txt")).to_be_visible()
+
+
+@pytest.mark.extended
+def test_the_pages_are_accessible(desk: Desk) -> None:
+    desk.server.succeed(
+        "POST", f"/api/v1/tenants/{desk.tenant}/groups", json_body={"name": HOSTILE}, by=desk.user
+    )
+    url = open_page(desk, HOSTILE, b"Hello")
+    inspection = Inspection(desk.page)
+    for tab in ("", "/versions", "/share", "/access", "/hold", "/activity"):
+        desk.page.goto(f"{url}{tab}")
+        inspection.inspect(tab or "details")
+    create_link(desk.page, f"{url}/share")
+    inspection.inspect("link created")
+    desk.page.get_by_role("link", name="Manage").click()
+    inspection.inspect("link")
+    desk.page.get_by_role("link", name="Delete link").click()
+    inspection.inspect("link deletion")
+    desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/shares/")
+    inspection.inspect("links")
+    assert inspection.faults == []
+
+
+def create_link(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_text("More options").click()
+    page.get_by_label("Title (optional)").fill(HOSTILE)
+    page.get_by_role("button", name="Create link").click()
+    expect(page.locator("#link-url")).to_be_visible()
