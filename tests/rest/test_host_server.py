@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from sqlalchemy import text
@@ -11,8 +12,10 @@ from tests.support.databases import on_sqlite
 
 from strongroom.activity.audit.stepwise import StepwiseVerification
 from strongroom.activity.audit.verifier import AuditVerifier
+from strongroom.assembly.plugin_host import acting
 from strongroom.assembly.plugin_host.server import HostServer
 from strongroom.content.storage.service import BlobService
+from strongroom.foundation.caller import Identity
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.storage import StorageUnavailable
@@ -86,6 +89,27 @@ def test_access_keys_are_refused(api: Api, host: HostAPI) -> None:
         assert refusal(host.server.info) == "error.key-not-admitted"
 
 
+def test_impersonated_administrators_are_refused(api: Api, host: HostAPI) -> None:
+    root, other = api.person(admin=True), api.person(admin=True)
+    impersonated = Identity(other.id, "ADMIN", "", actor_id=root.id)
+    token = acting._acting.set(impersonated)
+    try:
+        for call in CALLS.values():
+            assert refusal(partial(call, host.server)) == "error.impersonation-refused"
+    finally:
+        acting._acting.reset(token)
+
+
+def test_a_storage_of_another_database_is_not_written_to(
+    api: Api, server: ServerAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ownership = api.container.get(BlobService).ownership
+    monkeypatch.setattr(ownership, "examine", lambda *_: "belongs to another database")
+    backend = api.container.get(BlobService).storages["main"].backend
+    monkeypatch.setattr(backend, "put", lambda *_, **__: pytest.fail("was written to"))
+    assert server.test_storage("main").fault == "belongs to another database"
+
+
 def test_no_result_has_a_secret(server: ServerAPI) -> None:
     for call in CALLS.values():
         assert SECRET not in repr(call(server))
@@ -130,13 +154,13 @@ def test_a_storage_is_tested_and_its_content_counted(
     backend = api.container.get(BlobService).storages["main"].backend
 
     def refuse(*_: object, **__: object) -> None:
-        raise StorageUnavailable(f"cannot reach https://user:{SECRET}@example.com")
+        raise StorageUnavailable(f"example.com refuses Bearer {SECRET}")
 
     monkeypatch.setattr(backend, "put", refuse)
     server.findings(since=api.clock.now())
     fault = server.test_storage("main").fault
-    assert fault
-    assert "example.com" in fault
+    assert fault == "is unavailable: example.com refuses ..."
+    assert SECRET not in repr(server.findings())
 
 
 def test_a_storage_that_hangs_delays_nothing_for_long(

@@ -14,7 +14,6 @@ from strongroom.assembly.plugin_host.files import HostFiles
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.logins import HostLogins
-from strongroom.assembly.plugin_host.server import HostServer
 from strongroom.assembly.plugin_host.state import (
     HostDatabase,
     HostLeases,
@@ -66,6 +65,7 @@ from strongroom.plugin_api.login import (
 )
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity, own_id
@@ -177,7 +177,10 @@ class PluginHost(HostAPI):
         return HostUsers(self._user)
 
     @cached_property
-    def server(self) -> HostServer:
+    def server(self) -> ServerAPI:
+        # It imports the doctor, which a server does not need to start.
+        from strongroom.assembly.plugin_host.server import HostServer
+
         return HostServer(self._user, self._registered)
 
     def administers(self, user_id: str, tenant_id: str | None) -> bool:

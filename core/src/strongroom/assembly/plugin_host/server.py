@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 from strongroom.activity.audit.stepwise import StepwiseVerification
 from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.activity.notifications.service import MessageService
+from strongroom.assembly.doctor import assemble_doctor
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of
+from strongroom.assembly.plugin_host.registrations import registered_jobs
 from strongroom.assembly.plugin_host.server_records import (
     chain_record,
     finding,
@@ -29,6 +31,7 @@ from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.errors import Forbidden, ImpersonationRefused, NotFound
 from strongroom.foundation.operations import OperationRule
 from strongroom.ops.observability.bounded_calls import BoundedCalls
+from strongroom.ops.observability.doctor import Doctor
 from strongroom.ops.observability.examination import PATIENCE_SECONDS, BoundedDoctor
 from strongroom.ops.observability.totals import ServerSize, SizeCounter
 from strongroom.plugin_api import API_VERSION
@@ -98,7 +101,7 @@ class HostServer(AsCaller, api.ServerAPI):
             raise NotFound
         with self._lock:
             if name not in self._tests:
-                test = partial(timed_test, storages[name].backend, self._mask)
+                test = partial(timed_test, self._assembled_doctor, name, self._mask)
                 self._tests[name] = self._bounded(test)
         fault, milliseconds = "does not respond", round(self.patience * 1000)
         return _result(self._tests[name]) or api.StorageTest(fault, milliseconds)
@@ -151,20 +154,17 @@ class HostServer(AsCaller, api.ServerAPI):
 
     @cached_property
     def _jobs(self) -> Mapping[str, Job]:
-        # The module imports that of the hosts, which imports this one.
-        from strongroom.assembly.plugin_host.registrations import registered_jobs
-
         return registered_jobs(self._hosts, self._user.services().core_jobs())
 
     @cached_property
-    def _doctor(self) -> BoundedDoctor:
-        # Most servers are never examined by a page.
-        from strongroom.assembly.doctor import assemble_doctor
+    def _assembled_doctor(self) -> Doctor:
+        return assemble_doctor(self._user.services(), lambda: self._jobs)
 
-        services = self._user.services()
-        assembled = assemble_doctor(services, lambda: self._jobs)
-        doctor = BoundedDoctor(assembled, services.base.clock, patience=self.patience)
-        services.base.resources.callback(doctor.close)
+    @cached_property
+    def _doctor(self) -> BoundedDoctor:
+        base = self._user.services().base
+        doctor = BoundedDoctor(self._assembled_doctor, base.clock, patience=self.patience)
+        base.resources.callback(doctor.close)
         return doctor
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from strongroom.activity.audit.stepwise import VerifiedPart
 from strongroom.content.storage.service import BlobService
-from strongroom.content.storage.stores import Holding, fault_of
+from strongroom.content.storage.stores import Holding
 from strongroom.foundation.config import Settings
 from strongroom.foundation.config.describe import (
     ConfigurationValue,
@@ -21,11 +21,10 @@ from strongroom.foundation.jobs.models import JobState
 from strongroom.foundation.plugins.kinds import provided_by
 from strongroom.foundation.plugins.manager import Plugin, PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN
-from strongroom.ops.observability.doctor import CheckResult
+from strongroom.ops.observability.doctor import CheckResult, Doctor
 from strongroom.plugin_api import server as api
 from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.jobs import Job
-from strongroom.plugin_api.storage import StorageBackend, StorageError
 
 _PROFILE: Final = "profile"
 
@@ -63,15 +62,12 @@ def storage_record(
     )
 
 
-def timed_test(storage: StorageBackend[Any], mask: SecretMask) -> api.StorageTest:
-    """Write, read and delete an object."""
+def timed_test(doctor: Doctor, name: str, mask: SecretMask) -> api.StorageTest:
+    """Write, read and delete an object of a storage."""
     begin = perf_counter()
-    try:
-        fault = fault_of(storage)
-    except StorageError as error:
-        fault = str(error)
+    result = doctor.examine_storage(name)
     milliseconds = round((perf_counter() - begin) * 1000)
-    return api.StorageTest(None if fault is None else mask.hide(fault), milliseconds)
+    return api.StorageTest(mask.hide(result.message) if result.remedy else None, milliseconds)
 
 
 def loaded(

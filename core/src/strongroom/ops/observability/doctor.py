@@ -181,8 +181,8 @@ class Doctor:
         parts["limits"] = lambda: iter([self._examine_limits()])
         if self._settings.tracing.endpoint:
             parts["tracing.endpoint"] = lambda: iter([examine_collector(self._settings.tracing)])
-        for name, storage in self._storages.items():
-            parts[f"storages.{name}"] = partial(self._examine_storages, name, storage)
+        for name in self._storages:
+            parts[f"storages.{name}"] = partial(self._examine_storages, name)
         parts["server"] = self._examine_server
         return parts
 
@@ -202,8 +202,8 @@ class Doctor:
         yield examine_registration(self._settings)
         yield from self._examine_files()
 
-    def _examine_storages(self, name: str, storage: StorageBackend[Any]) -> Iterator[CheckResult]:
-        yield self._examine_storage(name, storage)
+    def _examine_storages(self, name: str) -> Iterator[CheckResult]:
+        yield self.examine_storage(name)
 
     def _examine_database(self) -> CheckResult:
         part, kind = DATABASE_PART, self._database.engine.dialect.name
@@ -300,8 +300,9 @@ class Doctor:
             )
         return ok(part, ", ".join(server.trusted_proxies) or "no proxy is trusted")
 
-    def _examine_storage(self, name: str, storage: StorageBackend[Any]) -> CheckResult:
-        part = f"storages.{name}"
+    def examine_storage(self, name: str) -> CheckResult:
+        """Write, read and delete an object of a storage, unless it belongs to another database."""
+        part, storage = f"storages.{name}", self._storages[name]
         if fault := self._ownership_fault(name, storage):
             return failed(part, fault, "follow the message; see: strongroom rescue claim-storage --help")
         try:

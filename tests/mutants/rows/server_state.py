@@ -1,0 +1,42 @@
+"""Mutants: what administrators may read of the server."""
+
+from typing import Final
+
+from tests.mutants.modules import core
+
+_TESTS = "rest/test_host_server.py"
+
+ROWS: Final = (
+    core(
+        "server-state-administrators",
+        "Only administrators of the server read its state.",
+        "assembly/plugin_host/server.py::HostServer._administered",
+        "if not caller.is_admin:",
+        "if False:",
+        f"{_TESTS}::test_each_method_needs_an_administrator",
+    ),
+    core(
+        "server-state-impersonation",
+        "An impersonated administrator does not read the state of the server.",
+        "assembly/plugin_host/server.py::HostServer._administered",
+        "if caller.actor_id is not None:",
+        "if False:",
+        f"{_TESTS}::test_impersonated_administrators_are_refused",
+    ),
+    core(
+        "server-state-secrets",
+        "Secrets within tables of the configuration are masked.",
+        "foundation/config/describe.py::_masked",
+        'item.metadata["secret"] and value',
+        "False",
+        "unit/foundation/config/test_describe.py::test_show_hides_secrets_within_tables",
+    ),
+    core(
+        "server-state-driver-secrets",
+        "Secrets in the messages of drivers are masked.",
+        "foundation/config/describe.py::SecretMask.hide",
+        "text = text.replace(secret, MASK)",
+        "pass",
+        f"{_TESTS}::test_a_storage_is_tested_and_its_content_counted",
+    ),
+)
