@@ -17,6 +17,7 @@ from strongroom.foundation.config.describe import (
     show,
     template,
     template_sections,
+    values,
 )
 from strongroom.foundation.config.sources import RawConfiguration
 from strongroom.foundation.plugins.selection import offered_sections, select
@@ -121,6 +122,17 @@ class Providers:
 OPTIONS = Providers(
     {"acme": Provider("me", "hush-1")}, {"Authorization": "hush-2"}, "redis://u:hush-3@example.com"
 )
+
+
+def test_a_value_of_a_table_has_the_origin_of_its_variable_and_a_computed_default_none() -> None:
+    configuration = load(None, {"STRONGROOM__PAGES__NAMES__ZH": "保险库"})
+    shown = {
+        item.path: item for item in values(core_sections(configuration.settings), configuration.raw)
+    }
+    names = shown["pages", "names"]
+    assert (names.is_changed, names.origin) == (True, "environment STRONGROOM__PAGES__NAMES__ZH")
+    pixels = shown["business_files", "avatars", "max_pixels"]
+    assert (pixels.is_changed, pixels.origin) == (False, "default")
 
 
 def test_show_hides_secrets_within_tables() -> None:

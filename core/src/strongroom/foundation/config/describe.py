@@ -75,7 +75,7 @@ class ConfigurationValue:
     Args:
         text: in TOML syntax; secrets are masked.
         origin: a line of the file, a variable of the environment, or ``default``.
-        is_changed: whether the value differs from the default; always true for a required key.
+        is_changed: whether a source sets another value than the default.
     """
 
     path: KeyPath
@@ -90,11 +90,12 @@ def values(sections: Sequence[Section], raw: RawConfiguration) -> Iterator[Confi
     for section in sections:
         for item in _plain_fields(section.options_type):
             path, value = (*section.path, item.name), getattr(section.options, item.name)
+            is_set = raw.states(path)
             yield ConfigurationValue(
                 path,
                 _masked(item, value),
-                raw.origins.get(path, DEFAULT),
-                value_is_changed(item, value),
+                raw.origin(path) if is_set else DEFAULT,
+                is_set and value_is_changed(item, value),
                 item.metadata["help"],
             )
 
