@@ -47,7 +47,7 @@ def create_group(tenant_id: str) -> Any:
 
 @groups.get("/<group_id>/")
 def show_group(tenant_id: str, group_id: str) -> Any:
-    """Show a group with its members, whom only they and administrators see."""
+    """Show a group; only its members and administrators see the list of members."""
     visit = current_visit()
     group = visit.read(tenant_path(tenant_id, "groups", group_id))
     is_administrator = visit.host.tenants.role(tenant_id) == "admin"

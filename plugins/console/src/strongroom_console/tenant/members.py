@@ -54,9 +54,9 @@ def _user_id(visit: Visit, text: str) -> str:
     """
     if visit.is_administrator:
         kind = "email" if "@" in text else "mobile" if text.startswith("+") else "username"
-        found = visit.rest("GET", f"/users?{urlencode({kind: text})}")
-        if found.error is None and found.json["data"]:
-            return str(found.json["data"][0]["id"])
+        response = visit.rest("GET", f"/users?{urlencode({kind: text})}")
+        if response.error is None and response.json["data"]:
+            return str(response.json["data"][0]["id"])
     return text or "-"
 
 
