@@ -79,7 +79,9 @@ def test_a_deletion_that_is_final_is_asked_for(
     assert names(api, tenant, person) == []
 
 
-@pytest.mark.parametrize("action", ["download", "copy", "move", "rename", "delete", "restore"])
+@pytest.mark.parametrize(
+    "action", ["download", "copy", "move", "rename", "share", "details", "delete", "restore"]
+)
 def test_an_action_needs_a_selection(
     api: Api, person: Person, tenant: str, root: str, browser: PageBrowser, action: str
 ) -> None:
@@ -87,6 +89,31 @@ def test_an_action_needs_a_selection(
     browser.open(f"{root}/files/")
     select(browser, root, action, [])
     assert browser.message.startswith("Select ")
+
+
+@pytest.mark.parametrize(("action", "page"), [("share", "/share"), ("details", "")])
+def test_a_selected_folder_leads_to_its_pages(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser, action: str, page: str
+) -> None:
+    nodes = [api.folder(tenant, person, name)["id"] for name in ("a", "b")]
+    browser.open(f"{root}/files/")
+    select(browser, root, action, nodes)
+    assert browser.message == "Select one file or folder for this."
+    select(browser, root, action, nodes[:1])
+    assert browser.path == f"{root}/nodes/{nodes[0]}{page}"
+    assert browser.page.status_code == 200
+    assert f'href="{root}/nodes/{nodes[0]}"' in browser.open(f"{root}/files/{nodes[0]}/").text
+
+
+def test_many_deletions_are_undone_in_the_trash(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    nodes = [api.folder(tenant, person, str(number))["id"] for number in range(21)]
+    browser.open(f"{root}/files/")
+    select(browser, root, "delete", nodes)
+    assert browser.message == "Moved to the trash: 21."
+    assert f"{root}/selection/restore" not in browser.forms
+    assert f'<a class="button plain" href="{root}/trash/">Open the trash</a>' in browser.page.text
 
 
 def test_files_move_into_a_folder_that_is_walked_to(

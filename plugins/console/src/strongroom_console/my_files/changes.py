@@ -6,6 +6,7 @@ from flask import Blueprint, request
 
 from strongroom_console.my_files.conflicts import requested_rule
 from strongroom_console.my_files.folders import files_path
+from strongroom_console.my_files.nodes import node_page_path, node_path
 from strongroom_console.my_files.selection import (
     change_nodes,
     list_path,
@@ -13,7 +14,7 @@ from strongroom_console.my_files.selection import (
     selection_page,
     show_outcome,
 )
-from strongroom_console.tenant.frame import tenant_page, tenant_path
+from strongroom_console.tenant.frame import tenant_page
 from strongroom_console.visit import current_visit
 
 changes: Final = Blueprint("changes", __name__)
@@ -58,13 +59,13 @@ def place_nodes(tenant_id: str, operation: str) -> Any:
     return show_outcome(visit, tenant_id, response, list_path(tenant_id), _DONE[operation])
 
 
-@changes.post(f"{_SELECTION}/rename")
-def choose_renamed(tenant_id: str) -> Any:
-    """Lead from the list to the page that renames one node."""
+@changes.post(f"{_SELECTION}/<any(details, share, rename):page>")
+def open_node(tenant_id: str, page: str) -> Any:
+    """Lead from the list to a page of the one selected node."""
     visit, nodes = current_visit(), selected_nodes()
     if len(nodes) != 1:
         return visit.redirect(list_path(tenant_id), "select-one")
-    return visit.redirect(f"/tenants/{tenant_id}/nodes/{nodes[0]}/rename")
+    return visit.redirect(node_page_path(tenant_id, nodes[0], "" if page == "details" else page))
 
 
 @changes.get("/tenants/<tenant_id>/nodes/<node_id>/rename")
@@ -77,7 +78,7 @@ def show_rename(tenant_id: str, node_id: str) -> Any:
 def rename_node(tenant_id: str, node_id: str) -> Any:
     """Rename a node, and show its folder."""
     visit, name = current_visit(), request.form.get("name", "").strip()
-    response = visit.rest("PATCH", tenant_path(tenant_id, "files", node_id), {"name": name})
+    response = visit.rest("PATCH", node_path(tenant_id, node_id), {"name": name})
     if response.error is not None:
         return _rename_page(tenant_id, node_id, refusal=response, name=name)
     path = files_path(tenant_id, response.json["parentId"])
@@ -86,7 +87,7 @@ def rename_node(tenant_id: str, node_id: str) -> Any:
 
 def _rename_page(tenant_id: str, node_id: str, **values: Any) -> Any:
     visit = current_visit()
-    node = visit.read(tenant_path(tenant_id, "files", node_id))
+    node = visit.read(node_path(tenant_id, node_id))
     back = f"{visit.root}{files_path(tenant_id, node['parentId'])}"
     return tenant_page(
         visit, "my_files/rename.html", tenant_id, "files/", node=node, back=back, **values

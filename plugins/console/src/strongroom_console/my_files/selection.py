@@ -9,6 +9,7 @@ from flask import request
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.folders import files_path
+from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import tenant_page, tenant_path
 from strongroom_console.visit import Visit, text_of_error
 
@@ -134,6 +135,6 @@ def _names(visit: Visit, tenant_id: str, nodes: Sequence[str]) -> Mapping[str, s
     trash = visit.read(tenant_path(tenant_id, "trash"), pageSize=MAX_PAGE_SIZE)
     names = {node["id"]: node["name"] for node in trash["data"]}
     for node in nodes:
-        response = visit.rest("GET", tenant_path(tenant_id, "files", node))
+        response = visit.rest("GET", node_path(tenant_id, node))
         names |= {} if response.error else {node: response.json["name"]}
     return names
