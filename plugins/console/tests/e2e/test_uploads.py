@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import CDPSession, Locator, Page, Route, expect
 from tests.support.browsers import needs_chromium
 from tests.support.console_desk import Desk
 
@@ -35,7 +35,7 @@ def drop(page: Page, *paths: Path) -> None:
 def choose(page: Page, files: Sequence[Path] | Path, label: str = "File") -> None:
     page.locator("summary", has_text="Upload").first.click()
     page.get_by_label(label, exact=True).set_input_files(files)
-    page.locator("#upload").get_by_role("button", name="Upload", exact=True).click()
+    page.locator("#upload button").first.click()
 
 
 def item(page: Page, name: str) -> Locator:
@@ -119,7 +119,7 @@ def test_an_upload_is_paused_resumed_and_cancelled(desk: Desk, tmp_path: Path) -
     expect(row.locator("small")).to_have_text("Uploaded")
     assert stored_digest(desk, "big.bin") == expected
     assert offsets[0] == "0"
-    desk.page.route(lambda url: "/uploads" in url, lambda route: None)
+    desk.page.route(lambda url: "/uploads?" in url, lambda route: None)
     choose(desk.page, tmp_path / "big.bin")
     second = item(desk.page, "big.bin").nth(1)
     second.get_by_role("button", name="Cancel").click()
@@ -130,7 +130,9 @@ def test_an_upload_is_paused_resumed_and_cancelled(desk: Desk, tmp_path: Path) -
 def test_a_refused_file_names_the_reason_and_is_tried_again(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a")
     refusal = '{"error": {"code": "error.payload-too-large", "message": "Too large.", "details": []}}'
-    desk.page.route(lambda url: "/uploads" in url, lambda route: route.fulfill(status=413, body=refusal))
+    desk.page.route(
+        lambda url: "/uploads?" in url, lambda route: route.fulfill(status=413, body=refusal)
+    )
     desk.open_files()
     choose(desk.page, tmp_path / "a.txt")
     row = item(desk.page, "a.txt")
@@ -149,16 +151,13 @@ def test_an_upload_survives_a_lost_network_and_a_restart_of_the_browser(
     desk.open_files()
     session = desk.context.new_cdp_session(desk.page)
     session.send("Network.enable")
-    conditions = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 16 * MIB}
-    if SIZE <= 64 * MIB:
-        # Otherwise it is over before anything can be cut.
-        session.send("Network.emulateNetworkConditions", conditions)
+    set_network(session, offline=False)
     choose(desk.page, tmp_path / "big.bin")
     state = item(desk.page, "big.bin").locator("small")
     wait_for_share(desk.page, 25)
-    desk.context.set_offline(True)
+    set_network(session, offline=True)
     expect(state).to_contain_text("No connection")
-    desk.context.set_offline(False)
+    set_network(session, offline=False)
     wait_for_share(desk.page, 50)
     # The new window has the cookies and the storage of the closed one, as after a restart.
     storage = desk.context.storage_state()
@@ -179,6 +178,13 @@ def test_an_upload_survives_a_lost_network_and_a_restart_of_the_browser(
     expect(item(desk.page, "big.bin").locator("small")).to_have_text("Uploaded", timeout=600_000)
     assert first[0] >= SIZE // 4
     assert stored_digest(desk, "big.bin") == expected
+
+
+def set_network(session: CDPSession, *, offline: bool) -> None:
+    """Cut the network or restore it; a small file is slowed, so that it takes a few seconds."""
+    speed = 16 * MIB if SIZE <= 64 * MIB else -1
+    speeds = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": speed}
+    session.send("Network.emulateNetworkConditions", {"offline": offline, **speeds})
 
 
 def wait_for_share(page: Page, percent: int) -> None:
