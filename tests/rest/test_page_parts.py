@@ -1,5 +1,6 @@
 """What plugins add to pages: static files, login links, menus, and the mistakes of their authors."""
 
+import gzip
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,6 +65,31 @@ class TestStaticFiles:
         assert (answer.status_code, answer.data) == (304, b"")
         other = client.get(path_of(api, "icons/badge.svg"), headers={"If-None-Match": tag})
         assert other.status_code == 200
+
+    def test_a_text_is_compressed_for_clients_that_accept_it(self, folder: Path, api: Api) -> None:
+        static = folder / "acme_desk" / "static"
+        (static / "large.js").write_text("// A line.\n" * 500)
+        (static / "large.png").write_bytes(bytes(5000))
+        app = create_app(load(folder / "strongroom.toml", {}))
+        client, desk = app.test_client(), container_of(app).hosts.of("desk")
+        path, accepted = desk.static_path("large.js"), {"Accept-Encoding": "br, gzip;q=0.8"}
+        answer = client.get(path, headers=accepted)
+        assert (answer.headers["Content-Encoding"], answer.headers["Vary"]) == (
+            "gzip",
+            "Accept-Encoding",
+        )
+        assert gzip.decompress(answer.data) == (static / "large.js").read_bytes()
+        assert answer.headers["Content-Length"] == str(len(answer.data))
+        tag = {"If-None-Match": answer.headers["ETag"]}
+        assert client.get(path, headers={**accepted, **tag}).status_code == 304
+        for refused in ({}, {"Accept-Encoding": "gzip;q=0, identity"}):
+            plain = client.get(path, headers={**refused, **tag})
+            assert (plain.status_code, plain.headers.get("Content-Encoding")) == (200, None)
+            assert plain.headers["Vary"] == "Accept-Encoding"
+        for name in ("large.png", "desk.js"):
+            answer = client.get(desk.static_path(name), headers=accepted)
+            assert "Content-Encoding" not in answer.headers
+        container_of(app).close()
 
     def test_a_path_of_another_version_is_sent_but_not_cached(self, api: Api) -> None:
         answer = api.app.test_client().get("/files/static/desk/0000000000000000/desk.js")

@@ -1,9 +1,11 @@
 """Static files of pages: scripts, styles, pictures and fonts of plugins and of the server's design.
 
 The path of a file contains the digest of all files of its owner, so browsers may cache it for a year,
-and modules may import each other by relative paths.
+and modules may import each other by relative paths. Texts are compressed for browsers that accept it.
+They contain no secret, unlike pages, whose compressed size could reveal one.
 """
 
+import gzip
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,6 +16,7 @@ from typing import Final, Protocol
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import MethodNotAllowed, NotFound
+from werkzeug.http import parse_accept_header
 from werkzeug.wrappers import Response
 
 STATIC_PREFIX: Final = "/static"
@@ -38,6 +41,8 @@ TYPES: Final[Mapping[str, str]] = {
 PICTURES: Final = frozenset({".gif", ".ico", ".jpg", ".png", ".svg", ".webp"})
 """The suffixes of pictures."""
 
+_COMPRESSED: Final = frozenset({".css", ".js", ".json", ".map", ".mjs", ".svg", ".txt"})
+_LEAST_COMPRESSED: Final = 1000
 _YEAR: Final = 365 * 24 * 60 * 60
 # Also of a picture that is opened as a page of its own.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
@@ -67,6 +72,7 @@ class StaticFolder:
 
     def __init__(self, files: Mapping[str, Readable]) -> None:
         self._files = files
+        self._compressed: dict[str, bytes] = {}
         self.digest = self._digest_of_all()
 
     @classmethod
@@ -87,26 +93,39 @@ class StaticFolder:
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
-    def response(self, name: str, digest: str) -> Response:
+    def response(self, name: str, digest: str, *, accepts_gzip: bool = False) -> Response:
         """Return the response with a file.
 
         Args:
             digest: the digest in the path; that of another version, such as during an upgrade, is no
                 error, but not cached.
+            accepts_gzip: whether the client accepts the content coding ``gzip``.
 
         Raises:
             NotFound: there is no such file.
         """
         if name not in self._files:
             raise NotFound
-        media_type = TYPES[PurePosixPath(name).suffix]
-        response = Response(self._files[name].read_bytes(), content_type=media_type)
+        suffix = PurePosixPath(name).suffix
+        response = Response(self._files[name].read_bytes(), content_type=TYPES[suffix])
         response.set_etag(f"{self.digest}-{sha256(name.encode()).hexdigest()[:8]}")
         is_current = digest == self.digest
         caching = f"public, max-age={_YEAR}, immutable" if is_current else "no-cache"
         response.headers["Cache-Control"] = caching
         response.headers["Content-Security-Policy"] = _POLICY
+        if suffix in _COMPRESSED and len(response.data) >= _LEAST_COMPRESSED:
+            self._compress(response, name, accepts_gzip=accepts_gzip)
         return response
+
+    def _compress(self, response: Response, name: str, *, accepts_gzip: bool) -> None:
+        response.vary.add("Accept-Encoding")
+        if not accepts_gzip:
+            return
+        if name not in self._compressed:
+            self._compressed[name] = gzip.compress(response.data, mtime=0)
+        response.data = self._compressed[name]
+        response.content_encoding = "gzip"
+        response.set_etag(f"{response.get_etag()[0]}-gzip")
 
     def _digest_of_all(self) -> str:
         digest = sha256()
@@ -140,7 +159,8 @@ class StaticFilesApplication:
         owner, digest, name = _parts(environ["PATH_INFO"])
         if owner not in self._folders:
             raise NotFound
-        response = self._folders[owner].response(name, digest)
+        accepted = parse_accept_header(environ.get("HTTP_ACCEPT_ENCODING"))
+        response = self._folders[owner].response(name, digest, accepts_gzip=accepted["gzip"] > 0)
         return response.make_conditional(environ)(environ, start_response)
 
 
