@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from strongroom.foundation.config import load
 from strongroom.testing.server import free_port
 from tests.support.client import TIMEOUT, Client
 from tests.support.commands import run_command
@@ -66,6 +68,14 @@ def serving_small(folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=STOP_SECONDS)
+
+
+@pytest.mark.parametrize("kind", ["local", "small"])
+def test_the_installed_default_plugins_are_enabled(tmp_path: Path, kind: str) -> None:
+    init(kind, tmp_path)
+    enabled = tomllib.loads((tmp_path / "strongroom.toml").read_text())["plugins"]["enabled"]
+    assert enabled == [*load(None, {}).settings.plugins.enabled]
+    assert "console" in enabled
 
 
 def test_a_small_server_starts_behind_caddy(small: Path) -> None:

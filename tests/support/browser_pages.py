@@ -22,7 +22,7 @@ _HEIGHT: Final = 800
 _PATIENCE: Final = 30_000
 """Milliseconds within which a page opens on a busy machine."""
 
-_MAX_CONTROLS: Final = 60
+_MAX_CONTROLS: Final = 150
 _OF_THE_KEYBOARD: Final = "en"
 
 _SCROLLS: Final = "document.documentElement.scrollWidth > innerWidth"

@@ -154,6 +154,10 @@ class ConsoleTown:
         self.parameters |= {
             "folder_id": folder,
             "node_id": file,
+            # No scanner is enabled, and an import ends in the background.
+            "scan_id": UNKNOWN,
+            "import_id": UNKNOWN,
+            "change": "",
             "number": "1",
             "name": "main",
             "names": "x",

@@ -81,6 +81,13 @@ def of_tenant(page: str) -> Any:
     return shown_to("maker", f"/tenants/{{tenant}}/{page}")
 
 
+def create_server_key(visitor: Visitor) -> None:
+    of_server("service-accounts/{server_account}/")(visitor)
+    visitor.fill(name="Laptop")
+    visitor.page.locator("form[action$='/keys'] [type=checkbox]").first.check()
+    visitor.press("form[action$='/keys'] button")
+
+
 def of_server(page: str) -> Any:
     """Return a function that opens a page of the server as an administrator of it."""
     return shown_to("root", f"/server/{page}")
@@ -170,6 +177,30 @@ CONSOLE: Final = (
     ),
     # The descriptions of the keys are English, with Chinese examples.
     Screen("server: settings", f"{_SERVER}/settings", of_server("settings/"), names="[\u4e00-\u9fff]+"),
+    Screen("spaces", f"{_SERVER}/spaces", of_server("tenants/")),
+    Screen("space, for the server", f"{_SERVER}/space", of_server("tenants/{tenant}/")),
+    Screen(
+        "deletion by the server", f"{_SERVER}/space_deletion", of_server("tenants/{tenant}/deletion")
+    ),
+    Screen("audit log", f"{_SERVER}/audit", of_server("audit/")),
+    Screen("chain of the audit log", f"{_SERVER}/audit_chain", of_server("audit/chain")),
+    Screen("logins", f"{_SERVER}/logins", of_server("logins/")),
+    Screen("imports", f"{_SERVER}/imports", of_server("imports/")),
+    Screen("import", f"{_SERVER}/import", of_server("imports/{user_import}/")),
+    Screen("quarantine", f"{_SERVER}/quarantine", of_server("quarantine/")),
+    Screen("release", f"{_SERVER}/quarantine_question", of_server("quarantine/{scan}/release")),
+    Screen("accounts of the server", f"{_SERVER}/service_accounts", of_server("service-accounts/")),
+    Screen(
+        "account of the server",
+        f"{_SERVER}/service_account",
+        of_server("service-accounts/{server_account}/"),
+    ),
+    Screen(
+        "deletion of an account of the server",
+        f"{_SERVER}/service_account_deletion",
+        of_server("service-accounts/{server_account}/deletion"),
+    ),
+    Screen("new key of the server", f"{_SERVER}/service_account_key", create_server_key),
     Screen("users", f"{_SERVER}/users", of_server("users/")),
     Screen("new user", f"{_SERVER}/new_user", of_server("users/new")),
     Screen("user", f"{_SERVER}/user", of_server("users/{colleague}/")),

@@ -4,14 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from strongroom.testing.server import LiveUser, free_port, live_server
 from tests.support.config import Table, merged
 from tests.support.page_templates import copy_with_marks
 from tests.support.screens.stage import Stage
+from tests.support.source_tree import ROOT
+from tests.support.waiting import wait_until
 
+_SCANNER: Final = ROOT / "examples/plugins.d/refuse_programs.py"
 _PLUGINS: Final = ("factor_totp", "login_pages", "share_links", "webhooks", "console")
 
 
@@ -62,6 +65,32 @@ class ConsoleStage(Stage):
         return [str(self.server.upload(self.tenant, self.maker, name, b"note")["id"]) for name in names]
 
     @cached_property
+    def scan(self) -> str:
+        """A file in quarantine, which a scanner has refused."""
+        # Smaller files are scanned before the upload is answered, which refuses them.
+        self.server.upload(self.tenant, self.maker, "program.txt", b"MZ" + bytes(2**20))
+
+        def quarantined() -> Any:
+            return self.server.succeed("GET", "/api/v1/quarantine", by=self.root)["data"]
+
+        wait_until(lambda: bool(quarantined()))
+        return str(quarantined()[0]["id"])
+
+    @cached_property
+    def user_import(self) -> str:
+        """An import of users, one of whose lines is refused."""
+        headers = {"Content-Type": "application/x-ndjson"}
+        lines = b'{"email": "no address"}\n'
+        reply = self.server.request("POST", "/user-imports", by=self.root, headers=headers, body=lines)
+        return str(reply.json()["id"])
+
+    @cached_property
+    def server_account(self) -> str:
+        """A service account of the server."""
+        path = "/api/v1/service-accounts"
+        return str(self.server.succeed("POST", path, by=self.root, json_body={"name": "Acme"})["id"])
+
+    @cached_property
     def colleague(self) -> LiveUser:
         """A member of the space."""
         colleague = self.new_user()
@@ -77,6 +106,13 @@ class ConsoleStage(Stage):
         return group
 
 
+def _scanner(folder: Path) -> Path:
+    """Write a scanner that reads whole files, so that large ones are scanned after the upload."""
+    path = folder / _SCANNER.name
+    path.write_text(_SCANNER.read_text().replace("head_only = True", "head_only = False"))
+    return path
+
+
 @contextmanager
 def console_stage(folder: Path, *changes: Table) -> Iterator[ConsoleStage]:
     """Run a server with the console, whose pages name their templates."""
@@ -88,11 +124,14 @@ def console_stage(folder: Path, *changes: Table) -> Iterator[ConsoleStage]:
         "pages": pages,
         # No delivery leaves the machine.
         "plugins": {"webhooks": {"allow_hosts": ["127.0.0.1:9"]}},
+        "scanning": {"scanners": ["programs"]},
         "limits": {"login_per_address": [], "invitations_per_user": []},
     }
     data = folder / "server"
     data.mkdir(parents=True)
-    with live_server(data, plugins=_PLUGINS, config=merged(own, *changes), port=port) as server:
+    with live_server(
+        data, plugins=_PLUGINS, config=merged(own, *changes), files=[_scanner(folder)], port=port
+    ) as server:
         yield ConsoleStage(server, origin)
 
 

@@ -4,6 +4,7 @@ The templates in ``deployments`` are working files for the host name and the fol
 are replaced. ``server`` has the files that ``small`` and ``cluster`` share.
 """
 
+import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,8 @@ from typing import Any, Final
 import click
 
 from strongroom.clock import SystemClock
+from strongroom.foundation.config.loader import installed_of
+from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.secret_keys import create_private_file
 from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.ops.samples import SECRETS_TO_FILL_IN
@@ -22,6 +25,8 @@ from strongroom.ops.samples import SECRETS_TO_FILL_IN
 _DOMAIN: Final = "files.example.com"
 _FOLDER: Final = "/etc/strongroom"
 _PROGRAM: Final = "/opt/strongroom/bin/strongroom"
+
+_PLUGINS: Final = 'enabled = ["storage_local"]'
 
 _NEXT: Final = "next.txt"
 _CONTROL: Final = "strongroomctl"
@@ -83,7 +88,7 @@ def init(kind: str, folder: str | None, domain: str, program: str) -> None:
     keys (mode 600), systemd units, and the configuration of the proxy. No existing file is replaced.
     """
     target = Path(folder or ("." if kind == "local" else _FOLDER)).absolute()
-    replaced = {_FOLDER: str(target), _DOMAIN: domain, _PROGRAM: program}
+    replaced = {_FOLDER: str(target), _DOMAIN: domain, _PROGRAM: program, _PLUGINS: _installed()}
     written = dict(deployment_files(kind, replaced))
     following = written.pop(Path(_NEXT))
     try:
@@ -94,6 +99,11 @@ def init(kind: str, folder: str | None, domain: str, program: str) -> None:
     if kind != "local" and not Path(program).exists():
         click.echo(f"# 0. {program} does not exist yet; install Strongroom there.")
     click.echo(following, nl=False)
+
+
+def _installed() -> str:
+    """Return the line that enables the default plugins, as far as they are installed here."""
+    return f"enabled = {json.dumps(installed_of(PluginsSettings().enabled))}"
 
 
 def deployment_files(kind: str, replaced: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
