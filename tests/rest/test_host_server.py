@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 from tests.support.api import Api, Person
-from tests.support.databases import on_sqlite
+from tests.support.databases import on_postgresql
 
 from strongroom.activity.audit.stepwise import StepwiseVerification
 from strongroom.activity.audit.verifier import AuditVerifier
@@ -29,7 +29,7 @@ CONFIG = {
     "tracing": {"authorization": f"Bearer {SECRET}"},
 }
 
-pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
+pytestmark = pytest.mark.config(CONFIG)
 
 CALLS: dict[str, Callable[[ServerAPI], object]] = {
     "info": lambda server: server.info(),
@@ -119,7 +119,8 @@ def test_no_result_has_a_secret(server: ServerAPI) -> None:
 
 def test_the_size_and_the_version_are_known(api: Api, server: ServerAPI) -> None:
     info = server.info()
-    assert (info.users, info.tenants, info.stored_bytes, info.database) == (1, 0, 0, "sqlite")
+    assert (info.users, info.tenants, info.stored_bytes) == (1, 0, 0)
+    assert info.database == api.container.database.engine.dialect.name
 
 
 def test_a_setting_has_its_origin_and_whether_it_is_changed(server: ServerAPI) -> None:
@@ -176,6 +177,20 @@ def test_a_storage_that_hangs_delays_nothing_for_long(
         assert findings["storages.main"].state == "failed"
     finally:
         release.set()
+
+
+@on_postgresql
+def test_a_table_that_is_locked_delays_nothing_for_long(
+    api: Api, server: ServerAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HostServer, "patience", 0.3)
+    with api.container.database.write() as connection:
+        connection.execute(text("LOCK TABLE blobs, tenants, jobs IN ACCESS EXCLUSIVE MODE"))
+        assert [storage.files for storage in server.storages()] == [None]
+        assert server.info().tenants is None
+        findings = {finding.part: finding.message for finding in server.findings().findings}
+        assert findings["jobs"] == "does not respond"
+        assert findings["database.url"] == "postgresql is available"
 
 
 def test_an_examination_is_remembered_for_a_minute(api: Api, server: ServerAPI) -> None:
