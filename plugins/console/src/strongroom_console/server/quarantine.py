@@ -10,6 +10,7 @@ from strongroom.plugin_api.file_pages import size_text
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.server.forms import field
 from strongroom_console.server.frame import server_page
+from strongroom_console.server.questions import Question, ask
 from strongroom_console.visit import Visit, current_visit
 
 quarantine: Final = Blueprint("quarantine", __name__, url_prefix="/server/quarantine")
@@ -36,23 +37,17 @@ def list_files() -> Any:
     )
 
 
-@quarantine.get("/<scan_id>/<any(release, deletion):change>")
-def ask(scan_id: str, change: str) -> Any:
-    """Show the question before a file is released or deleted."""
-    visit = current_visit()
-    page = _page(visit)
-    files = [file for file in page["data"] if file["id"] == scan_id]
-    if not files:
-        raise NotFound
-    return server_page(
-        visit,
-        "server/quarantine_question.html",
-        _SECTION,
-        file=files[0],
-        included=page["included"],
-        size=size_text(files[0]["size"]),
-        change=change,
-    )
+@quarantine.get("/<scan_id>/release")
+def ask_about_release(scan_id: str) -> Any:
+    """Show the question before a file is released."""
+    texts = ("release-named", "quarantine-release-hint", "release")
+    return _ask(scan_id, "release", texts, reason="reason-logged")
+
+
+@quarantine.get("/<scan_id>/deletion")
+def ask_about_deletion(scan_id: str) -> Any:
+    """Show the question before a file is deleted."""
+    return _ask(scan_id, "deletion", ("delete-named", "delete-quarantined-hint", "delete"))
 
 
 @quarantine.post("/<scan_id>/release")
@@ -76,3 +71,20 @@ def _path(scan_id: str) -> str:
 
 def _page(visit: Visit) -> Any:
     return visit.read(_FILES, pageSize=PAGE_SIZE, pageNumber=page_number())
+
+
+def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | None = None) -> Any:
+    page = _page(current_visit())
+    files = [file for file in page["data"] if file["id"] == scan_id]
+    if not files:
+        raise NotFound
+    file, (heading, hint, button) = files[0], texts
+    owner_id = file["owner"]["$ref"]
+    facts = {
+        "reason": file["reason"],
+        "size": size_text(file["size"]),
+        "owner": page["included"].get(owner_id, {}).get("name") or owner_id,
+        "scanned": f"{file['scannedAt'][:16].replace('T', ' ')} UTC",
+    }
+    action = f"{_HERE}{quote(scan_id, safe='')}/{change}"
+    return ask(_SECTION, Question(heading, file["name"], hint, button, action, _HERE, facts, reason))

@@ -10,6 +10,7 @@ from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.server.forms import field, fields, times_of
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.people import rest_path
+from strongroom_console.server.questions import Question, ask
 from strongroom_console.visit import current_visit, is_form_error
 
 service_accounts: Final = Blueprint(
@@ -65,7 +66,16 @@ def rename_account(account_id: str) -> Any:
 @service_accounts.get("/<account_id>/deletion")
 def ask_about_deletion(account_id: str) -> Any:
     """Show the question before the deletion."""
-    return _show(account_id, "server/service_account_deletion.html")
+    account = current_visit().read(_rest(account_id))
+    question = Question(
+        heading="server-delete-account-named",
+        name=account["name"],
+        hint="server-delete-account-hint",
+        button="server-delete-account",
+        action=f"{_path(account_id)}deletion",
+        back=_path(account_id),
+    )
+    return ask(_SECTION, question)
 
 
 @service_accounts.post("/<account_id>/deletion")

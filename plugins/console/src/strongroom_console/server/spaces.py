@@ -3,13 +3,14 @@
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, request
+from flask import Blueprint
 
 from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.server.forms import field
 from strongroom_console.server.frame import server_page
+from strongroom_console.server.questions import Question, ask
 from strongroom_console.tenant.frame import tenant_path
 from strongroom_console.tenant.usage import UNITS, bytes_of_form, parts_of, quota_form
 from strongroom_console.visit import current_visit
@@ -40,8 +41,25 @@ def list_spaces() -> Any:
 
 @spaces.get("/<tenant_id>/")
 def show_space(tenant_id: str) -> Any:
-    """Show the usage of a tenant, with the forms of its quota and its deletion."""
-    return _show(tenant_id)
+    """Show the usage of a tenant, with the form of its quota."""
+    visit = current_visit()
+    numbers = visit.read(tenant_path(tenant_id, "usage"))
+    quota = numbers["quotaBytes"]
+    return server_page(
+        visit,
+        "server/space.html",
+        _SECTION,
+        tenant_id=tenant_id,
+        name=_name(tenant_id),
+        space_root=f"{visit.root}{_here(tenant_id)}",
+        query=_list_query(),
+        used=size_text(numbers["usedBytes"]),
+        quota=None if quota is None else size_text(quota),
+        free=None if quota is None else size_text(max(0, numbers["freeBytes"])),
+        parts=parts_of(numbers),
+        form=quota_form(quota),
+        units=UNITS,
+    )
 
 
 @spaces.post("/<tenant_id>/quota")
@@ -55,7 +73,7 @@ def set_quota(tenant_id: str) -> Any:
 @spaces.get("/<tenant_id>/deletion")
 def ask_about_deletion(tenant_id: str) -> Any:
     """Show the question before the deletion."""
-    return _show(tenant_id, "server/space_deletion.html", is_retained=False)
+    return _ask(tenant_id)
 
 
 @spaces.post("/<tenant_id>/deletion")
@@ -66,7 +84,7 @@ def delete_space(tenant_id: str) -> Any:
     query = f"?{urlencode({'overrideReason': reason})}" if reason else ""
     response = visit.rest("DELETE", tenant_path(tenant_id) + query)
     if response.error == "error.retained":
-        return _show(tenant_id, "server/space_deletion.html", refusal=response, is_retained=True)
+        return _ask(tenant_id, response)
     if response.error is not None:
         return visit.follow(response, f"{_here(tenant_id)}deletion?{_list_query()}")
     return visit.redirect("/server/tenants/", "space-was-deleted")
@@ -84,33 +102,26 @@ def _page() -> Any:
     return current_visit().read(_TENANTS, all="true", pageSize=PAGE_SIZE, pageNumber=page_number())
 
 
-def _show(
-    tenant_id: str,
-    template: str = "server/space.html",
-    refusal: RestResponse | None = None,
-    **values: Any,
-) -> Any:
-    """Show a page about a tenant, whose name only the list has; the query names the page of the list."""
-    visit = current_visit()
-    numbers = visit.read(tenant_path(tenant_id, "usage"))
-    names = {tenant["id"]: tenant["name"] for tenant in _page()["data"]}
-    return server_page(
-        visit,
-        template,
-        _SECTION,
-        refusal=refusal,
-        tenant_id=tenant_id,
-        name=names.get(tenant_id, tenant_id),
-        space_root=f"{visit.root}{_here(tenant_id)}",
-        query=_list_query(),
-        used=size_text(numbers["usedBytes"]),
-        quota=None if numbers["quotaBytes"] is None else size_text(numbers["quotaBytes"]),
-        free=None if numbers["freeBytes"] is None else size_text(max(0, numbers["freeBytes"])),
-        parts=parts_of(numbers),
-        form={**quota_form(numbers["quotaBytes"]), **request.form},
-        units=UNITS,
-        **values,
+def _ask(tenant_id: str, refusal: RestResponse | None = None) -> Any:
+    """Ask about the deletion; after a refusal of retained files, for a reason, too."""
+    usage = current_visit().read(tenant_path(tenant_id, "usage"))
+    question = Question(
+        heading="delete-space-named",
+        name=_name(tenant_id),
+        hint="delete-space-hint",
+        button="delete-space",
+        action=f"{_here(tenant_id)}deletion?{_list_query()}",
+        back=f"{_here(tenant_id)}?{_list_query()}",
+        facts={"used": size_text(usage["usedBytes"]), "space-id": tenant_id},
+        reason=None if refusal is None else "deletion-override",
     )
+    return ask(_SECTION, question, refusal)
+
+
+def _name(tenant_id: str) -> str:
+    """Return the name of a tenant, which only the list has; the query names the page of the list."""
+    names = {tenant["id"]: str(tenant["name"]) for tenant in _page()["data"]}
+    return names.get(tenant_id, tenant_id)
 
 
 _MOST: Final = 200
