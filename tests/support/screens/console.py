@@ -10,7 +10,6 @@ from tests.support.screens.steps import log_in
 _MY_FILES: Final = "console/my_files"
 _SERVER: Final = "console/server"
 _TENANT: Final = "console/tenant"
-_ACCOUNT: Final = "service-accounts/{server_account}/"
 
 
 def shown_to(name: str, path: str) -> Any:
@@ -100,13 +99,6 @@ def create_password_link(visitor: Visitor) -> None:
     visitor.press("form[action$='/links'] button")
 
 
-def create_server_key(visitor: Visitor) -> None:
-    of_server(_ACCOUNT)(visitor)
-    visitor.fill(name="Sync")
-    visitor.page.locator("[name=scopes]").first.check()
-    visitor.press("form[action$='/keys'] button")
-
-
 def open_trash(visitor: Visitor) -> None:
     visitor.stage.new_trash()
     of_tenant("trash/")(visitor)
@@ -187,16 +179,14 @@ CONSOLE: Final = (
     Screen("server: settings", f"{_SERVER}/settings", of_server("settings/"), names="[\u4e00-\u9fff]+"),
     Screen("spaces", f"{_SERVER}/spaces", of_server("tenants/")),
     Screen("space, for the server", f"{_SERVER}/space", of_server("tenants/{tenant}/")),
-    Screen(
-        "deletion by the server", f"{_SERVER}/space_deletion", of_server("tenants/{tenant}/deletion")
-    ),
+    Screen("deletion by the server", f"{_SERVER}/question", of_server("tenants/{tenant}/deletion")),
     Screen("audit log", f"{_SERVER}/audit", of_server("audit/")),
     Screen("chain of the audit log", f"{_SERVER}/audit_chain", of_server("audit/chain")),
     Screen("logins", f"{_SERVER}/logins", of_server("logins/")),
     Screen("imports", f"{_SERVER}/imports", of_server("imports/")),
     Screen("import", f"{_SERVER}/import", of_server("imports/{user_import}/")),
     Screen("quarantine", f"{_SERVER}/quarantine", of_server("quarantine/")),
-    Screen("release", f"{_SERVER}/quarantine_question", of_server("quarantine/{scan}/release")),
+    Screen("release", f"{_SERVER}/question", of_server("quarantine/{scan}/release")),
     Screen("accounts of the server", f"{_SERVER}/service_accounts", of_server("service-accounts/")),
     Screen(
         "account of the server",
@@ -205,7 +195,7 @@ CONSOLE: Final = (
     ),
     Screen(
         "deletion of an account of the server",
-        f"{_SERVER}/service_account_deletion",
+        f"{_SERVER}/question",
         of_server("service-accounts/{server_account}/deletion"),
     ),
     Screen("new key of the server", f"{_SERVER}/service_account_key", create_server_key),
@@ -218,23 +208,6 @@ CONSOLE: Final = (
     Screen("metadata of a user", f"{_SERVER}/user_metadata", of_server("users/{maker}/metadata")),
     Screen("deletion of a user", f"{_SERVER}/user_deletion", of_server("users/{colleague}/deletion")),
     Screen("link for a password", f"{_SERVER}/user_secret", create_password_link),
-    Screen("imports", f"{_SERVER}/imports", of_server("imports/")),
-    Screen("import", f"{_SERVER}/import", of_server("imports/{user_import}/")),
-    Screen("all spaces", f"{_SERVER}/spaces", of_server("tenants/")),
-    Screen("quota of a space", f"{_SERVER}/space", of_server("tenants/{tenant}/")),
-    Screen("deletion of any space", f"{_SERVER}/question", of_server("tenants/{tenant}/deletion")),
-    Screen("accounts of the server", f"{_SERVER}/service_accounts", of_server("service-accounts/")),
-    Screen("account of the server", f"{_SERVER}/service_account", of_server(_ACCOUNT)),
-    Screen(
-        "deletion of an account of the server",
-        f"{_SERVER}/question",
-        of_server(f"{_ACCOUNT}deletion"),
-    ),
-    Screen("key of the server", f"{_SERVER}/service_account_key", create_server_key),
-    Screen("logins", f"{_SERVER}/logins", of_server("logins/")),
-    Screen("audit log", f"{_SERVER}/audit", of_server("audit/")),
-    Screen("chain of records", f"{_SERVER}/audit_chain", of_server("audit/chain")),
-    Screen("quarantine", f"{_SERVER}/quarantine", of_server("quarantine/")),
 )
 
 WITHOUT_TRASH: Final = (Screen("deletion", f"{_MY_FILES}/deletion", delete_file),)

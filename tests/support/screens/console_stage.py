@@ -53,28 +53,6 @@ class ConsoleStage(Stage):
         self.server.succeed("POST", f"{path}/{account}/access-keys", by=self.maker, json_body=key)
         return account
 
-    @cached_property
-    def server_account(self) -> str:
-        """A service account of the server with a key."""
-        path, body = "/api/v1/service-accounts", {"name": "Acme"}
-        account = str(self.server.succeed("POST", path, by=self.root, json_body=body)["id"])
-        key = {"name": "Sync", "scopes": ["users:read"]}
-        self.server.succeed("POST", f"/users/{account}/access-keys", by=self.root, json_body=key)
-        return account
-
-    @cached_property
-    def user_import(self) -> str:
-        """An import of users, one of which is refused."""
-        lines = b'{"email": "imported@example.com"}\n{"email": "nonsense"}\n'
-        answer = self.server.request(
-            "POST",
-            "/user-imports",
-            by=self.root,
-            body=lines,
-            headers={"Content-Type": "application/x-ndjson"},
-        )
-        return str(answer.json()["id"])
-
     def new_trash(self) -> str:
         """Delete a new file, and return its id."""
         file = self.new_files(1)[0]
