@@ -219,6 +219,25 @@ def test_the_chain_is_verified_up_to_a_changed_record(api: Api, server: ServerAP
     assert (chain.is_complete, chain.broken, chain.through) == (False, 2, 1)
 
 
+def test_a_verification_does_not_wait_for_others_for_long(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StepwiseVerification, "patience", 0.05)
+    verification = StepwiseVerification(api.container.get(AuditVerifier), api.clock)
+    refusals: list[str] = []
+
+    def verify_again() -> float:
+        thread = threading.Thread(target=lambda: refusals.append(refusal(verification.step)))
+        thread.start()
+        thread.join()
+        return 0
+
+    verification._now = verify_again
+    api.person()
+    verification.step()
+    assert refusals[0] == "error.unavailable"
+
+
 def test_a_long_chain_is_verified_in_several_calls(api: Api) -> None:
     person: Person = api.person()
     api.tenant(person)

@@ -296,4 +296,7 @@ class ServerAPI(ABC):
 
         A later call in the same process continues a verification that was not complete, and begins at
         the first record after one that was.
+
+        Raises:
+            ApiError: ``error.unavailable``: other calls in this process verify it.
         """

@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final
+from typing import ClassVar, Final
 
 from strongroom.activity.audit.service import Link
 from strongroom.activity.audit.verifier import AuditVerifier, ChainBroken
 from strongroom.clock import Clock
+from strongroom.foundation.errors import Unavailable
 
 STEP_SECONDS: Final = 2.0
 """The time limit of a step."""
@@ -38,6 +39,9 @@ class StepwiseVerification:
         now: a monotonic clock in seconds.
     """
 
+    patience: ClassVar = STEP_SECONDS
+    """Seconds to wait for another thread that verifies."""
+
     def __init__(
         self, verifier: AuditVerifier, clock: Clock, now: Callable[[], float] = time.monotonic
     ) -> None:
@@ -48,9 +52,17 @@ class StepwiseVerification:
         self._reached: Link | None = None
 
     def step(self) -> VerifiedPart:
-        """Verify for up to two seconds. After a complete chain or a fault, begin at the first record."""
-        with self._lock:
+        """Verify for up to two seconds. After a complete chain or a fault, begin at the first record.
+
+        Raises:
+            Unavailable: other threads verify, one after the other.
+        """
+        if not self._lock.acquire(timeout=self.patience):
+            raise Unavailable
+        try:
             return self._step()
+        finally:
+            self._lock.release()
 
     def _step(self) -> VerifiedPart:
         newest, checked_at = self._verifier.newest(), self._clock.now()
