@@ -113,7 +113,6 @@ class ConsoleTown:
             "factor_id": UNKNOWN,
             # The first of the choices is in the path.
             "kind": "",
-            "change": "",
             "import_id": self._import(),
             # A quarantine needs a scanner; test_quarantine.py has one.
             "scan_id": UNKNOWN,
@@ -157,7 +156,6 @@ class ConsoleTown:
             # No scanner is enabled, and an import ends in the background.
             "scan_id": UNKNOWN,
             "import_id": UNKNOWN,
-            "change": "",
             "number": "1",
             "name": "main",
             "names": "x",
