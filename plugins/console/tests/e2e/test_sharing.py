@@ -50,9 +50,8 @@ def sound() -> bytes:
 
 def open_page(desk: Desk, name: str, content: bytes, tab: str = "") -> str:
     """Upload a file, open its page, and return the URL of the page."""
-    uploaded = desk.server.upload(desk.tenant, desk.user, name, content)
-    identifier = uploaded if isinstance(uploaded, str) else desk.find(name)["id"]
-    url = f"{desk.server.url}/console/tenants/{desk.tenant}/nodes/{identifier}"
+    node = desk.server.upload(desk.tenant, desk.user, name, content)
+    url = f"{desk.server.url}/console/tenants/{desk.tenant}/nodes/{node['id']}"
     desk.page.goto(f"{url}/{tab}" if tab else url)
     return url
 
