@@ -203,3 +203,20 @@ def test_further_rows_are_added_on_scroll_and_by_the_keyboard(
         assert len(chosen(page)) == ROWS
         press(page, "End")
         assert focused_name(page) == names[-1]
+
+
+def test_a_change_with_a_question_waits_for_the_answer(desk: Desk) -> None:
+    desk.open_files()
+    page = desk.page
+    question = "Log out <b>now</b>?"
+    button = page.get_by_role("button", name="Log out")
+    button.evaluate("(button, question) => { button.dataset.confirm = question }", question)
+    button.click()
+    dialog = page.get_by_role("dialog", name=question)
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    press(page, "Escape")
+    expect(dialog).to_be_hidden()
+    expect(button).to_be_focused()
+    button.click()
+    dialog.get_by_role("button", name="Log out").click()
+    expect(page.get_by_label("Password")).to_be_visible()
