@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browsers import needs_chromium
 from tests.support.console_desk import Desk, desk_at
@@ -158,6 +159,18 @@ def test_details_open_in_a_drawer_and_the_focus_returns(page: Page) -> None:
     press(page, "Escape")
     expect(drawer).to_be_hidden()
     assert focused_name(page) == HOSTILE
+
+
+def test_what_scripts_show_is_accessible(page: Page) -> None:
+    page.locator("#nodes tbody input").nth(1).check()
+    violations = Axe().run(page).response["violations"]
+    press(page, "?")
+    violations += Axe().run(page).response["violations"]
+    press(page, "Escape")
+    page.locator("#nodes a", has_text="note.txt").click()
+    expect(page.locator("#drawer").get_by_role("heading", level=1)).to_have_text("note.txt")
+    violations += Axe().run(page).response["violations"]
+    assert violations == []
 
 
 def test_times_are_those_of_the_zone(server: LiveServer, browser: Browser) -> None:
