@@ -21,10 +21,11 @@ from tests.support.screens.stage import Stage, branded_stage, full_stage
 from tests.support.screens.wechat import WECHAT
 
 NAMES: Final = re.compile(
-    r"Strongroom|[\w.+•-]+@[\w.-]+|https?://\S+|Alice|Acme|Laptop|Reports|Drafts|\S+\.(txt|pdf|png)"
-    # The question of the captcha for tests.
+    r"Strongroom|[\w.+•-]+@[\w.-]+|https?://\S*|Alice|Acme|Laptop|Reports|Drafts|\S+\.(txt|pdf|png)"
+    r"|URL|CSV|NDJSON"
     # Points in time are the same in all languages, and all are in UTC.
     r"|[\d-]{10} [\d:]{5} UTC"
+    # The question of the captcha for tests.
     r"|What is the configured answer\?"
 )
 """Text that is the same in all languages: names, addresses and files."""
