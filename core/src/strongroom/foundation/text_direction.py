@@ -1,10 +1,17 @@
-"""Removes bidirectional control characters, which make ``photo_gpj.exe`` look like ``photo_exe.jpg``."""
+"""Bidirectional control characters, which make ``photo_gpj.exe`` look like ``photo_exe.jpg``."""
 
 import re
 
 _CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Those that change the order of other characters; marks for a single one are common in names.
+_REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def without_direction(name: str) -> str:
     """Return the name with bidirectional control characters (UAX #9, Bidi_Control) replaced by ``_``."""
     return _CONTROLS.sub("_", name)
+
+
+def with_shown_direction(text: str) -> str:
+    """Return the text with its embeddings, overrides and isolates (UAX #9) as symbols: ``⟨U+202E⟩``."""
+    return _REORDERING.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)

@@ -12,7 +12,7 @@ CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
 )
 HOSTILE = '<img src=x onerror="alert(1)">\u202etxt'
-ESCAPED = "<bdi>&lt;img src=x onerror=&#34;alert(1)&#34;&gt;\u202etxt</bdi>"
+ESCAPED = "<bdi>&lt;img src=x onerror=&#34;alert(1)&#34;&gt;⟨U+202E⟩txt</bdi>"
 
 LogIn = Callable[[Person], PageBrowser]
 

@@ -18,6 +18,7 @@ import flask
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
 from strongroom.foundation.locales import locale_of
+from strongroom.foundation.text_direction import with_shown_direction
 from strongroom.web.http.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
 from strongroom.web.http.languages import page_languages
 from strongroom.web.http.page_texts import PageTexts
@@ -128,7 +129,7 @@ class Pages:
         if copies not in self._environments:
             own, server = PackageLoader(self._package), PackageLoader(_OWN_PACKAGE)
             shared = PrefixLoader({SERVER: copies_of(copies, SERVER, server)})
-            self._environments[copies] = Environment(
+            environment = Environment(
                 loader=ChoiceLoader([shared, copies_of(copies, self._owner, own)]),
                 autoescape=True,
                 auto_reload=False,
@@ -136,7 +137,14 @@ class Pages:
                 lstrip_blocks=True,
                 undefined=StrictUndefined,
             )
+            environment.filters["shown"] = _shown
+            self._environments[copies] = environment
         return self._environments[copies]
+
+
+def _shown(value: object) -> str:
+    """The filter ``shown``: a name in a page, whose control characters cannot disguise it."""
+    return with_shown_direction(str(value))
 
 
 def _policy(directives: Mapping[str, str], nonce: str) -> str:
