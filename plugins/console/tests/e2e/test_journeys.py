@@ -106,6 +106,16 @@ def test_from_an_empty_server_to_a_shared_link(page: Page, tmp_path: Path, hand:
 
 
 @with_and_without_scripts
+def test_one_key_skips_the_menus(page: Page, server: LiveServer, root: LiveUser, hand: Hand) -> None:
+    log_in(page, server, root, "server/users/")
+    link = page.get_by_role("link", name="Skip to the content")
+    # Only the keyboard reaches the link, because it is outside of the window until then.
+    Hand(page, has_mouse=False).press(link)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#content') !== null")
+
+
+@with_and_without_scripts
 def test_an_administrator_creates_a_user_and_a_space(
     page: Page, server: LiveServer, root: LiveUser, hand: Hand
 ) -> None:
