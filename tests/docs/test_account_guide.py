@@ -1,4 +1,4 @@
-"""The guide for users names the pages of the account as the pages do."""
+"""The guides for users name the pages of the account and of the console as the pages do."""
 
 import re
 import tomllib
@@ -7,20 +7,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MESSAGES = ROOT / "plugins/login_pages/src/strongroom_login_pages/messages"
-GUIDES = {
-    "en": (ROOT / "docs/guides/account-pages.md", r'"([A-Z][^"]+)"'),
-    "zh": (ROOT / "docs/zh/guides/account-pages.md", r"“([^”]+)”"),
-}
+GUIDES = {"account-pages": "login_pages", "console": "console"}
+"""The plugin whose pages a guide is about."""
+QUOTED = {"en": ("docs/guides", r'"([A-Z][^"]+)"'), "zh": ("docs/zh/guides", r"“([^”]+)”")}
+MENU = {"Server", "服务器"}
+"""The labels of the menu, which no catalogue has."""
 
 
-@pytest.mark.parametrize("language", GUIDES)
-def test_the_guide_names_pages_and_buttons_by_their_labels(language: str) -> None:
-    guide, quoted = GUIDES[language]
-    labels = set(re.findall(quoted, guide.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("guide", GUIDES)
+@pytest.mark.parametrize("language", QUOTED)
+def test_the_guide_names_pages_and_buttons_by_their_labels(language: str, guide: str) -> None:
+    folder, quoted = QUOTED[language]
+    text_of_guide = (ROOT / folder / f"{guide}.md").read_text(encoding="utf-8")
+    labels = set(re.findall(quoted, text_of_guide)) - MENU
+    plugin = GUIDES[guide]
+    messages = ROOT / f"plugins/{plugin}/src/strongroom_{plugin}/messages"
     texts = {
         text
-        for path in MESSAGES.glob(f"*.{language}.toml")
+        for path in messages.glob(f"*.{language}.toml")
         for text in tomllib.loads(path.read_text(encoding="utf-8")).values()
     }
     assert len(labels) >= 7

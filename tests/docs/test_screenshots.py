@@ -3,13 +3,16 @@
 Next to each image is the accessible structure of the page, which is compared instead of pixels.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize
 from tests.support.browsers import needs_chromium
 from tests.support.config import Table
@@ -24,6 +27,7 @@ EMAIL: Final = "alice@example.com"
 PLUGINS: Final = ("factor_totp", "login_pages", "share_links")
 SIZE: Final = ViewportSize(width=960, height=640)
 SMALL: Final = ViewportSize(width=640, height=560)
+WIDE: Final = ViewportSize(width=1200, height=720)
 TALL: Final = ViewportSize(width=640, height=1000)
 NAMES: Final = (
     "login",
@@ -35,7 +39,22 @@ NAMES: Final = (
     "share-login",
     "brand",
     "providers",
+    "console-files",
+    "console-details",
+    "console-share",
+    "console-space",
+    "console-users",
+    "console-server",
 )
+CONSOLE: Final = {
+    "files": "tenants/{tenant}/files/{folder}/",
+    "details": "tenants/{tenant}/nodes/{file}",
+    "share": "tenants/{tenant}/nodes/{file}/share",
+    "space": "tenants/{tenant}/members/",
+    "users": "server/users/",
+    "server": "server/",
+}
+"""The pages of the console by the names of their images."""
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +118,9 @@ def check(name: str, page: Page) -> None:
     if WRITES:
         IMAGES.mkdir(exist_ok=True)
         path.write_text(found)
-        page.screenshot(path=IMAGES / f"{name}.png")
+        picture = Image.open(BytesIO(page.screenshot()))
+        # Pages have few colours.
+        picture.quantize(96, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
     assert found == path.read_text(), "the page has changed; run: make screenshots"
 
 
@@ -169,6 +190,40 @@ def test_the_login_with_providers_is_as_shown(page: Page, tmp_path: Path) -> Non
         page.set_viewport_size(TALL)
         page.goto(f"{server.url}/account/login")
         check("providers", page)
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LiveServer, dict[str, str]]]:
+    """A server with the console, and the ids of what its users have."""
+    plugins = (*PLUGINS, "webhooks", "console")
+    with live_server(tmp_path_factory.mktemp("console"), plugins=plugins) as server:
+        for email, name, *admin in ((EMAIL, "Alice", "--admin"), ("ben@example.com", "Ben")):
+            arguments = ("--email", email, "--name", name, "--password-stdin", "--json", *admin)
+            created = json.loads(server.command("users", "create", *arguments, stdin=PASSWORD))
+        alice = LiveUser("me", EMAIL, server.log_in(EMAIL))
+        tenant = server.tenant(alice)
+        server.join(tenant, alice, LiveUser(created["id"], "", ""))
+        folder = str(server.folder_in(tenant, alice, "Reports")["id"])
+        server.folder_in(tenant, alice, "Drafts", folder)
+        for name in ("Annual report.pdf", "Budget.csv", "Plan.txt"):
+            file = server.upload(tenant, alice, name, name.encode() * 100, folder)["id"]
+        path = f"/api/v1/tenants/{tenant}/files/{file}"
+        grant = {"ownerId": created["id"], "permission": "read"}
+        server.succeed("POST", f"{path}/owners", by=alice, json_body=grant)
+        server.succeed("POST", f"{path}/shares", by=alice, json_body={"kind": "read"})
+        yield server, {"tenant": tenant, "folder": folder, "file": file}
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", CONSOLE)
+def test_a_page_of_the_console_is_as_shown(
+    page: Page, console: tuple[LiveServer, dict[str, str]], name: str
+) -> None:
+    server, ids = console
+    page.set_viewport_size(WIDE)
+    show_account(page, server)
+    page.goto(f"{server.url}/console/{CONSOLE[name].format(**ids)}")
+    check(f"console-{name}", page)
 
 
 @pytest.mark.parametrize("name", NAMES)
