@@ -141,7 +141,7 @@ def test_the_documented_commands_install_all_distributions(
     shutil.copy(ROOT / "requirements.lock", tmp_path)
     for options, what in commands:
         # uv in place of pip, for its speed.
-        words = [*options.split(), {"strongroom": "strongroom[all]"}.get(what, what)]
+        words = [*options.split(), {'"strongroom[console,shares]"': "strongroom[all]"}.get(what, what)]
         run(UV, "pip", "install", "--quiet", "--python", environment, *words, cwd=tmp_path)
     listed = run(environment / "bin/strongroom", "plugins", "list", cwd=tmp_path)
     assert [name for name in PLUGINS if name not in listed and has_entry_point(name)] == []
