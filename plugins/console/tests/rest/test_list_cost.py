@@ -1,6 +1,7 @@
 """The processor time of a list of files."""
 
 import time
+from importlib import import_module
 from statistics import median
 
 import pytest
@@ -20,8 +21,15 @@ pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
 def test_a_page_of_200_rows_takes_at_most_25_ms_of_processor_time(
-    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+    api: Api,
+    person: Person,
+    tenant: str,
+    root: str,
+    browser: PageBrowser,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Twice as many as a page has, because the limit is that of a longer page.
+    monkeypatch.setattr(import_module("strongroom_console.my_files.listing"), "ROWS", ROWS)
     folder = api.folder(tenant, person, "Reports")["id"]
     for number in range(ROWS):
         api.upload(tenant, person, f"report {number}.txt", b"x", folder)
