@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 
 from flask import request
 
+from strongroom_console.numbers import number_in
+
 PAGE_SIZE: Final = 50
 MAX_PAGE_SIZE: Final = 200
 _LONGEST_NUMBER: Final = 9
@@ -14,10 +16,8 @@ _LONGEST_NUMBER: Final = 9
 
 def page_number() -> int:
     """Return the number of the page that the request asks for; 1 if it is none."""
-    text = request.args.get("page", "1")
     # More digits than these are no page of any list.
-    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
-    return max(1, int(text)) if is_number else 1
+    return max(1, number_in(request.args.get("page", "1"), _LONGEST_NUMBER) or 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from typing import Final
 
 from flask import request
 
+from strongroom_console.numbers import number_in
+
 _LONGEST_NUMBER: Final = 19
 
 
@@ -23,8 +25,8 @@ def fields(*names: str) -> dict[str, str]:
 def whole_number(name: str) -> int | str:
     """Return a number of the form; another text as it is, so that the REST API refuses it."""
     text = field(name)
-    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER
-    return int(text) if is_number else text
+    number = number_in(text, _LONGEST_NUMBER)
+    return text if number is None else number
 
 
 def is_checked(name: str) -> bool:
