@@ -1,4 +1,4 @@
-"""Unknown query parameters are refused by name, on every route that does not state the contrary."""
+"""Unknown query parameters are refused by name, except by pages and public files."""
 
 from collections.abc import Iterator
 
@@ -26,8 +26,8 @@ def requests(api: Api) -> Iterator[tuple[str, str]]:
     """Yield each method and path of the operations."""
     for rule in api.app.url_map.iter_rules():
         built = rule.build(dict.fromkeys(rule.arguments, "x"))
-        is_operation = isinstance(api.app.view_functions[rule.endpoint], Operation)
-        if is_operation and built and not rule.endpoint.startswith("reserved."):
+        view = api.app.view_functions[rule.endpoint]
+        if isinstance(view, Operation) and built and not view.ignores_unknown:
             yield from ((method, built[1]) for method in sorted(rule.methods or ()))
 
 

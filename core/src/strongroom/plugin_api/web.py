@@ -215,7 +215,7 @@ class Blueprint(Protocol):
         status: int = 200,
         errors: Sequence[Any] = (),
         limit: str | Callable[[], Any] | None = None,
-        any_query: bool = False,
+        any_query: bool | None = None,
         scope: str | None = None,
         admits: Sequence[str] = (),
         sensitive: Sensitive | None = None,
@@ -245,7 +245,9 @@ class Blueprint(Protocol):
                 and may return the response of a refusal. Without one, ``public_per_address`` limits the
                 routes that change something and need no token.
             any_query: whether unknown query parameters are ignored, as redirects of other servers need
-                (RFC 6749, section 4.1.2); otherwise they are refused by name.
+                (RFC 6749, section 4.1.2); otherwise they are refused by name. By default, they are
+                ignored by routes that people open by a link: those of GET and HEAD that need no token
+                and have no schema of their response, such as pages and public files.
             scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
                 admitted; without one, none is. Keys that are limited to a tenant are admitted only if
                 the path has the parameter ``<tenant_id>``.

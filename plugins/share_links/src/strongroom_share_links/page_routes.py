@@ -82,7 +82,7 @@ def _add_pages(routes: Blueprint, pages: SharePages) -> None:
 
 
 def _add_forms(routes: Blueprint, pages: SharePages) -> None:
-    form: Any = {"access": Access.OPTIONAL, "limit": pages.count}
+    form: Any = {"access": Access.OPTIONAL, "limit": pages.count, "any_query": True}
 
     @routes.operation("POST", "/s/<secret>", **form, document=_FORM)
     def open_share(secret: str) -> Any:

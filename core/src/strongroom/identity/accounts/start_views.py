@@ -51,6 +51,7 @@ def _label(page: StartPage) -> str:
     "/",
     access=Access.PUBLIC,
     returns=StartSchema,
+    any_query=True,
     document={
         "responses": {
             "200": {

@@ -28,7 +28,6 @@ from strongroom.foundation.errors import (
 )
 from strongroom.foundation.json_text import encode_json
 from strongroom.web.http.input_bounds import MAX_ITEMS, require_bounded
-from strongroom.web.http.page_parameters import has_page_parameters, without_page_parameters
 from strongroom.web.http.request import current_environ
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -213,17 +212,16 @@ def parse_query(schema: type[Schema], unknown: Unknown = RAISE) -> Any:
     """
     query = current_environ().get("QUERY_STRING", "")
     _require_few_parameters(query.count("&"))
-    if len(query) > _REMEMBERED_QUERY or has_page_parameters():
+    if len(query) > _REMEMBERED_QUERY:
         return _load(schema, _checked(_arguments(), schema), unknown)
     return dict(_loaded_query(schema, query, unknown))
 
 
 def _arguments() -> MultiDict[str, str]:
     try:
-        arguments = request.args
+        return request.args
     except UnicodeDecodeError as error:
         raise MalformedRequest("The query is not UTF-8.") from error
-    return without_page_parameters(arguments) if has_page_parameters() else arguments
 
 
 class _NoParameters(Schema):

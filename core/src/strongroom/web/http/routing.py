@@ -73,7 +73,8 @@ class Operation:
         limit: Limit | None,
         max_body: int | None,
         inputs: Mapping[str, Callable[[], Any]],
-        refuses_query: bool,
+        ignores_unknown: bool,
+        reads_query: bool,
         location: Location | None,
         verifies_login: bool,
         admits: Sequence[str] = (),
@@ -99,7 +100,8 @@ class Operation:
         self.limit = limit
         self.max_body = max_body or (CALLER_BYTES if needs_caller(access) else PUBLIC_BYTES)
         self.inputs = inputs
-        self._refuses_query = refuses_query
+        self.ignores_unknown = ignores_unknown
+        self._refuses_query = not (reads_query or ignores_unknown)
         self._returns = description.returns
         self._status = description.status
         self._location = location
@@ -189,6 +191,15 @@ def needs_caller(access: Access) -> bool:
     return access in (Access.USER, Access.ADMIN)
 
 
+def _is_linked(method: str, access: Access, returns: type[Schema] | None) -> bool:
+    """Return whether a route is a page or a file that people open by a link without a token.
+
+    Mail trackers, messengers and cache busters append parameters to such links, so a route of this kind
+    ignores unknown ones.
+    """
+    return method in ("GET", "HEAD") and returns is None and not needs_caller(access)
+
+
 def _has_body() -> bool:
     environ = current_environ()
     return environ.get("CONTENT_LENGTH", "") not in ("", "0") or "wsgi.input_terminated" in environ
@@ -251,7 +262,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         errors: ErrorKinds = (),
         limit: Limit | None = None,
         max_body: int | None = None,
-        any_query: bool = False,
+        any_query: bool | None = None,
         location: Location | None = None,
         verifies_login: bool = False,
         rule: OperationRule | None = None,
@@ -285,7 +296,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 something and need no token, and none for all others.
             max_body: the maximum size of a body that is read as a whole; by default
                 :data:`PUBLIC_BYTES` or :data:`CALLER_BYTES`.
-            any_query: whether unknown query parameters are ignored instead of refused.
+            any_query: whether unknown query parameters are ignored instead of refused; by default, as
+                :func:`_is_linked` decides.
             location: the Location of a resource that a 201 has created; without one, it is the URL of
                 the request unless the view states another.
             verifies_login: whether the view's first query verifies that the login was not revoked,
@@ -311,6 +323,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         """
         if limit is None and method not in SAFE_METHODS and not needs_caller(access):
             limit = PUBLIC_LIMIT
+        if any_query is None:
+            any_query = _is_linked(method, access, returns)
         inputs = _parsers(body, select_body, query, form, any_query=any_query)
         row = rule or OperationRule("", None if scope is None else Scope(scope), sensitive)
 
@@ -347,7 +361,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 limit=limit,
                 max_body=max_body,
                 inputs=inputs,
-                refuses_query=query is None and not any_query,
+                ignores_unknown=any_query,
+                reads_query=query is not None,
                 location=location,
                 verifies_login=verifies_login,
                 admits=admits,
