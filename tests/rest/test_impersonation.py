@@ -3,9 +3,15 @@
 import re
 
 import pytest
+from sqlalchemy import select
 from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import lifted
+from tests.support.scene import Scene
 
+from strongroom.content.nodes.events import DownloadRecorder, FileAction, FileEvents
+from strongroom.content.nodes.models import Node, nodes
+from strongroom.foundation.caller import Identity
+from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import MINUTE
 from strongroom.web.http.access import SAFE_METHODS, Access
 from strongroom.web.http.routing import Operation
@@ -157,6 +163,55 @@ def test_the_audit_log_and_the_events_have_both(api: Api, admin: Person, user: P
         "administratorId": admin.id,
         "onBehalfOf": user.id,
     }
+
+
+def test_a_download_is_recorded_with_the_administrator_and_the_user(
+    api: Api, admin: Person, scene: Scene
+) -> None:
+    file = scene.file("read")
+    acting = impersonate(api, admin, scene.admin)
+    url = f"{scene.path}/files/{file['id']}/download"
+    assert api.get(url, by=scene.admin).status_code == 200
+    assert api.get(url, by=acting).status_code == 200
+    api.container.get(DownloadRecorder).flush()
+    path = f"{scene.path}/file-events?action=file.downloaded"
+    listed = api.get(path, by=scene.admin).json
+    pairs = {
+        (event["actor"]["$ref"], (event["onBehalfOf"] or {}).get("$ref")) for event in listed["data"]
+    }
+    assert pairs == {(scene.admin.id, None), (admin.id, scene.admin.id)}
+    assert {admin.id, scene.admin.id} <= listed["included"].keys()
+    assert len(api.get(f"{path}&actorId={admin.id}", by=scene.admin).json["data"]) == 1
+
+
+def test_a_change_is_published_with_the_administrator_and_the_user(api: Api, scene: Scene) -> None:
+    administrator, files = api.person(admin=True), api.container.get(FileEvents)
+    file = scene.file("read")
+    tenant_id = scene.path.rpartition("/")[2]
+    feed = f"{scene.path}/changes"
+    cursor = api.get(feed, by=scene.admin).json["meta"]["cursor"]
+    caller = Identity(scene.alice.id, "USER", "", actor_id=administrator.id)
+    # No route lets an impersonated user change a file.
+    with api.container.database.write() as connection:
+        row = connection.execute(select(nodes).where(nodes.c.id == file["id"])).one()
+        node = Node(**{name: getattr(row, name) for name in Node._fields})
+        files.record(connection, FileAction.RENAMED, caller, node)
+    (change,) = api.get(f"{feed}?cursor={cursor}", by=scene.admin).json["data"]
+    (event,) = api.container.events.log.read(tenant_id, change["sequence"] - 1, 10)
+    both = {"actor": {"$ref": administrator.id}, "onBehalfOf": {"$ref": scene.alice.id}}
+    assert {name: change[name] for name in both} == both
+    assert {name: event.data[name] for name in both} == both
+
+
+def test_an_event_of_the_server_has_the_administrator_and_the_user(
+    api: Api, admin: Person, user: Person
+) -> None:
+    acting = impersonate(api, admin, user)
+    before = api.container.events.log.newest(SERVER)
+    api.delete("/authorizations/current", by=acting)
+    (event,) = api.container.events.log.read(SERVER, before, 10)
+    assert event.data["actor"] == {"$ref": admin.id}
+    assert event.data["onBehalfOf"] == {"$ref": user.id}
 
 
 @pytest.mark.parametrize("change", ["suspended", "deleted", "demoted", "logged out", "all ended"])

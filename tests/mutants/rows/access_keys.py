@@ -195,6 +195,14 @@ ROWS: Final = (
         "rest/test_impersonation.py::test_each_route_that_changes_something_refuses_it",
     ),
     core(
+        "impersonation-attribution",
+        "Records of an impersonation name the administrator and the user.",
+        "foundation/caller.py::attribute_action",
+        "return ActingUser(impersonator_id, user_id)",
+        "return ActingUser(user_id, None)",
+        "rest/test_impersonation.py::test_a_download_is_recorded_with_the_administrator_and_the_user",
+    ),
+    core(
         "impersonation-targets",
         "Only ordinary users are impersonated.",
         "identity/impersonation/service.py::ImpersonationService._lock",

@@ -506,6 +506,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     name: str | Unset = UNSET
     revision: int | Unset = UNSET
     actor: Reference | Unset = UNSET
+    on_behalf_of: Reference | Unset = msgspec.field(default=UNSET, name="onBehalfOf")
     occurred_at: datetime.datetime | Unset = msgspec.field(default=UNSET, name="occurredAt")
 
 
@@ -877,6 +878,8 @@ class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str = msgspec.field(name="nodeId")
     action: FileEventAction
     actor: Reference
+    on_behalf_of: None | Reference = msgspec.field(name="onBehalfOf")
+    """The user whom the actor, an administrator, impersonated"""
     address: None | str
     """The client's address"""
     name: str

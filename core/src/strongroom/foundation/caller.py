@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from strongroom.foundation.errors import (
     Forbidden,
@@ -48,6 +48,20 @@ class Origin:
     languages: tuple[str, ...] = ()
     plugin: str | None = None
     impersonator_id: str | None = None
+
+
+class ActingUser(NamedTuple):
+    """The user who acts, and the user whom the first one impersonates, if any."""
+
+    actor_id: str
+    on_behalf_of: str | None
+
+
+def attribute_action(user_id: str, impersonator_id: str | None) -> ActingUser:
+    """Return who is recorded for an action: during an impersonation, the administrator acts."""
+    if impersonator_id is None:
+        return ActingUser(user_id, None)
+    return ActingUser(impersonator_id, user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +175,11 @@ class Identity:
         return self
 
     @property
+    def impersonator_id(self) -> str | None:
+        """The administrator who impersonates the user, for records."""
+        return self.actor_id
+
+    @property
     def is_admin(self) -> bool:
         """Whether the caller administers the whole server in the current operation.
 
@@ -248,6 +267,11 @@ class Caller:
     """The verified identity; ``None`` until a query has verified the login."""
     last_seen_at: int | None = field(default=None, init=False)
     """When the login was last used, in milliseconds since the Unix epoch; known once it is verified."""
+
+    @property
+    def impersonator_id(self) -> str | None:
+        """The administrator who impersonates the user; known once the login is verified."""
+        return None if self.identity is None else self.identity.actor_id
 
     def confirm(
         self, last_seen_at: int, user_type: str, acr: str, auth_time: int, actor_id: str | None

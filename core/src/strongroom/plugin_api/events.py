@@ -54,6 +54,11 @@ class EventType:
     fields: Sequence[EventField]
     is_of_tenant_stream: bool
 
+    def __post_init__(self) -> None:
+        """Add :data:`ON_BEHALF_OF` to types with :data:`ACTOR`."""
+        if ACTOR in self.fields and ON_BEHALF_OF not in self.fields:
+            object.__setattr__(self, "fields", (*self.fields, ON_BEHALF_OF))
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of :meth:`Event.json`."""
         data = {
@@ -104,6 +109,14 @@ ACTOR: Final = EventField(
     },
 )
 """The field with the user who acted, which each :class:`AuditedEvent` has."""
+
+ON_BEHALF_OF: Final = EventField(
+    "onBehalfOf",
+    "The user whom the actor, an administrator, impersonated",
+    {"type": "object", "properties": {"$ref": {"type": "string"}}, "required": ["$ref"]},
+    is_required=False,
+)
+"""The field that each type with :data:`ACTOR` has, too. Events outside an impersonation lack it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
+from strongroom.content.nodes.events import DownloadRecorder
+
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
 )
@@ -124,3 +126,18 @@ def test_the_audit_log_names_the_administrator(
     browser.open(END, browser.forms[END])
     events = api.get("/audit-events?action=impersonation.end", by=person).json["data"]
     assert events[0]["actor"]["$ref"] == person.id
+
+
+def test_the_activity_of_a_space_names_the_administrator_and_the_user(
+    api: Api, browser: PageBrowser, person: Person, user: Person
+) -> None:
+    tenant = api.tenant(user, "Anna's")
+    file = api.send(tenant, user, "plan.txt", b"x").json
+    begin(browser, user)
+    root = f"/console{tenant.removeprefix('/api/v1')}"
+    assert api.get(f"{tenant}/files/{file['id']}/download", by=user).status_code == 200
+    assert browser.open(f"{root}/nodes/{file['id']}/download").status_code == 200
+    api.container.get(DownloadRecorder).flush()
+    for page in (f"{root}/activity/", f"{root}/nodes/{file['id']}/activity"):
+        text = browser.open(page).text
+        assert text.count("<bdi>Root</bdi> · on behalf of <bdi>&lt;b&gt;Anna</bdi>") == 1, page

@@ -27,13 +27,13 @@ from sqlalchemy.sql.base import Executable
 from strongroom.activity.audit.models import UNCHAINED, AuditRecord, audit_events
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.clock import Clock
-from strongroom.foundation.caller import Origin
+from strongroom.foundation.caller import Origin, attribute_action
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock, Change, execute_together
 from strongroom.foundation.database.commit_signal import mark_topic
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.statements import Statement
-from strongroom.plugin_api.events import SERVER
+from strongroom.plugin_api.events import ON_BEHALF_OF, SERVER
 from strongroom.plugin_api.tracing import traceparent
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
@@ -210,9 +210,10 @@ def _attributed(event: AuditEvent) -> tuple[str | None, dict[str, str]]:
     """Return who acted, and the details: of an impersonation, the administrator, and also the user."""
     plugin = event.origin.plugin
     details = {**event.details, **({"plugin": plugin} if plugin else {})}
-    if event.origin.impersonator_id is None or event.actor_id is None:
-        return event.actor_id, details
-    return event.origin.impersonator_id, {**details, "onBehalfOf": event.actor_id}
+    if event.actor_id is None:
+        return None, details
+    actor_id, on_behalf_of = attribute_action(event.actor_id, event.origin.impersonator_id)
+    return actor_id, {**details, ON_BEHALF_OF.name: on_behalf_of} if on_behalf_of else details
 
 
 Summaries = list[dict[str, str]]
@@ -303,8 +304,12 @@ class AuditListing:
             else:
                 page = _unfiltered(connection, paging)
             records = _records(connection, page.items)
-            actors = {record.actor_id for record in records if record.actor_id is not None}
-            return Page(records, page.total, paging), self._users.summaries(connection, actors)
+            users = {user for record in records for user in _acting(record) if user is not None}
+            return Page(records, page.total, paging), self._users.summaries(connection, users)
+
+
+def _acting(record: AuditRecord) -> tuple[str | None, str | None]:
+    return record.actor_id, record.details.get(ON_BEHALF_OF.name)
 
 
 def _found(

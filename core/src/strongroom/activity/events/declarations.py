@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from strongroom.activity.audit.outcomes import SUCCESS
-from strongroom.plugin_api.events import EventField, EventType
+from strongroom.plugin_api.events import ACTOR, ON_BEHALF_OF, EventField, EventType
 from strongroom.web.feature import Convert, CoreEvent, Data, Outcome, Record
 
 _TEXT: Final[Mapping[str, Any]] = {"type": "string"}
@@ -39,8 +39,14 @@ def server_event(
 
 
 def actor_data(record: Record) -> Data:
-    """Return the member ``actor``."""
-    return {"actor": record.actor_id and {"$ref": record.actor_id}}
+    """Return the members with the users who acted."""
+    return acting_data(record.actor_id, record.details.get(ON_BEHALF_OF.name))
+
+
+def acting_data(actor_id: str | None, on_behalf_of: str | None) -> Data:
+    """Return the member ``actor`` and, of an action during an impersonation, ``onBehalfOf``."""
+    data: Data = {ACTOR.name: actor_id and {"$ref": actor_id}}
+    return {**data, ON_BEHALF_OF.name: {"$ref": on_behalf_of}} if on_behalf_of else data
 
 
 def user_data(record: Record) -> Data:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from strongroom.clock import DAY, Clock
 from strongroom.content.nodes.models import Node
-from strongroom.foundation.caller import AnyCaller
+from strongroom.foundation.caller import AnyCaller, attribute_action
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.commit_signal import mark_topic
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
@@ -56,6 +56,7 @@ class FileEvent:
     """A row of :data:`file_events`. ``name``, ``parent_id`` and ``size`` are those after the action.
 
     Downloads have no ``sequence`` and no ``revision``; only a move has a ``previous_parent_id``.
+    ``on_behalf_of`` is the user whom the actor impersonated.
     """
 
     id: str
@@ -72,6 +73,7 @@ class FileEvent:
     revision: int | None = None
     previous_parent_id: str | None = None
     traceparent: str | None = None
+    on_behalf_of: str | None = None
 
 
 file_events: Final = Table(
@@ -91,6 +93,7 @@ file_events: Final = Table(
     Column("revision", Timestamp),
     Column("previous_parent_id", Id),
     Column("traceparent", String(55)),
+    Column("on_behalf_of", Id),
     # One index per filter, each ending with the sort order of lists.
     Index(None, "tenant_id", "at", "id"),
     Index(None, "tenant_id", "node_id", "at", "id"),
@@ -133,7 +136,7 @@ _MAX_WAITING: Final = 10_000
 SENT: Final = (200, 206, 307)
 """Statuses of responses that contain content or redirect to the store."""
 
-_Key = tuple[str, str, str | None]
+_Key = tuple[str, str, str | None, str | None]
 EventRow = dict[str, Any]
 
 # Of a context, so that concurrent requests do not collect the changes of each other.
@@ -174,6 +177,10 @@ class Actor(Protocol):
     @property
     def address(self) -> str | None:
         """Address of the client."""
+
+    @property
+    def impersonator_id(self) -> str | None:
+        """Id of the administrator who impersonates the user, if one does."""
 
 
 class FileEvents:
@@ -243,17 +250,19 @@ class FileEvents:
 
     def event(self, action: FileAction, caller: Actor, node: Recorded) -> FileEvent:
         """Return an event with the current time."""
+        actor_id, on_behalf_of = attribute_action(caller.user_id, caller.impersonator_id)
         return FileEvent(
             new_id(),
             self._clock.now(),
             node.tenant_id,
             node.id,
             action.value,
-            caller.user_id,
+            actor_id,
             caller.address,
             node.name,
             _parent_id(node.tenant_id, node.parent_id),
             node.size,
+            on_behalf_of=on_behalf_of,
         )
 
     def prune(self) -> int:
@@ -303,7 +312,7 @@ class DownloadRecorder:
 
     def record(self, caller: AnyCaller, node: Recorded) -> None:
         """Record a download of a file by a user."""
-        key = (node.id, caller.user_id, caller.address)
+        key = (node.id, caller.user_id, caller.address, caller.impersonator_id)
         # No lock on the common path: at worst an event is created twice, and setdefault drops one.
         if key not in self._waiting:
             self._add(key, self._events.event(FileAction.DOWNLOADED, caller, node))

@@ -165,9 +165,8 @@ class ContentInspection:
 
     def _refuse(self, caller: AnyCaller, subject: ScanSubject, result: ScanResult) -> None:
         details = {"outcome": "refused", "name": subject.name, **details_of(result)}
-        event = AuditEvent(
-            INFECTED, actor_id=caller.user_id, origin=Origin(address=caller.address), details=details
-        )
+        origin = Origin(address=caller.address, impersonator_id=caller.impersonator_id)
+        event = AuditEvent(INFECTED, actor_id=caller.user_id, origin=origin, details=details)
         with self._database.write() as connection:
             self._audit.record(connection, event)
         if result.kind is not None:

@@ -65,5 +65,6 @@ def _row(item: Mapping[str, Any], included: Mapping[str, Mapping[str, str]]) -> 
         **item,
         "key": ACTIONS.get(item["action"]),
         "actor_name": named(item["actor"], included)["name"],
+        "represented": item["onBehalfOf"] and named(item["onBehalfOf"], included)["name"],
         "size_text": "" if is_folder or not item["size"] else size_text(item["size"]),
     }

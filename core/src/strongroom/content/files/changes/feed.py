@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom.activity.events.declarations import acting_data
 from strongroom.clock import iso_format
 from strongroom.content.files.events.stream import changes_after, newest_change
 from strongroom.content.files.serializers import Json
@@ -20,6 +21,7 @@ from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CursorExpired
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.events import ACTOR, ON_BEHALF_OF
 
 UNAVAILABLE: Final = "node.unavailable"
 """The type of a record about a node that the caller cannot see, or that no longer exists."""
@@ -72,7 +74,8 @@ class ChangeFeed:
             records = [
                 reading.record(change) for change in shown if not is_limited or reading.is_near(change)
             ]
-            actors = {record["actor"]["$ref"] for record in records if "actor" in record}
+            members = (ACTOR.name, ON_BEHALF_OF.name)
+            actors = {record[name]["$ref"] for record in records for name in members if name in record}
             return ChangePage(
                 shown[-1].sequence or 0 if shown else cursor,
                 len(changes) > limit,
@@ -119,7 +122,7 @@ class _Reading:
             **self._previous_parent(change),
             "name": change.name,
             "revision": change.revision,
-            "actor": {"$ref": change.actor_id},
+            **acting_data(change.actor_id, change.on_behalf_of),
             "occurredAt": iso_format(change.at),
         }
 

@@ -43,6 +43,10 @@ class ChangeSchema(Schema):
     name = fields.String()
     revision = fields.Integer()
     actor = fields.Nested(ReferenceSchema)
+    onBehalfOf = fields.Nested(
+        ReferenceSchema,
+        metadata={"description": "The user whom the actor, an administrator, impersonated"},
+    )
     occurredAt = fields.String(metadata={"format": "date-time"})
 
 

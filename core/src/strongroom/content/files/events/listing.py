@@ -74,7 +74,10 @@ class FileEventListing:
             self._memberships.require_admin(connection, tenant_id, identity)
             ids = select_page(connection, query, count, paging, lambda row: str(row.id))
             events = _events(connection, ids.items)
-            actors = self._users.summaries(connection, {event.actor_id for event in events})
+            represented = {event.on_behalf_of for event in events if event.on_behalf_of is not None}
+            actors = self._users.summaries(
+                connection, {event.actor_id for event in events} | represented
+            )
             return Page(events, ids.total, paging), actors
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
+from strongroom.activity.events.declarations import acting_data
 from strongroom.activity.events.streams import Batch
 from strongroom.content.nodes.events import FileAction, FileEvent, file_events
 from strongroom.foundation.database.statements import Statement
@@ -90,6 +91,6 @@ def _event(change: FileEvent) -> Event:
             "name": change.name,
             "revision": change.revision,
             "size": change.size,
-            "actor": {"$ref": change.actor_id},
+            **acting_data(change.actor_id, change.on_behalf_of),
         },
     )

@@ -47,6 +47,12 @@ class FileEventSchema(Schema):
     nodeId = fields.String(required=True)
     action = fields.String(required=True, validate=validate.OneOf(_ACTIONS))
     actor = fields.Nested(ReferenceSchema, required=True)
+    onBehalfOf = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The user whom the actor, an administrator, impersonated"},
+    )
     address = fields.String(
         required=True, allow_none=True, metadata={"description": "The client's address"}
     )
@@ -93,6 +99,7 @@ def _serialize(event: FileEvent) -> dict[str, Any]:
         "nodeId": event.node_id,
         "action": event.action,
         "actor": reference(event.actor_id),
+        "onBehalfOf": event.on_behalf_of and reference(event.on_behalf_of),
         "address": event.address,
         "name": event.name,
         "parentId": event.parent_id,

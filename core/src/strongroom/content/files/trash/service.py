@@ -53,6 +53,7 @@ class _Deleter:
 
     user_id: str
     address: None = None
+    impersonator_id: None = None
 
 
 @dataclass(frozen=True, slots=True)
