@@ -1,10 +1,32 @@
-"""Thread-safe caches of bounded size."""
+"""Thread-safe caches: of bounded size, and of what is built once."""
 
-from threading import Lock
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from functools import cache, wraps
+from threading import Lock, RLock
+from typing import Final, Generic, ParamSpec, TypeVar
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
+ParametersT = ParamSpec("ParametersT")
+
+_BUILDING: Final = RLock()
+"""One for all functions, because one that is built may call another."""
+
+
+def built_once(function: Callable[ParametersT, ValueT]) -> Callable[ParametersT, ValueT]:
+    """Return a function that calls the given one once for each set of arguments.
+
+    ``functools.cache`` calls it in each thread that arrives before the first call has returned. SQL
+    needs a single object: SQLAlchemy refuses a statement with two different CTEs of the same name.
+    """
+    cached: Callable[..., ValueT] = cache(function)
+
+    @wraps(function)
+    def call(*arguments: ParametersT.args, **options: ParametersT.kwargs) -> ValueT:
+        with _BUILDING:
+            return cached(*arguments, **options)
+
+    return call
 
 
 class Cache(Generic[KeyT, ValueT]):

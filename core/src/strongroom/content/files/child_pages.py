@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -22,6 +21,7 @@ from strongroom.content.nodes import child_counts, order_counts
 from strongroom.content.nodes.effective_permission import group_permission, is_in_force, own_permission
 from strongroom.content.nodes.models import Permission, grants, nodes
 from strongroom.content.nodes.node_filters import SortKey
+from strongroom.foundation.cache import built_once
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
@@ -69,7 +69,7 @@ _SOURCES: Final = {
 }
 
 
-@cache
+@built_once
 def children_page(sort: SortKey, viewer: Viewer, *, from_end: bool = False) -> PageQuery:
     """Return the query for a page of the folder ``node_id``.
 

@@ -12,7 +12,6 @@ tenant has many fewer folders than files, and an index has the folders alone.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -32,6 +31,7 @@ from sqlalchemy import (
 from strongroom.content.nodes.effective_permission import granted_nodes, granted_permission
 from strongroom.content.nodes.models import NodeType, Permission, folder_counts, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, search_names
+from strongroom.foundation.cache import built_once
 from strongroom.foundation.database.metadata import Id
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Source
@@ -106,7 +106,7 @@ def _extent(shape: ScopeShape) -> Select[Any]:
     return select(*counts).select_from(some)
 
 
-@cache
+@built_once
 def _extent_of(shape: ScopeShape) -> Statement[Any]:
     return Statement(_extent(shape), tuple)
 
@@ -131,7 +131,7 @@ def in_scope(shape: ScopeShape) -> ColumnElement[bool]:
     return is_inside | nodes.c.id.in_(select(topmost.c.id)) if shape.has_topmost else is_inside
 
 
-@cache
+@built_once
 def names_within(shape: ScopeShape) -> Source:
     """Return the source of matching names that reads the names of all nodes in a scope."""
 

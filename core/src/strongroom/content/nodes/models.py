@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from functools import cache
 from typing import Final, NamedTuple
 
 from sqlalchemy import (
@@ -24,6 +23,7 @@ from sqlalchemy import (
     select,
 )
 
+from strongroom.foundation.cache import built_once
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 
@@ -281,7 +281,7 @@ def folders_around(parameter: str = "node_id") -> CTE:
     return _folders_around(parameter)
 
 
-@cache
+@built_once
 def _folders_around(parameter: str) -> CTE:
     start = select(nodes.c.id, nodes.c.parent_id, literal(0).label("height"))
     name = "path" if parameter == "node_id" else f"path_of_{parameter}"

@@ -1,7 +1,6 @@
 """Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
 
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -36,6 +35,7 @@ from strongroom.content.nodes.models import (
 )
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.visibility import Visibility
+from strongroom.foundation.cache import built_once
 from strongroom.foundation.database import long_statements
 from strongroom.foundation.database.changes import Change
 from strongroom.foundation.database.statements import Statement, for_each_dialect
@@ -71,7 +71,7 @@ _CHANGE: Final = Statement(
 )
 
 
-@cache
+@built_once
 def within_subtree() -> ColumnElement[bool]:
     """Return the condition that a node is ``node_id`` or one of its descendants."""
     return nodes.c.id.in_(select(subtree().c.id))

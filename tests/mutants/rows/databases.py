@@ -1,0 +1,18 @@
+"""Mutants: databases. Those of PostgreSQL alone have no row, because mutants run on SQLite."""
+
+from typing import Final
+
+from tests.mutants.modules import core
+
+_TESTS = "unit/foundation/database"
+
+ROWS: Final = (
+    core(
+        "databases-built-once",
+        "Threads that build SQL at once share one object.",
+        "foundation/cache.py::built_once",
+        "with _BUILDING:",
+        "if True:",
+        f"{_TESTS}/test_first_use.py::test_threads_at_once_share_the_folders_around_a_node",
+    ),
+)
