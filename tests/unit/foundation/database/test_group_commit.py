@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, text
+from sqlalchemy.exc import DBAPIError
 from tests.support.databases import on_postgresql
 from tests.support.timing import TickingClock
 from tests.support.waiting import wait_until
@@ -211,3 +212,28 @@ def test_each_work_of_a_shared_transaction_has_a_time_of_its_own(database: Datab
         futures = gathered(database, works, key="tenant")
     assert len(commits) == 2
     assert sorted(future.result(60) for future in futures) == [(1, 1), (2, 2), (3, 3)]
+
+
+@on_postgresql
+def test_works_that_share_a_lost_connection_are_refused_for_a_while(database: Database) -> None:
+    def lose(connection: Connection) -> None:
+        connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+    futures = gathered(database, [insert(1), lose, insert(2)], "tenant")
+    assert [type(future.exception(60)) for future in futures] == [Unavailable] * 3
+    assert database.write_together(insert(3), key="tenant") == 3
+    assert written(database) == {3}
+
+
+@on_postgresql
+def test_work_that_continues_on_a_lost_connection_is_refused_for_a_while(database: Database) -> None:
+    def lose_and_continue(connection: Connection) -> None:
+        with suppress(DBAPIError):
+            connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+        insert(1)(connection)
+
+    with pytest.raises(Unavailable), database.write() as connection:
+        lose_and_continue(connection)
+    with pytest.raises(Unavailable):
+        database.write_together(lose_and_continue, key="tenant")
+    assert written(database) == set()

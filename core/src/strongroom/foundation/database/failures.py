@@ -4,13 +4,13 @@ import logging
 import sqlite3
 from typing import Final
 
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError, PendingRollbackError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from strongroom.foundation.errors import StorageFull, Unavailable
 from strongroom.foundation.logs import ErrorLog
 
-DATABASE_ERRORS: Final = (DBAPIError, PoolTimeoutError)
+DATABASE_ERRORS: Final = (DBAPIError, PendingRollbackError, PoolTimeoutError)
 
 # SQLSTATE codes of PostgreSQL.
 _DEADLOCK: Final = "40P01"
@@ -18,6 +18,8 @@ _DISK_FULL: Final = "53100"
 _SQLITE_UNAVAILABLE: Final = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN}
 )
+_WAITED: Final = "All database connections were in use for database.timeout_seconds"
+_LOST: Final = "A transaction continued after it had lost its connection to the database"
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +35,8 @@ def raise_translated(error: BaseException | None) -> None:
 
 
 def _translation(error: BaseException | None) -> BaseException | None:
-    if isinstance(error, PoolTimeoutError):
-        logger.warning("All database connections were in use for database.timeout_seconds")
+    if isinstance(error, PoolTimeoutError | PendingRollbackError):
+        logger.warning(_WAITED if isinstance(error, PoolTimeoutError) else _LOST)
         return Unavailable(retry_after=1)
     if not isinstance(error, DBAPIError):
         return error
