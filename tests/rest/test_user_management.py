@@ -423,6 +423,19 @@ class TestTemporaryPassword:
         body = {"oldPassword": password, "newPassword": NEW}
         assert error_code(api.put("/users/me/password", body, by=by_code)) == "error.wrong-password"
 
+    def test_a_change_of_type_ends_it(self, api: Api, root: Person) -> None:
+        user = user_of(api, root)
+        password = given(api, root, user.id)
+        assert api.patch(f"/users/{user.id}", {"type": "ADMIN"}, by=root).status_code == 200
+        for new in (None, NEW):
+            answer = api.log_in(EMAIL, password, newPassword=new)
+            assert error_code(answer) == "error.invalid-credentials"
+
+    def test_a_change_of_type_keeps_a_password_that_the_user_chose(self, api: Api, root: Person) -> None:
+        user = user_of(api, root, password=PASSWORD)
+        assert api.patch(f"/users/{user.id}", {"type": "ADMIN"}, by=root).status_code == 200
+        assert api.log_in(EMAIL).status_code == 200
+
     def test_new_passwords_are_checked(self, api: Api, root: Person) -> None:
         alice = user_of(api, root)
         password = given(api, root, alice.id)

@@ -476,4 +476,12 @@ ROWS: Final = (
         "",
         "rest/test_platform_logins.py::TestEnd::test_one_session_ends_alone",
     ),
+    core(
+        "passwords-former-type",
+        "A temporary password that was given to a user does not log in an administrator.",
+        "identity/users/credentials.py::CredentialService.deactivate",
+        "if ended.cause is DeactivationCause.TYPE_CHANGE:",
+        "if False:",
+        "rest/test_user_management.py::TestTemporaryPassword::test_a_change_of_type_ends_it",
+    ),
 )

@@ -49,6 +49,7 @@ from strongroom.identity.users.password_policy import MAX_LENGTH
 from strongroom.identity.users.password_samples import STORED, PasswordSamples, stored_password
 from strongroom.identity.users.service import LOGINS_LOCK, lock_logins
 from strongroom.identity.users.user_index import note_changed
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.login import Credential
 
 MAX_IDENTIFIER_LENGTH: Final = 254
@@ -171,6 +172,9 @@ _REPLACE_PASSWORD: Final = Statement(
 )
 _REHASH: Final = Statement(_NEW_HASH)
 _REMOVE_PASSWORD: Final = Statement(delete(passwords).where(_PASSWORD_OF_USER))
+_REMOVE_DUE_PASSWORD: Final = Statement(
+    delete(passwords).where(_PASSWORD_OF_USER, passwords.c.change_required)
+)
 _PASSWORD: Final = Statement(select(*STORED, passwords.c.expires_at).where(_PASSWORD_OF_USER))
 _CHANGE_DUE: Final = Statement(
     _OVERWRITE.where(_PASSWORD_OF_USER, passwords.c.change_required).values(
@@ -380,6 +384,14 @@ class CredentialService:
         _RELEASE_ALL.execute(connection, {"of_user": user_id})
         _REMOVE_PASSWORD.execute(connection, {"of_user": user_id})
         note_changed(connection, user_id)
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """End a password that the user must change, when the type of the user changes.
+
+        An administrator or an access key has read it, and would log in with the rights of the new type.
+        """
+        if ended.cause is DeactivationCause.TYPE_CHANGE:
+            _REMOVE_DUE_PASSWORD.execute(connection, {"of_user": ended.user_id})
 
     def login_names_of(
         self, connection: Connection, user_ids: Sequence[str]

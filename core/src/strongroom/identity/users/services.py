@@ -127,7 +127,8 @@ class UserServices(ServiceGroup):
         return [Job("reinstate_users", timedelta(minutes=1), lambda _: ends.reinstate_due())]
 
     def register_deactivations(self) -> Iterable[UserEnding]:
-        return [self.account_links.deactivate, self.plugin_values.deactivate]
+        ended = (self.account_links, self.credentials, self.plugin_values)
+        return [part.deactivate for part in ended]
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:
         return {"links that set a password": self.account_links.prune}
