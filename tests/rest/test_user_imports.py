@@ -2,11 +2,12 @@
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pyotp
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from tests.support.api import PASSWORD, Api, Person, error_code
 from tests.support.imports import (
     IMPORTED_PASSWORD,
@@ -18,6 +19,7 @@ from tests.support.imports import (
 )
 
 from strongroom.activity.audit.models import audit_events
+from strongroom.clock import DAY
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import PayloadTooLarge, Unavailable
 from strongroom.identity.user_imports.lines import MAX_LINE, LineParser, split_lines
@@ -30,6 +32,7 @@ from strongroom.identity.user_imports.models import (
 )
 from strongroom.identity.user_imports.plan import Planner
 from strongroom.identity.user_imports.service import UserImports
+from strongroom.identity.user_imports.store import CHUNK_LINES as CHUNK
 from strongroom.identity.user_imports.store import LEASE, ImportOptions, ImportStore
 from strongroom.identity.user_imports.worker import ImportWorker
 from strongroom.identity.user_imports.writer import ImportWriter
@@ -529,3 +532,103 @@ def test_a_body_of_another_type_or_coding_is_refused(api: Api) -> None:
     assert (plain.status_code, coded.status_code) == (415, 415)
     assert send(api, admin, [ANNA], "?onConflict=merge").status_code == 400
     assert rows(api, user_imports) == []
+
+
+def key_of(api: Api, admin: Person, *scopes: str, user_id: str = "me") -> tuple[str, Person]:
+    """Return the id of a new access key, and its caller."""
+    body = {"name": "sync", "scopes": [*scopes], "currentPassword": PASSWORD}
+    created = api.post(f"/users/{user_id}/access-keys", body, by=admin)
+    assert created.status_code == 201, created.text
+    return created.json["id"], Person("", "", created.json["key"])
+
+
+def service_key(api: Api, admin: Person) -> tuple[str, str, Person]:
+    """Return the ids of a new service account and of its access key, and the key's caller."""
+    account = api.post("/api/v1/service-accounts", {"name": "sync"}, by=admin)
+    assert account.status_code == 201, account.text
+    user_id = account.json["id"]
+    return user_id, *key_of(api, admin, "users:write", user_id=user_id)
+
+
+def delete_service_account(api: Api, admin: Person) -> tuple[Person, Callable[[], Any]]:
+    user_id, _, caller = service_key(api, admin)
+    return caller, lambda: api.delete(f"/api/v1/service-accounts/{user_id}", by=admin)
+
+
+def revoke_key(api: Api, admin: Person) -> tuple[Person, Callable[[], Any]]:
+    key_id, caller = key_of(api, admin, "users:write")
+    return caller, lambda: api.delete(f"/users/me/access-keys/{key_id}", by=admin)
+
+
+def let_key_expire(api: Api, admin: Person) -> tuple[Person, Callable[[], Any]]:
+    _, caller = key_of(api, admin, "users:write")
+    return caller, lambda: api.clock.advance(400 * DAY)
+
+
+def suspend_administrator(api: Api, admin: Person) -> tuple[Person, Callable[[], Any]]:
+    other = api.person(admin=True)
+    return other, lambda: api.patch(f"/users/{other.id}", {"status": "suspended"}, by=admin)
+
+
+def demote_administrator(api: Api, admin: Person) -> tuple[Person, Callable[[], Any]]:
+    other = api.person(admin=True)
+    return other, lambda: api.patch(f"/users/{other.id}", {"type": "USER"}, by=admin)
+
+
+def demote_owner_of_key(api: Api, admin: Person) -> tuple[Person, Callable[[], Any]]:
+    other = api.person(admin=True)
+    _, caller = key_of(api, other, "users:write")
+    return caller, lambda: api.patch(f"/users/{other.id}", {"type": "USER"}, by=admin)
+
+
+@pytest.mark.parametrize(
+    "end_right",
+    [
+        delete_service_account,
+        revoke_key,
+        let_key_expire,
+        suspend_administrator,
+        demote_administrator,
+        demote_owner_of_key,
+    ],
+)
+def test_an_import_ends_with_the_right_of_its_caller(
+    api: Api, end_right: Callable[[Api, Person], tuple[Person, Callable[[], Any]]]
+) -> None:
+    admin = api.person(admin=True)
+    caller, end = end_right(api, admin)
+    lines = [{"email": f"user{number}@example.com"} for number in range(2 * CHUNK)]
+    job = send(api, caller, lines)
+    assert job.status_code == 202, job.text
+    answers: list[Any] = []
+
+    def end_once(_lines: int) -> None:
+        if not answers:
+            answers.append(end())
+
+    api.container.get(ImportWorker).run(job.json["id"], end_once)
+    ended = api.container.get(UserImports).get(job.json["id"])
+    assert (ended.state, ended.created, ended.read) == ("revoked", CHUNK, CHUNK)
+    assert rows(api, user_import_chunks) == rows(api, user_import_keys) == []
+    (record,) = rows(api, audit_events, action="user-import.revoke")
+    assert (record.actor_id, record.outcome) == (ended.created_by, "failure")
+    assert record.details["created"] == str(CHUNK)
+
+
+def test_an_import_goes_on_after_the_logout_of_its_administrator(api: Api) -> None:
+    admin = api.person(admin=True)
+    job = send(api, admin, [ANNA]).json
+    assert api.delete(f"/authorizations/{admin.token}", by=admin).status_code == 200
+    api.container.get(ImportWorker).run_due()
+    assert api.container.get(UserImports).get(job["id"]).state == "finished"
+
+
+def test_an_import_of_the_version_before_goes_on_without_the_key_of_its_caller(api: Api) -> None:
+    admin = api.person(admin=True)
+    key_id, caller = key_of(api, admin, "users:write")
+    job = send(api, caller, [ANNA]).json
+    with api.container.database.write() as connection:
+        connection.execute(update(user_imports).values(key_id=None))
+    assert api.delete(f"/users/me/access-keys/{key_id}", by=admin).status_code == 200
+    api.container.get(ImportWorker).run_due()
+    assert api.container.get(UserImports).get(job["id"]).state == "finished"

@@ -8,7 +8,7 @@ import { type Call, sleep, type Transport } from "./transport.js";
 
 const PATH = "/user-imports";
 const HEADERS = { "Content-Type": "application/x-ndjson" };
-const ENDED: ReadonlySet<string> = new Set(["finished", "cancelled"]);
+const ENDED: ReadonlySet<string> = new Set(["finished", "cancelled", "revoked"]);
 const LINES_OF_PIECE = 200;
 
 /** An import: its state and its counts. */

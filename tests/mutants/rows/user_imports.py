@@ -22,6 +22,22 @@ ROWS: Final = (
         "rest/test_user_imports.py::test_an_update_keeps_a_password_that_was_used_here",
     ),
     core(
+        "imports-right-of-caller",
+        "An import ends with the right of its caller.",
+        "identity/user_imports/worker.py::ImportWorker._import",
+        "if not self._rights.has_right(connection, job):",
+        "if False:",
+        "rest/test_user_imports.py::test_an_import_ends_with_the_right_of_its_caller",
+    ),
+    core(
+        "imports-key-of-caller",
+        "An import ends with the access key that it was begun with.",
+        "identity/user_imports/caller_rights.py::CallerRights.has_right",
+        "return job.key_id is None or self._is_good(connection, job.created_by, job.key_id)",
+        "return True",
+        "rest/test_user_imports.py::test_an_import_ends_with_the_right_of_its_caller",
+    ),
+    core(
         "exports-other-key",
         "A hash of another secret key is refused.",
         "identity/users/password_hashing.py::PasswordHasher._of_same_key",

@@ -152,7 +152,9 @@ if TYPE_CHECKING:
     UploadFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     UserChangeStatus: TypeAlias = Literal["active", "suspended"]
     UserChangeType: TypeAlias = Literal["ADMIN", "SERVICE", "USER"]
-    UserImportState: TypeAlias = Literal["cancelled", "finished", "receiving", "running", "waiting"]
+    UserImportState: TypeAlias = Literal[
+        "cancelled", "finished", "receiving", "revoked", "running", "waiting"
+    ]
     UserStatus: TypeAlias = Literal["active", "suspended"]
     UserType: TypeAlias = Literal["ADMIN", "SERVICE", "USER"]
     VersionScan: TypeAlias = Literal[

@@ -16,7 +16,7 @@ Lines: TypeAlias = Path | str | Iterable[Mapping[str, Any]]
 """The path of a file of JSON lines, or users as JSON objects."""
 
 _LINES_OF_PIECE: Final = 200
-_ENDED: Final = frozenset({"finished", "cancelled"})
+_ENDED: Final = frozenset({"finished", "cancelled", "revoked"})
 
 
 class LineError(msgspec.Struct, frozen=True):

@@ -26,7 +26,8 @@ def create_user_import(
 
     The response arrives when all lines are received; then they are imported in the background, and
     each line counts once. `update` finds users by `externalId`, or else by a contact. It keeps
-    passwords that were used here, and changes no administrator.
+    passwords that were used here, and changes no administrator. An import whose caller loses the right
+    to it ends with the state `revoked`.
     """
     return Operation(
         "POST",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from strongroom.activity.audit.outcomes import SUCCESS
+from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import actor_data, details, on, server_event, text
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.feature import CoreEvent, Data, Feature, Record
@@ -33,15 +33,17 @@ class UserImportsFeature(Feature):
                 text("importId", "The import"),
                 *(text(name, f"The number of lines that were {name}") for name in _COUNTS),
                 text("dryRun", "`true` if nothing was changed"),
+                text("state", "`finished`; `revoked`: the caller has lost the right to it"),
                 ACTOR,
             ),
             on("user-import.finish", _import),
+            on("user-import.revoke", _import, FAILURE),
         )
 
 
 def _import(record: Record) -> Data:
     return {
         "importId": record.target_id,
-        **details(record, *_COUNTS, "dryRun"),
+        **details(record, *_COUNTS, "dryRun", "state"),
         **actor_data(record),
     }

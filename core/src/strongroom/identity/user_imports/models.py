@@ -18,6 +18,8 @@ class ImportState(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     CANCELLED = "cancelled"
+    REVOKED = "revoked"
+    """Its caller has lost the right to it."""
 
 
 ACTIVE_STATES: Final = (ImportState.WAITING.value, ImportState.RUNNING.value)
@@ -39,6 +41,7 @@ class UserImport:
     id: str
     state: str
     created_by: str | None
+    key_id: str | None
     on_conflict: str
     dry_run: bool
     events: bool
@@ -60,6 +63,7 @@ user_imports: Final = Table(
     Column("id", Id, primary_key=True),
     Column("state", String(16), nullable=False),
     Column("created_by", Id),
+    Column("key_id", Id),
     Column("on_conflict", String(8), nullable=False),
     Column("dry_run", Boolean, nullable=False),
     Column("events", Boolean, nullable=False),
@@ -75,7 +79,8 @@ user_imports: Final = Table(
     Column("lease_until", Timestamp),
     Index(None, "created_at", "id"),
 )
-"""``created_by`` is NULL for the command line. ``events`` tells whether each user makes an event."""
+"""``created_by`` is NULL for the command line, ``key_id`` without an access key. ``events`` states
+whether each user makes an event."""
 
 USER_IMPORT: Final = RowMapper(UserImport, user_imports)
 

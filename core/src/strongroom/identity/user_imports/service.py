@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
-from strongroom.foundation.caller import Origin
+from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import NotFound, PayloadTooLarge
@@ -31,19 +31,22 @@ class UserImports:
         self._max_lines = max_lines
 
     def create(
-        self, source: ByteSource, options: ImportOptions, actor_id: str | None, origin: Origin
+        self, source: ByteSource, options: ImportOptions, caller: Identity | None, origin: Origin
     ) -> UserImport:
         """Receive the lines of an import, which waits for :class:`ImportWorker` afterwards.
 
         Args:
-            actor_id: the administrator; ``None`` for the command line.
+            caller: the administrator, whose right is checked again at each chunk; ``None`` for the
+                command line.
 
         Raises:
             PayloadTooLarge: it has too many lines.
             StrongroomError: the lines did not arrive completely.
         """
+        actor_id = caller.user_id if caller else None
+        key_id = caller.key.key_id if caller and caller.key else None
         with self._database.write() as connection:
-            job = self._store.add(connection, options, actor_id)
+            job = self._store.add(connection, options, actor_id, key_id)
         try:
             count = self._receive(job, chunks_of(split_lines(source)))
         except BaseException:

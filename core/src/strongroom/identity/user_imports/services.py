@@ -6,6 +6,7 @@ from functools import cached_property
 from strongroom.activity.audit.services import AuditServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
+from strongroom.identity.user_imports.caller_rights import CallerRights
 from strongroom.identity.user_imports.exports import ExportedFactors, UserExports
 from strongroom.identity.user_imports.lines import LineParser
 from strongroom.identity.user_imports.plan import Planner
@@ -54,6 +55,7 @@ class UserImportServices(ServiceGroup):
             LineParser(self._clock, users.credentials, self._sessions.factors.methods),
             Planner(self._store, self.bulk_users, users.users, users.credentials),
             self._writer,
+            CallerRights(self._clock),
             self._audit,
         )
         self._base.resources.callback(worker.close)

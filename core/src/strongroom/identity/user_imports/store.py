@@ -35,7 +35,7 @@ _ABANDONED: Final = DAY
 """Age of an import whose lines did not arrive completely, because its server was killed."""
 
 _SEAL: Final = "user-import"
-_CHUNK_LINES: Final = 200
+CHUNK_LINES: Final = 200
 _CHUNK_BYTES: Final = 48 * 1024
 """With one line more, the sealed text of any bytes stays below the limit of sealed texts."""
 
@@ -88,6 +88,9 @@ _CANCEL: Final = Statement(
         or_(_IS_ACTIVE, user_imports.c.state == ImportState.RECEIVING.value),
     )
     .values(state=ImportState.CANCELLED.value, finished_at=bindparam("now"), lease_until=None)
+)
+_REVOKE: Final = Statement(
+    _ROW.end().where(_IS_ACTIVE).values(state=ImportState.REVOKED.value, finished_at=bindparam("now"))
 )
 _PRUNE: Final = Statement(
     delete(user_imports).where(
@@ -169,7 +172,7 @@ def chunks_of(lines: Iterable[Line]) -> Iterator[Chunk]:
     for line in lines:
         collected.append(line)
         size += len(line.content)
-        if len(collected) >= _CHUNK_LINES or size >= _CHUNK_BYTES:
+        if len(collected) >= CHUNK_LINES or size >= _CHUNK_BYTES:
             yield Chunk(collected[0].number, collected)
             collected, size = [], 0
     if collected:
@@ -183,12 +186,19 @@ class ImportStore:
         self._clock = clock
         self._keys = keys
 
-    def add(self, connection: Connection, options: ImportOptions, created_by: str | None) -> UserImport:
+    def add(
+        self,
+        connection: Connection,
+        options: ImportOptions,
+        created_by: str | None,
+        key_id: str | None = None,
+    ) -> UserImport:
         """Create an import, whose lines are being received."""
         row = UserImport(
             id=new_id(),
             state=ImportState.RECEIVING.value,
             created_by=created_by,
+            key_id=key_id,
             on_conflict=options.on_conflict.value,
             dry_run=options.dry_run,
             events=options.events,
@@ -270,9 +280,18 @@ class ImportStore:
         """Cancel an import; return ``False`` if it has ended. Lines of finished chunks stay imported."""
         if not _CANCEL.execute(connection, {"import_id": import_id, "now": self._clock.now()}):
             return False
+        self._remove_lines(connection, import_id)
+        return True
+
+    def revoke(self, connection: Connection, import_id: str, owner: str) -> None:
+        """End an import whose caller has lost the right to it. Finished chunks stay imported."""
+        ended = {"of_id": import_id, "owner": owner, "now": self._clock.now()}
+        if _REVOKE.execute(connection, ended):
+            self._remove_lines(connection, import_id)
+
+    def _remove_lines(self, connection: Connection, import_id: str) -> None:
         _REMOVE_CHUNKS.execute(connection, {"import_id": import_id})
         _REMOVE_KEYS.execute(connection, {"import_id": import_id})
-        return True
 
     def prune(self, connection: Connection) -> int:
         """Delete imports that ended a month ago, and those that were never received completely."""

@@ -44,11 +44,11 @@ def create_user_import(query: Json) -> tuple[UserImport, int, dict[str, str]]:
 
     The response arrives when all lines are received; then they are imported in the background, and
     each line counts once. `update` finds users by `externalId`, or else by a contact. It keeps
-    passwords that were used here, and changes no administrator.
+    passwords that were used here, and changes no administrator. An import whose caller loses the right
+    to it ends with the state `revoked`.
     """
     options = ImportOptions(OnTakenUser(query["onConflict"]), query["dryRun"], query["events"])
-    actor_id = current_identity().user_id
-    job = get_service(UserImports).create(_lines(), options, actor_id, origin())
+    job = get_service(UserImports).create(_lines(), options, current_identity(), origin())
     url = absolute_url("user imports.get_user_import", import_id=job.id)
     return job, 202, {"Location": url}
 

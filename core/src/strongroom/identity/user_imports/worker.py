@@ -12,11 +12,13 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import Detail, StrongroomError, Unavailable, ValidationFailed
+from strongroom.identity.user_imports.caller_rights import CallerRights
 from strongroom.identity.user_imports.lines import Line, LineParser, UserLine
 from strongroom.identity.user_imports.models import UserImport
 from strongroom.identity.user_imports.plan import Plan, Planner
@@ -57,6 +59,7 @@ class ImportWorker:
         parser: LineParser,
         planner: Planner,
         writer: ImportWriter,
+        rights: CallerRights,
         audit: AuditService,
     ) -> None:
         self._database = database
@@ -64,6 +67,7 @@ class ImportWorker:
         self._parser = parser
         self._planner = planner
         self._writer = writer
+        self._rights = rights
         self._audit = audit
         self._stopping = Event()
         self._thread: Thread | None = None
@@ -126,7 +130,8 @@ class ImportWorker:
         parsed = self._parse(job, owner, chunk)
         for attempt in range(_ATTEMPTS):
             try:
-                self._import(job, owner, chunk, parsed)
+                if not self._import(job, owner, chunk, parsed):
+                    return False
                 break
             except IntegrityError:
                 # A user has registered since the plan was made; the next plan sees that user.
@@ -165,11 +170,15 @@ class ImportWorker:
             if not self._store.renew(connection, job.id, owner):
                 raise ImportClaimLost
 
-    def _import(self, job: UserImport, owner: str, chunk: Chunk, parsed: _Parsed) -> None:
+    def _import(self, job: UserImport, owner: str, chunk: Chunk, parsed: _Parsed) -> bool:
+        """Import a chunk; return ``False`` if the caller has lost the right, and the import ends."""
         with self._database.write() as connection:
             # First: locks the row, so that a cancellation waits or is noticed.
             if not self._store.renew(connection, job.id, owner):
                 raise ImportClaimLost
+            if not self._rights.has_right(connection, job):
+                self._revoke(connection, job, owner)
+                return False
             plan = self._planner.plan(connection, job, parsed.valid)
             refused = {**parsed.refused, **plan.refused}
             self._store.add_keys(connection, job.id, plan.keys)
@@ -178,13 +187,19 @@ class ImportWorker:
             self._store.remove_chunk(connection, job.id, chunk)
             if not job.dry_run:
                 self._writer.apply(connection, job, plan)
+        return True
+
+    def _revoke(self, connection: Connection, job: UserImport, owner: str) -> None:
+        self._store.revoke(connection, job.id, owner)
+        ended = self._store.get(connection, job.id) or job
+        self._audit.record(connection, _end_event("user-import.revoke", FAILURE, ended))
 
     def _finish(self, job: UserImport, owner: str) -> None:
         with self._database.write() as connection:
             if not self._store.finish(connection, job.id, owner):
                 return
             ended = self._store.get(connection, job.id) or job
-            self._audit.record(connection, finished(ended))
+            self._audit.record(connection, _end_event("user-import.finish", SUCCESS, ended))
 
 
 def _counts(plan: Plan, failed: int) -> dict[str, int]:
@@ -197,15 +212,16 @@ def _counts(plan: Plan, failed: int) -> dict[str, int]:
     return {**counts, "read": sum(counts.values())}
 
 
-def finished(job: UserImport) -> AuditEvent:
+def _end_event(action: str, outcome: str, job: UserImport) -> AuditEvent:
     """Return the audit event of the end of an import."""
     names = ("read", "created", "updated", "skipped", "failed")
     details = {name: str(getattr(job, name)) for name in names}
     return AuditEvent(
-        "user-import.finish",
+        action,
+        outcome,
         actor_id=job.created_by,
         target_type="user-import",
         target_id=job.id,
         origin=ORIGIN,
-        details={**details, "dryRun": str(job.dry_run).lower()},
+        details={**details, "dryRun": str(job.dry_run).lower(), "state": job.state},
     )

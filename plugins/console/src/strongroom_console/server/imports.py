@@ -27,6 +27,7 @@ STATES: Final[Mapping[str, str]] = {
     "running": "import-running",
     "finished": "import-finished",
     "cancelled": "import-cancelled",
+    "revoked": "import-revoked",
 }
 """The keys of the names of the states of an import."""
 

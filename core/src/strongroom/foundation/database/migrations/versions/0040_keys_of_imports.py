@@ -1,0 +1,12 @@
+"""Add the access key that an import of users was begun with, so that it ends with the key."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0040"
+down_revision = "0039"
+
+
+def upgrade() -> None:
+    # Without a default: imports of before, and those of servers of the version before, name no key.
+    op.add_column("user_imports", sa.Column("key_id", sa.String(length=36)))

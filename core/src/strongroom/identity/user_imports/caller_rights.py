@@ -1,0 +1,47 @@
+"""Whether the caller of an import still has the right to it."""
+
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, select
+
+from strongroom.clock import Clock
+from strongroom.foundation.caller import ADMIN, SERVICE
+from strongroom.foundation.database.statements import Statement
+from strongroom.identity.access_keys.models import access_keys
+from strongroom.identity.operations import IMPORT_USERS
+from strongroom.identity.user_imports.models import UserImport
+from strongroom.identity.users.service import type_of_active
+
+_TYPE: Final = Statement(select(type_of_active(bindparam("of_user"))))
+_KEY_SCOPES: Final = Statement(
+    select(access_keys.c.scopes).where(
+        access_keys.c.id == bindparam("of_id"),
+        access_keys.c.user_id == bindparam("of_user"),
+        access_keys.c.tenant_id.is_(None),
+        access_keys.c.expires_at > bindparam("now"),
+    )
+)
+
+
+class CallerRights:
+    """Checks the callers of imports, within the transaction of a chunk."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def has_right(self, connection: Connection, job: UserImport) -> bool:
+        """Return whether the caller could begin the import now.
+
+        The caller must be an active administrator or service account. A key must not be revoked or
+        expired, and must have the scope of an import. The command line always has the right.
+        """
+        if job.created_by is None:
+            return True
+        if _TYPE.scalar(connection, {"of_user": job.created_by}) not in (ADMIN, SERVICE):
+            return False
+        return job.key_id is None or self._is_good(connection, job.created_by, job.key_id)
+
+    def _is_good(self, connection: Connection, user_id: str, key_id: str) -> bool:
+        named = {"of_id": key_id, "of_user": user_id, "now": self._clock.now()}
+        scopes = _KEY_SCOPES.scalar(connection, named)
+        return scopes is not None and IMPORT_USERS.scope in scopes.split()
