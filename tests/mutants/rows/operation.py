@@ -79,4 +79,22 @@ ROWS: Final = (
         "unit/foundation/config/test_wrong_configurations.py"
         "::test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it",
     ),
+    core(
+        "database-jit",
+        "PostgreSQL compiles no statements of the server.",
+        "foundation/database/postgresql.py::Connector.__init__",
+        "settings = [NO_JIT]",
+        "settings = []",
+        "unit/foundation/database/test_compilation.py"
+        "::test_no_statement_of_the_usage_of_a_tenant_is_compiled",
+    ),
+    core(
+        "usage-without-hold",
+        "The usage of a tenant without a hold runs no recursive statement.",
+        "content/nodes/removal_guard.py::held_bytes",
+        "if not _HAS_HOLD.scalar(connection, parameters):",
+        "if False:",
+        "unit/foundation/database/test_compilation.py"
+        "::test_no_statement_of_the_usage_of_a_tenant_is_compiled",
+    ),
 )

@@ -125,6 +125,9 @@ _NEWEST_OF_TENANT: Final = (
 )
 
 
+_HAS_HOLD: Final = Statement(select(exists().where(_OF_TENANT, is_in_force())))
+
+
 def _held_bytes() -> tuple[Select[Any], Select[Any]]:
     start = select(node_holds.c.node_id.label("id")).where(_OF_TENANT, is_in_force())
     held = start.cte("held", recursive=True)
@@ -144,7 +147,12 @@ _HELD_BYTES: Final = (
 
 def held_bytes(connection: Connection, tenant_id: str) -> int:
     """Return the total size of a tenant's files under a hold, with their versions, in bytes."""
-    return sum(int(query.scalar(connection, {"tenant_id": tenant_id})) for query in _HELD_BYTES)
+    parameters = {"tenant_id": tenant_id}
+    # PostgreSQL expects a recursive query to find very many rows, so it prepares for them even if there
+    # is no hold.
+    if not _HAS_HOLD.scalar(connection, parameters):
+        return 0
+    return sum(int(query.scalar(connection, parameters)) for query in _HELD_BYTES)
 
 
 class RemovalGuard:

@@ -18,6 +18,12 @@ PROBE_SECONDS: Final = 2
 GRACE_SECONDS: Final = 0.5
 """How much earlier the server cancels a slow statement than the client, which loses the connection."""
 
+NO_JIT: Final = "-c jit=off"
+"""Compiling a statement takes seconds, and pays for statements that run for minutes.
+
+The planner decides by the estimated cost, which is far too high for a recursive query.
+"""
+
 T = TypeVar("T")
 
 
@@ -86,10 +92,11 @@ class Connector:
     def __init__(self, parameters: Mapping[str, Any], seconds: float | None) -> None:
         self._seconds = seconds
         self._parameters = {**_network(seconds or CONNECT_SECONDS), **parameters}
+        settings = [NO_JIT]
         if seconds is not None:
-            limit = f"-c statement_timeout={int((seconds - GRACE_SECONDS) * 1000)}"
-            # PostgreSQL uses the last setting of a name, so the options of the URL come last.
-            self._parameters["options"] = f"{limit} {parameters.get('options', '')}".strip()
+            settings.append(f"-c statement_timeout={int((seconds - GRACE_SECONDS) * 1000)}")
+        # PostgreSQL uses the last setting of a name, so the options of the URL come last.
+        self._parameters["options"] = " ".join([*settings, parameters.get("options", "")]).strip()
         self.circuit = HangingCircuit(self._responds)
 
     def connect(self, **options: Any) -> BoundedConnection:

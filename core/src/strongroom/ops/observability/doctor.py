@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from limits.storage import Storage
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Float, Integer, cast, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.activity.notifications.composition import Composer
@@ -78,6 +78,10 @@ _CONNECTIONS_ALLOWED: Final = Statement(
         cast(func.current_setting("max_connections"), Integer)
         - cast(func.current_setting("superuser_reserved_connections"), Integer)
     )
+)
+
+_COMPILES: Final = Statement(
+    select(func.pg_jit_available() & (cast(func.current_setting("jit_above_cost"), Float) >= 0))
 )
 
 _COLLECTOR_SECONDS: Final = 3.0
@@ -195,6 +199,7 @@ class Doctor:
             if not schema.remedy:
                 yield self._examine_secret()
             yield from self._examine_connections()
+            yield from self._examine_compilation()
             yield self._examine_clock()
 
     def _examine_server(self) -> Iterator[CheckResult]:
@@ -252,6 +257,21 @@ class Doctor:
             f"{message}, for all nodes together",
             "lower database.pool_size or server.workers, or raise max_connections of PostgreSQL",
         )
+
+    def _examine_compilation(self) -> Iterator[CheckResult]:
+        # The server's own connections switch it off, unless a pooler or the URL overrides that.
+        if self._database.engine.dialect.name != "postgresql":
+            return
+        with self._database.read() as connection:
+            is_on = _COMPILES.scalar(connection)
+        if is_on:
+            yield warning(
+                "database.jit",
+                "PostgreSQL compiles statements, which adds seconds to some of them",
+                "as the owner of the database, run: ALTER DATABASE name SET jit = off",
+            )
+        else:
+            yield ok("database.jit", "PostgreSQL compiles no statements")
 
     def _examine_clock(self) -> CheckResult:
         skews = ClockSkew(self._database, self._clock).milliseconds()
