@@ -1,6 +1,7 @@
 """The release before this one, from the history of the repository, to test upgrades from it."""
 
 import os
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,9 @@ from tests.support.server import STRONGROOM
 COMMIT: Final = "c6f7f1a777b4505cc6074f2d8be5e2dfa881507c"
 """The last commit of the previous release."""
 
+VERSION_BEFORE: Final = "b251a9c9"
+"""The last commit whose servers refuse every plugin's tables that are not of their own revision."""
+
 ROOT: Final = Path(__file__).parents[2]
 FAR_FUTURE: Final = 2**42
 """Milliseconds since the Unix epoch, so that no row expires."""
@@ -46,14 +50,26 @@ class Release:
     paths: Sequence[Path]
 
     @classmethod
-    def extracted(cls, folder: Path) -> "Release":
-        """Return the previous release; skips the test without the history."""
-        command = ["git", "-C", str(ROOT), "archive", COMMIT, "core", "plugins"]
+    def extracted(cls, folder: Path, commit: str = COMMIT) -> "Release":
+        """Return the code of a commit; skips the test without the history."""
+        command = ["git", "-C", str(ROOT), "archive", commit, "core", "plugins"]
         found = subprocess.run(command, capture_output=True, check=False)
         if found.returncode != 0:
-            pytest.skip(f"the previous release, {COMMIT}, is not in this copy of the repository")
+            pytest.skip(f"the commit {commit} is not in this copy of the repository")
         with tarfile.open(fileobj=BytesIO(found.stdout)) as archive:
             archive.extractall(folder, filter="data")
+        return cls.in_folder(folder)
+
+    @classmethod
+    def copied(cls, folder: Path) -> "Release":
+        """Return a copy of this code, which a test changes to that of a later release."""
+        for source in [ROOT / "core/src", *ROOT.glob("plugins/*/src")]:
+            shutil.copytree(source, folder / source.relative_to(ROOT))
+        return cls.in_folder(folder)
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> "Release":
+        """Return the release whose sources are in a folder."""
         return cls([folder / "core" / "src", *sorted(folder.glob("plugins/*/src"))])
 
     @contextmanager

@@ -46,6 +46,24 @@ ROWS: Final = (
         "unit/foundation/plugins/test_shared_values.py::test_of_nodes_that_replace_an_ended_value_one_succeeds",
     ),
     core(
+        "plugin-range",
+        "A plugin does not start with tables that a newer version has contracted.",
+        "foundation/database/plugin_tables.py::PluginSchema.is_served",
+        "self.oldest_code is not None and self.oldest_code <= self.newest",
+        "True",
+        "unit/foundation/database/test_plugin_tables.py"
+        "::test_an_older_version_refuses_tables_that_a_newer_one_has_contracted",
+    ),
+    core(
+        "plugin-range-recorded",
+        "An upgrade records which code can use the tables of each plugin.",
+        "foundation/database/upgrade.py::upgrade",
+        "require_code(connection, oldest, plugin)",
+        "pass",
+        "unit/foundation/database/test_plugin_tables.py"
+        "::test_an_older_version_uses_tables_that_a_newer_one_has_only_expanded",
+    ),
+    core(
         "lease-free",
         "A job that another process runs is not started.",
         "foundation/database/leases.py::RowLease.claim",

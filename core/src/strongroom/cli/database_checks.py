@@ -73,7 +73,7 @@ def require_upgradable_schema(
     """
     schema, others = find_schema(configuration, database), []
     if schema.revision is not None:
-        others = [item for item in plugin_schemas(database.engine, plugins) if not item.is_current]
+        others = [item for item in plugin_schemas(database.engine, plugins) if not item.is_served]
     if schema.is_served and not others:
         return None
     if configuration.settings.is_production or schema.is_newer:

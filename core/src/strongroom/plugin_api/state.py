@@ -48,6 +48,9 @@ class PluginTables:
         metadata: the :class:`sqlalchemy.MetaData` with the tables of the newest revision.
         migrations: the folder of the Alembic revisions, as ``"package:folder"`` or a path. It contains
             the scripts of the revisions only: files with ``revision``, ``down_revision``, ``upgrade()``.
+            Servers of the version before run with the tables of the newest revision, so a migration adds
+            only tables, and columns that are nullable or have a default. One that contracts the tables
+            declares ``oldest_code``, the oldest revision whose code can still run.
         revision: the newest revision. Revisions are numbers of four digits, such as ``"0001"``.
     """
 

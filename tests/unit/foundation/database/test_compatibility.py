@@ -11,6 +11,7 @@ from strongroom.foundation.database import upgrade
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION, Schema, oldest_code_of
 
 FILES = sorted((Path(upgrade.__file__).parent / "migrations/versions").glob("0*.py"))
+PLUGIN_FILES = sorted(Path(__file__).parents[4].glob("plugins/*/src/*/migrations/0*.py"))
 CONTRACTING = re.compile(r"\.(drop_\w+|alter_column|rename_table)\(|\b(DROP|RENAME) ")
 BEFORE, AFTER = f"{int(SCHEMA_REVISION) - 1:04}", f"{int(SCHEMA_REVISION) + 1:04}"
 
@@ -23,7 +24,11 @@ def scripts(*newest_first: Any) -> Any:
     return SimpleNamespace(walk_revisions=lambda: iter(newest_first))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_plugins_have_migrations() -> None:
+    assert {file.parts[-3] for file in PLUGIN_FILES} >= {"strongroom_webhooks", "strongroom_share_links"}
+
+
+@pytest.mark.parametrize("file", [*FILES, *PLUGIN_FILES], ids=lambda file: file.stem)
 def test_a_migration_that_contracts_the_schema_says_which_code_it_leaves_behind(file: Path) -> None:
     text = file.read_text()
     assert not CONTRACTING.search(text) or re.search(r'^oldest_code = "\d{4}"$', text, re.MULTILINE)

@@ -112,7 +112,39 @@ def test_an_upgrade_from_one_version_to_the_next_keeps_data(
     assert [(row.id, row.body, row.stars) for row in rows] == [(1, "one", 1), (2, "two", 1)]
 
 
-def test_an_older_version_refuses_the_tables_of_a_newer_one(
+def test_an_older_version_uses_tables_that_a_newer_one_has_only_expanded(
+    database: Database, first: PluginTables, second: PluginTables
+) -> None:
+    upgrade(database.engine, {"acme": second})
+    (found,) = plugin_schemas(database.engine, {"acme": first})
+    assert (found.is_current, found.is_served) == (False, True)
+    with HostDatabase("acme", lambda: database).write() as transaction:
+        notes = first.metadata.tables["acme_notes"]
+        transaction.execute(insert(notes), [{"id": 1, "body": "one"}])
+        assert len(transaction.all(select(notes))) == 1
+
+
+def test_an_older_version_refuses_tables_that_a_newer_one_has_contracted(
+    database: Database, first: PluginTables, second: PluginTables, tmp_path: Path
+) -> None:
+    contracting = SECOND.replace("0002", "0003").replace("0001", "0002").replace("stars", "score")
+    third = declare(tmp_path / "third", FIRST, SECOND, f'oldest_code = "0002"\n{contracting}')
+    upgrade(database.engine, {"acme": third})
+    served = [plugin_schemas(database.engine, {"acme": each})[0].is_served for each in (first, second)]
+    assert served == [False, True]
+
+
+def test_a_newer_version_of_a_plugin_without_a_recorded_range_is_refused(
+    database: Database, first: PluginTables, second: PluginTables
+) -> None:
+    upgrade(database.engine, {"acme": second})
+    with database.write() as connection:
+        connection.execute(text("DELETE FROM installation WHERE name = 'oldest_code acme'"))
+    (found,) = plugin_schemas(database.engine, {"acme": first})
+    assert not found.is_served
+
+
+def test_an_older_version_does_not_upgrade_the_tables_of_a_newer_one(
     database: Database, first: PluginTables, second: PluginTables
 ) -> None:
     upgrade(database.engine, {"acme": second})

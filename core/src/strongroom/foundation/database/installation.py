@@ -16,7 +16,7 @@ from strongroom.foundation.ids import new_id
 installation: Final = Table(
     "installation",
     metadata,
-    Column("name", String(32), primary_key=True),
+    Column("name", String(80), primary_key=True),
     Column("value", String(255), nullable=False),
 )
 """Properties of the database by name."""
@@ -108,20 +108,28 @@ def adopt_secret(database: Database, fingerprint: str) -> None:
         _set(connection, _SECRET, fingerprint)
 
 
-def oldest_code(connection: Connection) -> str | None:
-    """Return the oldest schema revision whose code can serve the database, or ``None``."""
-    return _get(connection, _OLDEST_CODE)
+def oldest_code(connection: Connection, plugin: str = "") -> str | None:
+    """Return the oldest schema revision whose code can serve the database, or ``None``.
+
+    Args:
+        plugin: the plugin whose tables are meant; empty: the tables of the core.
+    """
+    return _get(connection, _oldest_code_name(plugin))
 
 
-def require_code(connection: Connection, revision: str) -> None:
+def require_code(connection: Connection, revision: str, plugin: str = "") -> None:
     """Record that code older than a schema revision must not serve the database from now on.
 
     Migrations call this for tables that older code cannot read, and services for data that older code
     would not obey, such as the first legal hold.
     """
-    known = oldest_code(connection)
+    known = oldest_code(connection, plugin)
     if known is None or known < revision:
-        _set(connection, _OLDEST_CODE, revision)
+        _set(connection, _oldest_code_name(plugin), revision)
+
+
+def _oldest_code_name(plugin: str) -> str:
+    return f"{_OLDEST_CODE} {plugin}".strip()
 
 
 def restored_at(connection: Connection) -> int | None:

@@ -1,7 +1,8 @@
 """The tables of plugins: their rules, their revisions, and the folders of their migrations.
 
 Each plugin has a line of revisions of its own, recorded in the table ``PLUGIN_alembic_version``. That
-table also shows, after a plugin was disabled, which tables are left from it.
+table also shows, after a plugin was disabled, which tables are left from it. As for the core's schema, a
+migration that contracts the tables declares ``oldest_code``, which the table ``installation`` records.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, Connection, Engine, inspect, text
 from sqlalchemy.exc import InvalidRequestError
 
+from strongroom.foundation.database.installation import installation, oldest_code
 from strongroom.foundation.database.metadata import metadata
 from strongroom.plugin_api.state import PluginTables
 
@@ -37,12 +39,14 @@ class PluginSchema:
         revision: the revision in the database, or ``None`` if the tables do not exist.
         newest: the revision that the installed version of the plugin needs.
         missing: declared tables and columns that no migration up to that revision has created.
+        oldest_code: the oldest revision whose code can use the tables, or ``None`` if not recorded.
     """
 
     plugin: str
     revision: str | None
     newest: str
     missing: tuple[str, ...] = ()
+    oldest_code: str | None = None
 
     @property
     def is_current(self) -> bool:
@@ -53,6 +57,14 @@ class PluginSchema:
     def is_newer(self) -> bool:
         """Whether a newer version of the plugin has upgraded it."""
         return self.revision is not None and self.revision > self.newest
+
+    @property
+    def is_served(self) -> bool:
+        """Whether this version of the plugin can use it: its own, or one that only expands it."""
+        if not self.is_newer:
+            return self.is_current
+        is_compatible = self.oldest_code is not None and self.oldest_code <= self.newest
+        return is_compatible and not self.missing
 
     @property
     def remedy(self) -> str:
@@ -88,17 +100,25 @@ def plugin_schemas(engine: Engine, tables: AllTables) -> list[PluginSchema]:
             for plugin in tables
             if version_table(plugin) in existing
         }
+        has_ranges = installation.name in existing
         return [
-            _schema_of(connection, plugin, declared, revisions.get(plugin))
+            _schema_of(connection, plugin, declared, revisions.get(plugin), has_ranges=has_ranges)
             for plugin, declared in tables.items()
         ]
 
 
 def _schema_of(
-    connection: Connection, plugin: str, declared: PluginTables, revision: str | None
+    connection: Connection,
+    plugin: str,
+    declared: PluginTables,
+    revision: str | None,
+    *,
+    has_ranges: bool,
 ) -> PluginSchema:
-    missing = missing_in(connection, declared) if revision == declared.revision else ()
-    return PluginSchema(plugin, revision, declared.revision, missing)
+    is_old = revision is None or revision < declared.revision
+    missing = () if is_old else missing_in(connection, declared)
+    oldest = oldest_code(connection, plugin) if has_ranges else None
+    return PluginSchema(plugin, revision, declared.revision, missing, oldest)
 
 
 def missing_in(connection: Connection, declared: PluginTables) -> tuple[str, ...]:

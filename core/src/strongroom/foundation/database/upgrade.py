@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0040"
+SCHEMA_REVISION: Final = "0041"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
 _NO_PLUGINS: Final[AllTables] = {}
@@ -117,6 +117,7 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
     require_free_names(plugins)
     for state in plugin_schemas(engine, plugins):
+        # An upgrade by the version before would otherwise seem to have succeeded.
         if state.is_newer:
             raise NewerSchema(f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}')
     with engine.execution_options(strongroom_writing=True).begin() as connection:
@@ -127,18 +128,23 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         create_database_id(connection)
         require_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
         for plugin, declared in plugins.items():
-            _upgrade_plugin(connection, plugin, declared)
+            oldest = _upgrade_plugin(connection, plugin, declared)
+            require_code(connection, oldest, plugin)
 
 
-def _upgrade_plugin(connection: Connection, plugin: str, declared: PluginTables) -> None:
+def _upgrade_plugin(connection: Connection, plugin: str, declared: PluginTables) -> str:
+    """Run the migrations of a plugin, and return the oldest revision whose code can use its tables."""
     from alembic import command
+    from alembic.script import ScriptDirectory
 
-    command.upgrade(plugin_alembic_config(connection, plugin, declared), "head")
+    config = plugin_alembic_config(connection, plugin, declared)
+    command.upgrade(config, "head")
     if missing := missing_in(connection, declared):
         raise PluginTablesError(
             f'plugin "{plugin}": no migration creates {", ".join(missing)}; add one, and set its '
             "revision in register_tables"
         )
+    return oldest_code_of(ScriptDirectory.from_config(config))
 
 
 def try_migrations(plugin: str, declared: PluginTables) -> None:

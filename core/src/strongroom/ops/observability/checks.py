@@ -175,6 +175,8 @@ class PluginTablesCheck:
             part = f"plugins.{schema.plugin}"
             if schema.is_current:
                 yield ok(part, f"the schema of its tables is {schema}, the newest")
+            elif schema.is_served:
+                yield ok(part, f"the schema of its tables is {schema}, and compatible")
             else:
                 yield failed(part, f"the schema of its tables is {schema}", schema.remedy)
         existing = set(inspect(self._database.engine).get_table_names())
