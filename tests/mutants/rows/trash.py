@@ -62,4 +62,20 @@ ROWS: Final = (
         ".where(_OF_KEYS)",
         "rest/test_versions.py::TestRestoring::test_the_content_is_current_again",
     ),
+    core(
+        "removal-records",
+        "Removing a file permanently is recorded in the audit log.",
+        "content/nodes/removals.py::RemovalRecords.record",
+        "if records:",
+        "if False:",
+        "rest/test_removal_records.py::test_it_leaves_a_file_event_and_an_audit_record",
+    ),
+    core(
+        "removal-records-versions",
+        "Removing a version is recorded in the audit log.",
+        "content/nodes/removals.py::RemovalRecords.record_version",
+        "self._audit.record(connection, self._record(action, caller, node, details))",
+        "",
+        "rest/test_removal_records.py::test_it_leaves_a_file_event_and_an_audit_record",
+    ),
 )

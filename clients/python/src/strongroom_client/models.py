@@ -59,6 +59,8 @@ if TYPE_CHECKING:
         "file.renamed",
         "file.replaced",
         "file.restored",
+        "file.version_changed",
+        "file.version_purged",
         "folder.created",
     ]
     GetFileIncludeType0: TypeAlias = Literal["path"]
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
         "file.renamed",
         "file.replaced",
         "file.restored",
+        "file.version_changed",
+        "file.version_purged",
         "folder.created",
     ]
     ListFilesIncludeType0: TypeAlias = Literal["path"]

@@ -11,6 +11,8 @@ ACTIONS: Final = {
     "file.deleted": "did-delete",
     "file.restored": "did-restore",
     "file.purged": "did-purge",
+    "file.version_purged": "did-purge-version",
+    "file.version_changed": "did-change-version",
     "file.downloaded": "did-download",
 }
 """The keys of the actions on files."""

@@ -48,6 +48,8 @@ class FileAction(StrEnum):
     DELETED = "file.deleted"
     RESTORED = "file.restored"
     PURGED = "file.purged"
+    VERSION_PURGED = "file.version_purged"
+    VERSION_CHANGED = "file.version_changed"
     DOWNLOADED = "file.downloaded"
 
 

@@ -1,9 +1,11 @@
 """Changes of files and folders: the events of the tenants' streams."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
+from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import NODE, nullable, text
+from strongroom.content.nodes.removals import PURGE, PURGE_VERSION, UPDATE_VERSION
 from strongroom.plugin_api.events import ACTOR, EventField, EventType
 from strongroom.web.feature import CoreEvent, Feature
 
@@ -25,6 +27,11 @@ class NodesFeature(Feature):
     """What a change of a file or folder does."""
 
     services = "services:NodeServices"
+    silent_actions: ClassVar = {
+        (PURGE, SUCCESS): "the stream of the tenant has `file.purged` or `file.deleted`",
+        (PURGE_VERSION, SUCCESS): "the stream of the tenant has `file.version_purged`",
+        (UPDATE_VERSION, SUCCESS): "the stream of the tenant has `file.version_changed`",
+    }
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         return [
@@ -42,6 +49,15 @@ class NodesFeature(Feature):
                 "file.purged",
                 "The permanent removal from the trash began. The actor of a scheduled removal is the "
                 "user who deleted the file or folder.",
+            ),
+            _event(
+                "file.version_purged",
+                "A user removed a version of a file permanently. The size is that of the version.",
+            ),
+            _event(
+                "file.version_changed",
+                "The label of a version of a file, or whether it is kept, was changed. The size is that "
+                "of the version.",
             ),
         ]
 

@@ -24,6 +24,7 @@ from strongroom.content.nodes.hidden_names import HiddenNames
 from strongroom.content.nodes.models import FOREVER, Node, NodeType, nodes
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.trash import Trash
 from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
 from strongroom.content.nodes.versions import Version, VersionRepository
@@ -104,6 +105,7 @@ class FileWriter:
         blobs: stores file content.
         quota: tenants' usage and quotas.
         events: records changes of files.
+        removals: records permanent removals.
         inspection: scans received content.
         guard: refuses to remove held and retained content.
         keeps_deleted: whether deleted nodes go to the trash; otherwise deletions are final.
@@ -118,6 +120,7 @@ class FileWriter:
         blobs: BlobService,
         quota: Quota,
         events: FileEvents,
+        removals: RemovalRecords,
         inspection: ContentInspection,
         trash: Trash,
         versions: VersionRepository,
@@ -133,6 +136,7 @@ class FileWriter:
         self._blobs = blobs
         self._quota = quota
         self.events = events
+        self._removals = removals
         self._inspection = inspection
         self._trash = trash
         self._versions = versions
@@ -431,7 +435,12 @@ class FileWriter:
         return 0 if replaced is None else self._freed(connection, replaced)
 
     def remove_version(
-        self, connection: Connection, node: Node, version: Version, override: Override | None
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        version: Version,
+        override: Override | None,
     ) -> list[Released]:
         """Remove a version of a file; return its blob if it is no longer referenced.
 
@@ -440,7 +449,9 @@ class FileWriter:
             FileRetained: the version is retained, and the override is not permitted.
         """
         self._guard.require_removable_version(connection, node, version, override)
-        return self.remove_versions(connection, [version])
+        released = self.remove_versions(connection, [version])
+        self._removals.record_version(connection, FileAction.VERSION_PURGED, caller, node, version)
+        return released
 
     def remove_versions(self, connection: Connection, versions: Sequence[Version]) -> list[Released]:
         """Remove versions that the guard permits to remove; return the unreferenced blobs."""
@@ -490,8 +501,9 @@ class FileWriter:
         if node.trash_id is not None:
             self._trash.shrink(connection, node.trash_id, removed.size)
         self._quota.use(connection, node.tenant_id, -removed.size - removed.versions_size)
-        self.events.record(connection, FileAction.DELETED, caller, node)
-        return self._blobs.release(connection, removed.blob_keys)
+        released = self._blobs.release(connection, removed.blob_keys)
+        self._removals.record(connection, FileAction.DELETED, caller, [node])
+        return released
 
     def parent_ref(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, parent_id: str | None

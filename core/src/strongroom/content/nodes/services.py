@@ -11,6 +11,7 @@ from strongroom.content.nodes.events import DownloadRecorder, FileEvents
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.removal_guard import RemovalGuard, held_bytes
+from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
 from strongroom.content.nodes.trash import Trash, trash_bytes
@@ -25,6 +26,7 @@ from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
+from strongroom.web.http.request import request_origin
 from strongroom.web.services import (
     PRUNING,
     BaseServices,
@@ -96,6 +98,10 @@ class NodeServices(ServiceGroup):
         )
 
     @cached_property
+    def removals(self) -> RemovalRecords:
+        return RemovalRecords(self.file_events, self._audit, request_origin)
+
+    @cached_property
     def downloads(self) -> DownloadRecorder:
         downloads = DownloadRecorder(self.file_events)
         self._base.resources.callback(downloads.close)
@@ -118,6 +124,7 @@ class NodeServices(ServiceGroup):
             self._storage.blobs,
             self._tenants.tenants.quota,
             self.file_events,
+            self.removals,
             self._scanning.inspection,
             self.trash_entries,
             self.version_repository,

@@ -220,6 +220,11 @@ def origin() -> Origin:
     return Origin(*sent, impersonator_id=impersonator_id)
 
 
+def request_origin() -> Origin:
+    """Return the origin of the current request; an empty one outside of requests."""
+    return origin() if has_request_context() else Origin()
+
+
 def header(name: str) -> str | None:
     """Return a header of the request.
 

@@ -9,11 +9,12 @@ from strongroom.clock import DAY, Clock
 from strongroom.content.files.moving import MovingService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
-from strongroom.content.nodes.events import Actor, FileAction, file_events
+from strongroom.content.nodes.events import FileAction, file_events
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_writer import FileWriter, OnConflict
-from strongroom.content.nodes.models import folders_around
+from strongroom.content.nodes.models import Node, folders_around
 from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.retention_models import RetentionSettings
 from strongroom.content.nodes.trash import Trash, TrashedNode, TrashEntry
 from strongroom.content.storage.service import BlobService
@@ -88,6 +89,7 @@ class TrashService:
         users: UserService,
         quota: Quota,
         guard: RemovalGuard,
+        removals: RemovalRecords,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -100,6 +102,7 @@ class TrashService:
         self._users = users
         self._quota = quota
         self._guard = guard
+        self._removals = removals
 
     def page(
         self, caller: AnyCaller, tenant_id: str, paging: Paging
@@ -189,7 +192,8 @@ class TrashService:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             trashed = self._find(connection, caller, tenant_id, node_id)
-            self._begin_purge(connection, caller, trashed, override)
+            if self._trash.begin_purge(connection, trashed, override):
+                self._removals.record(connection, FileAction.PURGED, caller, [_removed(trashed)])
         self._remove(trashed, _NODES_PER_REQUEST)
 
     def empty(self, caller: AnyCaller, tenant_id: str) -> None:
@@ -228,16 +232,19 @@ class TrashService:
             # under the lock.
             days = self._guard.rules(connection, entry.tenant_id).settings.trash_days
             is_due = entry.trashed_at <= self._clock.now() - days * DAY
-            begun = is_due and self._may_begin(connection, _Deleter(entry.trashed_by), trashed)
+            begun = is_due and self._may_begin(connection, trashed)
+            if begun:
+                # By the server, so only the history of the tenant's files has it.
+                deleter = _Deleter(entry.trashed_by)
+                self._events.record(connection, FileAction.PURGED, deleter, _removed(trashed))
         return self._remove(trashed) if begun or entry.purging_at is not None else 0
 
-    def _may_begin(self, connection: Connection, actor: Actor, trashed: TrashedNode) -> bool:
-        """Begin the removal of an entry unless it is held or retained; return whether it began."""
+    def _may_begin(self, connection: Connection, trashed: TrashedNode) -> bool:
+        """Begin the removal of an entry unless it is held or retained; return whether it began now."""
         try:
-            self._begin_purge(connection, actor, trashed)
+            return self._trash.begin_purge(connection, trashed)
         except (FileHeld, FileRetained):
             return False
-        return True
 
     def _user_filter(self, connection: Connection, caller: AnyCaller, tenant_id: str) -> str | None:
         """Return the user whose entries the caller sees; ``None``: those of all users."""
@@ -287,17 +294,6 @@ class TrashService:
         access = self._access.find(connection, caller, entry.tenant_id, folder_id)
         return folder_id is not None and access.node is not None
 
-    def _begin_purge(
-        self,
-        connection: Connection,
-        actor: Actor,
-        trashed: TrashedNode,
-        override: Override | None = None,
-    ) -> None:
-        if self._trash.begin_purge(connection, trashed, override):
-            node = trashed.node._replace(parent_id=trashed.entry.parent_id)
-            self._events.record(connection, FileAction.PURGED, actor, node)
-
     def _begin_purge_of_some(
         self, caller: AnyCaller, tenant_id: str, after: str
     ) -> tuple[list[TrashedNode], str]:
@@ -305,7 +301,8 @@ class TrashService:
             self._access.memberships.lock_tenant(connection, tenant_id)
             user_id = self._user_filter(connection, caller, tenant_id)
             entries = self._trash.some(connection, tenant_id, user_id, after, _ENTRIES_AT_ONCE)
-            begun = [each for each in entries if self._may_begin(connection, caller, each)]
+            begun = [each for each in entries if self._may_begin(connection, each)]
+            self._removals.record(connection, FileAction.PURGED, caller, map(_removed, begun))
             return begun, entries[-1].entry.id if entries else ""
 
     def _due(self, last: TrashEntry | None) -> list[TrashedNode]:
@@ -340,3 +337,8 @@ class TrashService:
         # Few files go at once; garbage collection deletes the others.
         self._blobs.remove(released[:_BLOBS_AT_ONCE])
         return removed.nodes
+
+
+def _removed(trashed: TrashedNode) -> Node:
+    """Return a node of the trash in the folder that it was deleted from, for its event."""
+    return trashed.node._replace(parent_id=trashed.entry.parent_id)

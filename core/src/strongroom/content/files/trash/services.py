@@ -37,6 +37,7 @@ class TrashServices(ServiceGroup):
             self._users,
             self._tenants.tenants.quota,
             self._nodes.guard,
+            self._nodes.removals,
         )
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:

@@ -8,10 +8,12 @@ from sqlalchemy import Connection
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.removal_guard import RemovalGuard
+from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.tree import FileContent, require_revision
 from strongroom.content.nodes.versions import Version, VersionRepository
 from strongroom.content.scanning.states import require_readable
@@ -38,6 +40,7 @@ class VersionService:
         blobs: BlobService,
         users: UserService,
         guard: RemovalGuard,
+        removals: RemovalRecords,
     ) -> None:
         self._database = database
         self._access = access
@@ -46,6 +49,7 @@ class VersionService:
         self._blobs = blobs
         self._users = users
         self._guard = guard
+        self._removals = removals
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging
@@ -127,7 +131,9 @@ class VersionService:
             self._access.memberships.lock_tenant(connection, tenant_id)
             node = self._file(connection, caller, tenant_id, node_id, operations.CHANGE_VERSION).node
             version = self._find(connection, node, number)._replace(**changes)
-            return self._versions.mark(connection, version, version.label, version.is_kept)
+            marked = self._versions.mark(connection, version, version.label, version.is_kept)
+            self._removals.record_version(connection, FileAction.VERSION_CHANGED, caller, node, marked)
+            return marked
 
     def delete(
         self,
@@ -150,7 +156,7 @@ class VersionService:
             self._access.memberships.lock_tenant(connection, tenant_id)
             node = self._file(connection, caller, tenant_id, node_id, operations.DELETE_VERSION).node
             version = self._find(connection, node, number)
-            released = self._file_writer.remove_version(connection, node, version, override)
+            released = self._file_writer.remove_version(connection, caller, node, version, override)
         self._blobs.remove(released)
 
     def purge(self) -> int:

@@ -29,6 +29,7 @@ class VersionServices(ServiceGroup):
             self._storage.blobs,
             self._users,
             self._nodes.guard,
+            self._nodes.removals,
         )
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:

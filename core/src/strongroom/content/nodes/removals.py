@@ -1,0 +1,70 @@
+"""Records what users remove or mark permanently: a file event, and a record in the audit log."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import AuditEvent, AuditService, lock_chain
+from strongroom.content.nodes.events import FileAction, FileEvents
+from strongroom.content.nodes.models import Node
+from strongroom.content.nodes.versions import Version
+from strongroom.foundation.caller import AnyCaller, Origin
+from strongroom.foundation.database.changes import execute_together
+
+PURGE: Final = "file.purge"
+PURGE_VERSION: Final = "version.purge"
+UPDATE_VERSION: Final = "version.update"
+
+
+class RemovalRecords:
+    """Writes both records in the transaction of the change. Call it last: it locks the audit chain.
+
+    Args:
+        origin: returns the origin of the current request; an empty one outside of requests.
+    """
+
+    def __init__(
+        self, events: FileEvents, audit: AuditService, origin: Callable[[], Origin] = Origin
+    ) -> None:
+        self._events = events
+        self._audit = audit
+        self._origin = origin
+
+    def record(
+        self, connection: Connection, event: FileAction, caller: AnyCaller, nodes: Iterable[Node]
+    ) -> None:
+        """Record the permanent removal of nodes with their subtrees."""
+        removed = list(nodes)
+        for node in removed:
+            self._events.record(connection, event, caller, node)
+        records = [self._record(PURGE, caller, node, {}) for node in removed]
+        if records:
+            lock_chain(connection)
+            execute_together(connection, [self._audit.append_change(record) for record in records])
+
+    def record_version(
+        self,
+        connection: Connection,
+        event: FileAction,
+        caller: AnyCaller,
+        node: Node,
+        version: Version,
+    ) -> None:
+        """Record the permanent removal of a version of a file, or a change of its label or retention."""
+        self._events.record(connection, event, caller, node._replace(size=version.size))
+        action = PURGE_VERSION if event is FileAction.VERSION_PURGED else UPDATE_VERSION
+        details = {"number": str(version.number)}
+        self._audit.record(connection, self._record(action, caller, node, details))
+
+    def _record(self, action: str, caller: AnyCaller, node: Node, details: dict[str, str]) -> AuditEvent:
+        origin = replace(self._origin(), address=caller.address, impersonator_id=caller.impersonator_id)
+        return AuditEvent(
+            action,
+            actor_id=caller.user_id,
+            target_type="file",
+            target_id=node.id,
+            origin=origin,
+            details={"tenant": node.tenant_id, **details},
+        )
