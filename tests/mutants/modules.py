@@ -33,6 +33,7 @@ def plugin(name: str) -> Row:
 
 
 core: Final = rows_of("core/src/strongroom")
+console: Final = plugin("console")
 clamd: Final = plugin("scan_clamd")
 login_pages: Final = plugin("login_pages")
 passkey: Final = plugin("login_passkey")

@@ -27,6 +27,7 @@ from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.errors import MalformedRequest
 from strongroom.identity.user_management.schemas import RegistrationSchema
 from strongroom.testing.clock import ManualClock
+from strongroom.web.http.bounded_body import FORM_FIELDS
 from strongroom.web.http.input_bounds import CALLER_BYTES, LARGEST_BYTES, PUBLIC_BYTES
 from strongroom.web.http.parsing import MAX_VALUES, parse_json
 from strongroom.web.http.routing import Operation, needs_caller
@@ -345,6 +346,13 @@ QUERIES = {
     "long names": "&".join("a" * 1000 + str(number) for number in range(60)),
     "a long value": "pageNumber=" + "%01" * 20_000,
 }
+
+
+def test_a_form_has_a_bounded_number_of_fields(api: Api) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    path, form = "/authorizations/revocation", "a&" * FORM_FIELDS
+    answer = api.request("POST", path, data=form, headers=headers)
+    assert (answer.status_code, error_code(answer)) == (400, "error.malformed-request")
 
 
 def test_wrong_queries_get_short_answers(api: Api) -> None:

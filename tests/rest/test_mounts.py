@@ -17,12 +17,14 @@ from tests.support.distributions import install
 from strongroom.assembly.app import create_app
 from strongroom.foundation.config import ConfigurationError, load
 from strongroom.foundation.logs import ACCESS_LOGGER
+from strongroom.plugin_api.web import BODY_BYTES
+from strongroom.web.http.bounded_body import FORM_FIELDS
 
 PLUGIN = """
 import json
 from flask import Response
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api.web import ApiError, LargeBody, MountedApplication
 
 API_VERSION = "1.1"
 CLOSED = []
@@ -55,7 +57,14 @@ def application(host):
                 host.files.stat("t", "f")
             except ApiError as error:
                 return host.error_response(error)(environ, start_response)
-        elif path == "/body":
+        elif path == "/swallow":
+            # As a framework does that knows no error of the server.
+            try:
+                body = str(len(environ["wsgi.input"].read()))
+            except Exception:
+                start_response("500 Internal Server Error", [])
+                return []
+        elif path == "/body" or path.startswith("/files/"):
             body = str(len(environ["wsgi.input"].read()))
         elif path == "/lines":
             body = str([line.decode() for line in environ["wsgi.input"]])
@@ -78,7 +87,15 @@ def application(host):
 
 @hookimpl
 def register_wsgi_applications(host):
-    return [("/mount", application(host)), ("/mount-of/two", application(host))]
+    bodies = [
+        LargeBody("PUT", "/files/<file>/content"),
+        LargeBody("POST", "/files/<file>/notes", 70_000, is_form=True),
+    ]
+    return [
+        ("/mount", application(host)),
+        ("/mount-of/two", application(host)),
+        MountedApplication("/large", application(host), bodies),
+    ]
 
 @hookimpl
 def register_blueprints(host):
@@ -96,6 +113,7 @@ def register_blueprints(host):
 """
 OTHER = """
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.web import LargeBody, MountedApplication
 API_VERSION = "1.1"
 
 @hookimpl
@@ -219,19 +237,99 @@ class TestErrors:
         answer = api.get("/mount/stat", by=api.person())
         assert (answer.status_code, error_code(answer)) == (404, "error.not-found")
 
-    def test_bodies_have_the_limit_of_uploads(self, api: Api) -> None:
-        def post(path: str, size: int, *, chunked: bool = False) -> Answer:
-            data = b"x\n" * (size // 2)
-            if not chunked:
-                return api.post(path, data=data)
-            environ = {"wsgi.input": io.BytesIO(data), "wsgi.input_terminated": True}
-            return api.post(path, environ_overrides=environ)
 
-        assert post("/mount/body", TINY).text == str(TINY)
+class Unreadable(io.BytesIO):
+    """A body that must not be read."""
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        raise AssertionError("the body was read")
+
+
+@on_sqlite
+class TestBodies:
+    """The application of the tutorial declares nothing, and another one a route for uploads."""
+
+    def post(
+        self,
+        api: Api,
+        path: str,
+        data: bytes,
+        media_type: str = "text/plain",
+        *,
+        method: str = "POST",
+        chunked: bool = False,
+    ) -> Answer:
+        headers = {"Content-Type": media_type}
+        if not chunked:
+            return api.request(method, path, data=data, headers=headers)
+        environ = {"wsgi.input": io.BytesIO(data), "wsgi.input_terminated": True}
+        return api.request(method, path, headers=headers, environ_overrides=environ)
+
+    @pytest.mark.parametrize("chunked", [False, True])
+    @pytest.mark.parametrize("path", ["/mount/body", "/mount/lines", "/mount/swallow"])
+    @pytest.mark.parametrize(
+        "media_type",
+        ["application/json", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain"],
+    )
+    def test_a_body_has_at_most_64_kib(
+        self, api: Api, media_type: str, path: str, chunked: bool
+    ) -> None:
+        fits, too_large = b"x\n" * (BODY_BYTES // 2), b"x\n" * (BODY_BYTES // 2 + 1)
+        assert self.post(api, path, fits, media_type, chunked=chunked).status_code == 207
+        answer = self.post(api, path, too_large, media_type, chunked=chunked)
+        assert (answer.status_code, error_code(answer)) == (413, "error.payload-too-large")
+
+    def test_an_announced_length_is_refused_unread(self, api: Api) -> None:
+        environ = {"wsgi.input": Unreadable(), "CONTENT_LENGTH": str(BODY_BYTES + 1)}
+        answer = api.request("POST", "/mount/body", environ_overrides=environ)
+        assert (answer.status_code, error_code(answer)) == (413, "error.payload-too-large")
+
+    @pytest.mark.parametrize("chunked", [False, True])
+    def test_a_declared_route_takes_as_much_as_an_upload(self, api: Api, chunked: bool) -> None:
+        for path, method, most in (
+            ("/files/x/content", "PUT", TINY),
+            ("/files/x/notes", "POST", 70_000),
+        ):
+            whole = self.post(api, f"/large{path}", b"x" * most, method=method, chunked=chunked)
+            assert whole.text == str(most)
+            body = b"x" * (most + 1)
+            answer = self.post(api, f"/large{path}", body, method=method, chunked=chunked)
+            assert (answer.status_code, error_code(answer)) == (413, "error.payload-too-large")
+
+    @pytest.mark.parametrize(
+        ("method", "path", "media_type"),
+        [
+            ("POST", "/files/x/content", "text/plain"),
+            ("PUT", "/files/x/y/content", "text/plain"),
+            ("PUT", "/files/content", "text/plain"),
+            ("PUT", "/files/x/content", "application/x-www-form-urlencoded; charset=utf-8"),
+            ("PUT", "/files/x/content", "Multipart/Form-Data; boundary=x"),
+        ],
+    )
+    def test_other_routes_and_forms_stay_bounded(
+        self, api: Api, method: str, path: str, media_type: str
+    ) -> None:
+        body = b"x" * (BODY_BYTES + 1)
         for chunked in (False, True):
-            for path in ("/mount/body", "/mount/lines"):
-                answer = post(path, TINY + 2, chunked=chunked)
-                assert (answer.status_code, error_code(answer)) == (413, "error.payload-too-large")
+            answer = self.post(api, f"/large{path}", body, media_type, method=method, chunked=chunked)
+            assert answer.status_code == 413
+
+    def test_a_form_may_be_declared_too(self, api: Api) -> None:
+        body = b"a=" + b"x" * 69_998
+        answer = self.post(api, "/large/files/x/notes", body, "application/x-www-form-urlencoded")
+        assert answer.text == "70000"
+
+    @pytest.mark.parametrize("chunked", [False, True])
+    @pytest.mark.parametrize("path", ["/mount/body", "/mount/lines", "/large/files/x/notes"])
+    def test_a_form_has_a_bounded_number_of_fields(self, api: Api, path: str, chunked: bool) -> None:
+        def post(fields: int) -> Answer:
+            body = b"&".join([b"a=1\n"] * fields)
+            form = "application/x-www-form-urlencoded"
+            return self.post(api, path, body, form, chunked=chunked)
+
+        assert post(FORM_FIELDS).status_code == 207
+        answer = post(FORM_FIELDS + 1)
+        assert (answer.status_code, error_code(answer)) == (400, "error.malformed-request")
 
 
 @pytest.mark.parametrize(
@@ -258,6 +356,14 @@ class TestErrors:
         ('("/Browse", print)', "plugin \"other\": the prefix '/Browse' must be like"),
         ("print", 'plugin "other": expected pairs of a prefix and a WSGI application'),
         ('("/x", 5)', 'plugin "other": expected pairs of a prefix and a WSGI application'),
+        (
+            'MountedApplication("/x", print, [LargeBody("PUT", "y")])',
+            'plugin "other": the large bodies of "/x" cannot be used: URL rule',
+        ),
+        (
+            'MountedApplication("/x", print, ["/y"])',
+            'plugin "other": the large bodies of "/x" cannot be used: ',
+        ),
     ],
 )
 @on_sqlite

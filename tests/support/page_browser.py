@@ -52,6 +52,11 @@ class PageBrowser:
         sent = {**self._headers, **headers}
         return Answer(self._client.open(path, method=method, data=data, headers=sent))
 
+    def send_environ(self, method: str, path: str, environ: Mapping[str, object]) -> Answer:
+        """Send a request with variables of WSGI, such as the stream of its body."""
+        headers = self._headers
+        return Answer(self._client.open(path, method=method, headers=headers, environ_overrides=environ))
+
     def head(self, path: str) -> Answer:
         """Request the headers of a page."""
         return Answer(self._client.head(path, headers=self._headers))
@@ -60,6 +65,10 @@ class PageBrowser:
     def forms(self) -> dict[str, dict[str, str]]:
         """The hidden fields of the forms of the page, by their actions."""
         return Forms(self.page.text).fields
+
+    def action(self, path: str) -> str:
+        """Return the action of the form that is sent to a path, with the secret in its query, if any."""
+        return next(action for action in self.forms if action.partition("?csrf=")[0] == path)
 
     def send(self, action: str, **fields: str) -> Answer:
         """Fill in a form of the page, and send it."""

@@ -70,14 +70,6 @@ ROWS: Final = (
         "rest/test_page_parts.py::TestStaticFiles::test_there_is_nothing_else",
     ),
     login_pages(
-        "pages-form-length",
-        "A form is short.",
-        "application.py::FormRequest",
-        "max_content_length = 64 * 1024",
-        "max_content_length = None",
-        "login_pages/test_pages.py::test_a_long_form_is_refused",
-    ),
-    login_pages(
         "pages-another-way",
         "Another way drops every proof and challenge of a login.",
         "sign_in/attempt.py::Attempt.switched",

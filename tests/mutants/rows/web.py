@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import core
+from tests.mutants.modules import console, core
 
 ROWS: Final = (
     core(
@@ -28,6 +28,64 @@ ROWS: Final = (
         "return pieces > FREE_PIECES + size // SMALLEST_AVERAGE",
         "return False",
         "unit/web/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
+    ),
+    core(
+        "body-announced",
+        "A mounted application gets no body that is announced as too large.",
+        "web/http/bounded_body.py::require_announced",
+        "raise PayloadTooLarge",
+        "pass",
+        "rest/test_mounts.py::TestBodies::test_an_announced_length_is_refused_unread",
+    ),
+    core(
+        "body-counted",
+        "A body without a length ends at its limit.",
+        "web/http/bounded_body.py::BoundedBody._counted",
+        "if self._left < 0:",
+        "if False:",
+        "rest/test_mounts.py::TestBodies::test_a_body_has_at_most_64_kib",
+    ),
+    core(
+        "body-swallowed",
+        "A mounted application cannot answer for a body that was too large.",
+        "web/http/mounts.py::Mount.__call__",
+        "if sent.fault is not None:",
+        "if False:",
+        "rest/test_mounts.py::TestBodies::test_a_body_has_at_most_64_kib",
+    ),
+    core(
+        "body-default",
+        "A mounted application that declares nothing takes bodies of 64 KiB.",
+        "web/http/mounts.py::BodyLimits.find",
+        "return BODY_BYTES",
+        "return 1 << 40",
+        "rest/test_mounts.py::TestBodies::test_a_body_has_at_most_64_kib",
+        "login_pages/test_pages.py::test_a_long_form_is_refused",
+    ),
+    core(
+        "body-forms",
+        "A form has 64 KiB on a route of uploads, too.",
+        "web/http/mounts.py::BodyLimits.find",
+        "if body is None or (is_form(environ) and not body.is_form):",
+        "if body is None:",
+        "rest/test_mounts.py::TestBodies::test_other_routes_and_forms_stay_bounded",
+    ),
+    core(
+        "body-fields",
+        "A form has a bounded number of fields.",
+        "web/http/bounded_body.py::BoundedBody._counted",
+        "if self._fields_left <= 0:",
+        "if False:",
+        "rest/test_mounts.py::TestBodies::test_a_form_has_a_bounded_number_of_fields",
+        "rest/test_input_bounds.py::test_a_form_has_a_bounded_number_of_fields",
+    ),
+    console(
+        "console-body-secret",
+        "The console reads no large form for its secret.",
+        "application.py::_sent_secret",
+        "request.max_content_length = BODY_BYTES",
+        "pass",
+        "console/rest/test_bodies.py::test_no_route_reads_a_large_form_before_its_secret",
     ),
     core(
         "input-lists",

@@ -40,7 +40,7 @@ from strongroom.web.http.cookies import HostCookie
 from strongroom.web.http.design import OWNER, PageDesign
 from strongroom.web.http.languages import LocaleLookup
 from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
-from strongroom.web.http.mounts import Mount, mount_fault
+from strongroom.web.http.mounts import BodyLimits, Mount, mount_fault, read_mounted
 from strongroom.web.http.openapi import Description, serve_description
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
@@ -264,15 +264,17 @@ def _mount_applications(app: Application, container: Container) -> None:
     for plugin, item in container.hosts.applications:
         if fault := mount_fault(item, routes, mounts):
             raise PluginError(f"{plugin}: {fault}")
-        prefix, application = item
-        mounts.append(Mount(prefix, application, str(plugin), settings.files.max_file_bytes))
+        mounted = read_mounted(item)
+        assert mounted is not None  # noqa: S101  checked by mount_fault
+        limits = BodyLimits(mounted.large_bodies, settings.files.max_file_bytes)
+        mounts.append(Mount(mounted.prefix, mounted.application, str(plugin), limits))
     app.mounts = [replace(mount, prefix=base_path + mount.prefix) for mount in mounts]
     _require_pages(app, container.hosts.page_parts)
 
 
 def _static_mount(app: Application, container: Container) -> Mount:
     folders = {**container.hosts.page_parts.static_folders, OWNER: _service(app, PageDesign).folder}
-    return Mount(STATIC_PREFIX, StaticFilesApplication(folders), "the server", max_bytes=0)
+    return Mount(STATIC_PREFIX, StaticFilesApplication(folders), "the server", BodyLimits())
 
 
 def _require_pages(app: Application, parts: PageParts) -> None:

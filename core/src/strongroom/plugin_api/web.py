@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from strongroom.plugin_api.authentication import Sensitive
 
@@ -35,6 +35,46 @@ class Access(Enum):
     OPTIONAL = "all clients; a token is checked if there is one"
     USER = "any logged-in user"
     ADMIN = "administrators"
+
+
+BODY_BYTES: Final = 64 * 1024
+"""The maximum size of a request body of a mounted application that declares no larger one, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeBody:
+    """A route of a mounted application whose request bodies may exceed :data:`BODY_BYTES` (API 1.2).
+
+    The application must not read such a body before it has verified the caller and, in a session of a
+    browser, the secret of the form, which is in the query or a header of such a request.
+
+    Args:
+        method: the HTTP method.
+        path: the path below the prefix, with parameters as ``<name>``.
+        max_bytes: the maximum size; ``None``: ``[files] max_file_bytes``, for a body that is read as a
+            stream.
+        is_form: whether the body is a form of HTML, whose parsers keep it in memory and in the temporary
+            folder. Without it, forms of the route have at most :data:`BODY_BYTES`, too.
+    """
+
+    method: str
+    path: str
+    max_bytes: int | None = None
+    is_form: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MountedApplication:
+    """A WSGI application (PEP 3333) with what it declares (API 1.2).
+
+    Args:
+        prefix: the path prefix below which it serves all requests, such as ``/browse``.
+        large_bodies: the routes that accept large request bodies.
+    """
+
+    prefix: str
+    application: "WSGIApplication"
+    large_bodies: Sequence[LargeBody] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +323,8 @@ class Blueprint(Protocol):
 
 
 if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
+
     # Re-exported, because plugin API 1.0 declared it here. Type checkers do not see the function below,
     # which would make every misspelt name of this module valid.
     from strongroom.plugin_api.host import HostAPI as HostAPI  # noqa: PLC0414  an explicit re-export

@@ -8,7 +8,7 @@ from flask import Blueprint, Flask, g, request
 from werkzeug.exceptions import HTTPException
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api.web import BODY_BYTES, ApiError, LargeBody
 from strongroom_console import my_files, server, tenant
 from strongroom_console.home import home
 from strongroom_console.impersonation import end_impersonation
@@ -16,6 +16,16 @@ from strongroom_console.visit import Refused, Visit, current_visit, problem_of
 
 AREAS: Final[tuple[Blueprint, ...]] = (home, *my_files.AREAS, *tenant.AREAS, *server.AREAS)
 """The areas of the console, each with its pages."""
+
+LARGE_BODIES: Final = (
+    LargeBody("POST", "/tenants/<tenant_id>/upload", is_form=True),
+    LargeBody("POST", "/tenants/<tenant_id>/uploads"),
+    LargeBody("PATCH", "/tenants/<tenant_id>/uploads/<upload_id>"),
+    LargeBody("POST", "/server/imports/", 256 * 1024**2, is_form=True),
+    # Two JSON texts of 16 KiB each, before and after, indented and percent-encoded.
+    LargeBody("POST", "/server/users/<user_id>/metadata/<kind>", 400 * 1024, is_form=True),
+)
+"""The routes of uploads and of large forms."""
 
 _END: Final = "end_impersonation"
 _SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
@@ -29,10 +39,10 @@ def create_application(host: HostAPI) -> Flask:
 
     @application.before_request
     def begin() -> None:
-        if request.endpoint == _END:
-            # The session is refused, because it only reads; the view checks the secret.
-            return
-        g.visit = Visit(host, host.require_browser_session(admits_impersonation=True))
+        if request.endpoint != _END:
+            # The session precedes the body, so that a client without one has none parsed. That of an
+            # impersonation only reads, and would be refused.
+            g.visit = Visit(host, host.require_browser_session(admits_impersonation=True))
         if request.method not in _SAFE_METHODS:
             host.browser.require_csrf(_sent_secret())
 
@@ -48,12 +58,15 @@ def create_application(host: HostAPI) -> Flask:
 
 
 def _sent_secret() -> str | None:
-    """Return the secret of the session that the request has: of a script, a form, or an upload.
+    """Return the secret of the session that the request has: of a script, an upload, or a form.
 
-    The body of an upload is a stream, which must not be read for the secret.
+    A larger form has it in the query, so that its body is not read before the secret is known.
     """
     sent = request.headers.get("X-CSRF") or request.args.get("csrf")
-    return sent or request.form.get("csrf")
+    if sent:
+        return sent
+    request.max_content_length = BODY_BYTES
+    return request.form.get("csrf")
 
 
 def _show_refusal(refused: Refused) -> Any:

@@ -1,20 +1,18 @@
 """Entry point of the plugin."""
 
-from wsgiref.types import WSGIApplication
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import MenuItem, StaticFiles
-from strongroom.plugin_api.web import StartPage
-from strongroom_console.application import create_application
+from strongroom.plugin_api.web import MountedApplication, StartPage
+from strongroom_console.application import LARGE_BODIES, create_application
 from strongroom_console.visit import PREFIX
 
 API_VERSION = "1.2"
 
 
 @hookimpl
-def register_wsgi_applications(host: HostAPI) -> list[tuple[str, WSGIApplication]]:
-    return [(PREFIX, create_application(host).wsgi_app)]
+def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
+    return [MountedApplication(PREFIX, create_application(host).wsgi_app, LARGE_BODIES)]
 
 
 @hookimpl

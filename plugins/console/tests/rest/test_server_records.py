@@ -31,8 +31,8 @@ def person(api: Api) -> Person:
 def send(browser: PageBrowser, page: str, action: str, **fields: object) -> None:
     """Send a form of a page."""
     browser.open(ROOT + page)
-    form = browser.forms[ROOT + action]
-    browser.open(ROOT + action, {**form, **fields})  # type: ignore[dict-item]
+    target = browser.action(ROOT + action)
+    browser.open(target, {**browser.forms[target], **fields})  # type: ignore[dict-item]
 
 
 def upload(browser: PageBrowser, *lines: object, **options: str) -> str:

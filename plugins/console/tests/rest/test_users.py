@@ -33,7 +33,7 @@ def other(api: Api) -> Person:
 def change(browser: PageBrowser, user: Person, action: str, page: str = "", **fields: str) -> None:
     """Send a form of a page about a user."""
     browser.open(f"{USERS}{user.id}/{page}")
-    path = f"{USERS}{user.id}/{action}"
+    path = browser.action(f"{USERS}{user.id}/{action}")
     browser.open(path, {**browser.forms[path], **fields})
 
 
@@ -175,7 +175,7 @@ def test_metadata_is_edited_as_text(api: Api, browser: PageBrowser, other: Perso
     change(browser, other, "metadata/server-metadata", "metadata", text=text)
     assert browser.message == "The data was saved."
     assert "</textarea><script>" not in browser.page.text
-    path = f"{USERS}{other.id}/metadata/server-metadata"
+    path = browser.action(f"{USERS}{other.id}/metadata/server-metadata")
     form = browser.forms[path]
     api.patch(f"/users/{other.id}/metadata", {"own": 1}, by=other)
     browser.open(path, {**form, "text": '{"a": {"b": 1, "x": []}}'})

@@ -33,12 +33,6 @@ from strongroom_login_pages.sign_in.step_up import StepUp
 from strongroom_login_pages.visit import PREFIX, Area, FormMalformed, Visit
 
 
-class FormRequest(Request):
-    """A request whose form is short: the longest one has the answer of a passkey."""
-
-    max_content_length = 64 * 1024
-
-
 class LoginPagesApplication(LoginPages):
     """Serves the pages below ``/account``, and finishes logins that other plugins begin."""
 
@@ -67,20 +61,20 @@ class LoginPagesApplication(LoginPages):
     def finish(
         self, login: RestResponse, resume: str | None, *, method: str, link: str | None = None
     ) -> Any:
-        visit = Visit(self._host, FormRequest({}), self._root)
+        visit = Visit(self._host, Request({}), self._root)
         return self._login.finish(visit, login, resume, link or method)
 
     def refuse(self, login: RestResponse) -> Any:
-        visit = Visit(self._host, FormRequest({}), self._root)
+        visit = Visit(self._host, Request({}), self._root)
         if visit.token is not None:
             return refuse(visit, login, "/")
         return self._progress.begin_again(visit, login)
 
     def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
-        return begin_confirmation(Visit(self._host, FormRequest({}), self._root), name, proof)
+        return begin_confirmation(Visit(self._host, Request({}), self._root), name, proof)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        visit = Visit(self._host, FormRequest(environ), self._root)
+        visit = Visit(self._host, Request(environ), self._root)
         try:
             response = self._view(visit)
         except HTTPException as error:

@@ -19,6 +19,7 @@ from strongroom.plugin_api.pages import (
     PageLink,
     StaticFiles,
 )
+from strongroom.web.http.mounts import read_mounted
 from strongroom.web.http.static_files import PICTURES, StaticFolder, static_path
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -140,16 +141,18 @@ def registered_login_pages(applications: Iterable[tuple[Plugin, Any]]) -> LoginP
     Raises:
         PluginError: two plugins have login pages.
     """
-    offered = [(plugin, item[1]) for plugin, item in applications if _has_login_pages(item)]
+    offered = [(plugin, pages) for plugin, item in applications if (pages := _login_pages(item))]
     if len(offered) > 1:
         (first, _), (second, _) = offered[:2]
         raise PluginError(f"{second}: {first} has login pages, too; enable one of them")
     return offered[0][1] if offered else None
 
 
-def _has_login_pages(item: Any) -> bool:
-    # The mounts are checked later.
-    return isinstance(item, tuple) and isinstance(item[-1], LoginPages)
+def _login_pages(item: Any) -> LoginPages | None:
+    # What is no application is refused when it is mounted.
+    mounted = read_mounted(item)
+    application: Any = mounted and mounted.application
+    return application if isinstance(application, LoginPages) else None
 
 
 def _login_links(

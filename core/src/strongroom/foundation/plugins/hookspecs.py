@@ -33,6 +33,7 @@ from strongroom.plugin_api.web import (
     CodePage,
     ErrorKind,
     InvitationPage,
+    MountedApplication,
     PasswordPage,
     StartPage,
 )
@@ -144,10 +145,14 @@ def register_event_types() -> Iterable[AuditedEvent]:  # type: ignore[empty-body
 
 
 @hookspec
-def register_wsgi_applications(host: HostAPI) -> Iterable[tuple[str, "WSGIApplication"]]:  # type: ignore[empty-body]
+def register_wsgi_applications(  # type: ignore[empty-body]
+    host: HostAPI,
+) -> Iterable["tuple[str, WSGIApplication] | MountedApplication"]:
     """Return WSGI applications (PEP 3333), each with the path prefix below which it serves all requests.
 
-    A prefix is one that no route of the server begins with, such as ``/browse``.
+    A prefix is one that no route of the server begins with, such as ``/browse``. A request body has at
+    most 64 KiB, unless a :class:`~strongroom.plugin_api.web.MountedApplication` declares larger ones for
+    a route (API 1.2).
     """
 
 

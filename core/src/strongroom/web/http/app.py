@@ -37,6 +37,7 @@ from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 from strongroom.foundation import errors
 from strongroom.foundation.cache import Cache
 from strongroom.web.http.access import carries_token
+from strongroom.web.http.bounded_body import FormRequest
 from strongroom.web.http.errors import error_response, register_error_handlers
 from strongroom.web.http.input_bounds import LARGEST_BYTES
 from strongroom.web.http.middleware import NO_ROUTE, note_route
@@ -92,6 +93,7 @@ class Application(Flask):
     """A Flask application whose responses are those of the API, for errors and plugins as well."""
 
     json_provider_class = JsonProvider
+    request_class = FormRequest
     url_rule_class = LazyRule
 
     def __init__(self, name: str) -> None:

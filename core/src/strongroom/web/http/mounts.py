@@ -2,7 +2,8 @@
 
 A mounted application (PEP 3333) runs in the context of its request, as a view does: request hooks of
 plugins, request ids, the access log, metrics, CORS, draining and error responses are the same. The
-application sees ``SCRIPT_NAME`` with its prefix, and decides about everything below it.
+application sees ``SCRIPT_NAME`` with its prefix, and decides about everything below it, except for the
+size of request bodies: :class:`BodyLimits`.
 """
 
 import re
@@ -14,10 +15,12 @@ from http import HTTPStatus
 from typing import Any, Final
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
-from werkzeug.routing import Rule
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Map, Rule
 from werkzeug.test import run_wsgi_app
 
-from strongroom.foundation.errors import PayloadTooLarge
+from strongroom.plugin_api.web import BODY_BYTES, LargeBody, MountedApplication
+from strongroom.web.http.bounded_body import BoundedBody, is_form, require_announced
 from strongroom.web.http.request import mounted_environ
 from strongroom.web.http.response import Response
 
@@ -25,40 +28,40 @@ _PREFIX: Final = re.compile(r"(/[a-z0-9][a-z0-9._-]*)+")
 _WITHOUT_BODY: Final = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
-class LimitedBody:
-    """A request body that raises an error once more than ``limit`` bytes are read.
+class BodyLimits:
+    """The maximum sizes of the request bodies of a mounted application.
+
+    Args:
+        bodies: what the application declares; all other bodies have at most :data:`BODY_BYTES`.
+        largest: bytes that a declaration without a size admits.
 
     Raises:
-        PayloadTooLarge: from each method that reads.
+        ValueError: the path of a declaration is malformed.
     """
 
-    def __init__(self, body: Any, limit: int) -> None:
-        self._body = body
-        self._left = limit
+    def __init__(self, bodies: Iterable[LargeBody] = (), largest: int = 0) -> None:
+        self._largest = largest
+        rules = [Rule(body.path, methods=[body.method], endpoint=body) for body in bodies]
+        self._routes = Map(rules, strict_slashes=False, merge_slashes=False) if rules else None
 
-    def read(self, size: int = -1, /) -> bytes:
-        return self._counted(self._body.read(self._bounded(size)))
+    def find(self, environ: WSGIEnvironment, path: str) -> int:
+        """Return the maximum size in bytes of the body of a request.
 
-    def readline(self, size: int = -1, /) -> bytes:
-        return self._counted(self._body.readline(self._bounded(size)))
+        Args:
+            path: the path of the request within the application.
+        """
+        body = None if self._routes is None else self._declared(environ["REQUEST_METHOD"], path)
+        if body is None or (is_form(environ) and not body.is_form):
+            return BODY_BYTES
+        return self._largest if body.max_bytes is None else body.max_bytes
 
-    def readlines(self, _hint: int = -1, /) -> list[bytes]:
-        return list(self)
-
-    def __iter__(self) -> Iterator[bytes]:
-        while line := self.readline():
-            yield line
-
-    def _bounded(self, size: int) -> int:
-        # One byte more than allowed shows that the limit is exceeded.
-        most = self._left + 1
-        return most if size < 0 else min(size, most)
-
-    def _counted(self, data: bytes) -> bytes:
-        self._left -= len(data)
-        if self._left < 0:
-            raise PayloadTooLarge
-        return data
+    def _declared(self, method: str, path: str) -> LargeBody | None:
+        adapter = self._routes.bind("") if self._routes else None
+        try:
+            body: LargeBody | None = adapter.match(path, method)[0] if adapter else None
+        except HTTPException:
+            return None
+        return body
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,13 @@ class Mount:
     Args:
         prefix: the path, with the base path of the server and without a trailing slash.
         owner: the plugin, for errors.
-        max_bytes: the maximum size of a request body.
+        limits: the maximum sizes of request bodies.
     """
 
     prefix: str
     application: WSGIApplication
     owner: str
-    max_bytes: int
+    limits: BodyLimits
 
     @cached_property
     def rule(self) -> Rule:
@@ -90,9 +93,15 @@ class Mount:
 
         Raises:
             PayloadTooLarge: the request body is too large.
+            MalformedRequest: it is a form with too many fields.
         """
         environ = self._environ(mounted_environ())
+        sent: BoundedBody = environ["wsgi.input"]
         body, status, headers = run_wsgi_app(self.application, environ)
+        if sent.fault is not None:
+            # The application may have answered something else, such as the error page of a framework.
+            close_body(body)
+            raise sent.fault
         code = int(status.partition(" ")[0])
         if environ["REQUEST_METHOD"] == "HEAD" or code in _WITHOUT_BODY:
             close_body(body)
@@ -100,14 +109,14 @@ class Mount:
         return Response(body, code, headers.to_wsgi_list())
 
     def _environ(self, environ: WSGIEnvironment) -> WSGIEnvironment:
-        length = environ.get("CONTENT_LENGTH") or "0"
-        if length.isdecimal() and int(length) > self.max_bytes:
-            raise PayloadTooLarge
+        path = environ["PATH_INFO"][len(self.prefix) :]
+        limit = self.limits.find(environ, path)
+        require_announced(environ, limit)
         return {
             **environ,
             "SCRIPT_NAME": environ.get("SCRIPT_NAME", "") + self.prefix,
-            "PATH_INFO": environ["PATH_INFO"][len(self.prefix) :],
-            "wsgi.input": LimitedBody(environ["wsgi.input"], self.max_bytes),
+            "PATH_INFO": path,
+            "wsgi.input": BoundedBody.from_environ(environ, limit),
         }
 
 
@@ -141,6 +150,18 @@ def close_body(body: Iterable[bytes]) -> None:
         close()
 
 
+def read_mounted(item: Any) -> MountedApplication | None:
+    """Return what a plugin has returned as a mounted application; ``None`` if it is none.
+
+    A pair of a prefix and an application is one that declares nothing else.
+    """
+    if isinstance(item, MountedApplication):
+        return item
+    if isinstance(item, tuple) and len(item) == 2 and callable(item[1]):  # noqa: PLR2004  a pair
+        return MountedApplication(*item)
+    return None
+
+
 def mount_fault(item: Any, routes: Iterable[str], mounts: Sequence[Mount]) -> str | None:
     """Return why an application cannot be mounted, or ``None``.
 
@@ -148,9 +169,12 @@ def mount_fault(item: Any, routes: Iterable[str], mounts: Sequence[Mount]) -> st
         routes: the paths of all routes, without the base path of the server.
         mounts: the applications that are mounted already, with prefixes without the base path.
     """
-    if not isinstance(item, tuple) or len(item) != 2 or not callable(item[1]):  # noqa: PLR2004  a pair
-        return f"expected pairs of a prefix and a WSGI application, not {item!r}"
-    prefix = item[0]
+    application = read_mounted(item)
+    if application is None:
+        return f"expected pairs of a prefix and a WSGI application, or MountedApplication, not {item!r}"
+    if fault := _declaration_fault(application):
+        return fault
+    prefix: Any = application.prefix
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         return f'the prefix {prefix!r} must be like "/browse": lowercase letters, digits, ".", "_", "-"'
     # All paths below the first segment of a route are reserved, because later routes may be there.
@@ -161,6 +185,14 @@ def mount_fault(item: Any, routes: Iterable[str], mounts: Sequence[Mount]) -> st
     other = next((mount for mount in mounts if _overlap(mount.prefix, prefix)), None)
     if other is not None:
         return f'the prefix "{prefix}" collides with "{other.prefix}" of {other.owner}'
+    return None
+
+
+def _declaration_fault(application: MountedApplication) -> str | None:
+    try:
+        BodyLimits(application.large_bodies)
+    except (AttributeError, ValueError) as error:
+        return f'the large bodies of "{application.prefix}" cannot be used: {error}'
     return None
 
 

@@ -196,10 +196,11 @@ def parse_form(schema: type[Schema]) -> Any:
     """Return the URL-encoded form in the body, loaded by a schema.
 
     Raises:
-        ValidationFailed: it does not match the schema, or has too many fields.
+        PayloadTooLarge: it is larger than the request's ``max_content_length``.
+        MalformedRequest: it has too many fields.
+        ValidationFailed: it does not match the schema.
     """
-    # Cached, so that the form is parsed only if it has few fields.
-    _require_few_parameters(_content().count(b"&"))
+    _content()
     return _load(schema, _checked(request.form, schema), unknown=None)
 
 
