@@ -111,3 +111,49 @@ def test_an_address_forged_with_underscores_is_not_recorded(
     logins = alice.request("GET", "/users/me/authorizations").content.decode()
     assert REAL in logins
     assert FORGED not in logins
+
+
+@pytest.mark.parametrize("method", ["get", "Get", "delete", "gET"])
+@pytest.mark.parametrize("path", ["/livez", "/users/me", "/account/login", "/nowhere"])
+def test_methods_are_case_sensitive(shared_server: Server, method: str, path: str) -> None:
+    status, body = answer(shared_server, f"{method} {path} HTTP/1.1", "Host: a")
+    assert (status, json.loads(body)["error"]["code"]) == (501, "error.not-implemented")
+
+
+@pytest.mark.parametrize(
+    ("coding", "status"),
+    [
+        ("chunked, chunked", 400),
+        ("gzip, chunked", 501),
+        ("identity, chunked", 501),
+        ("chunked", 400),
+        ("Chunked", 400),
+    ],
+)
+def test_a_body_is_chunked_once_and_coded_otherwise_never(
+    shared_server: Server, coding: str, status: int
+) -> None:
+    """Without its password, the login is 400 only after its body was read."""
+    lines = ("Host: a", "Content-Type: application/json", f"Transfer-Encoding: {coding}")
+    received, body = answer(
+        shared_server, "POST /authorizations HTTP/1.1", *lines, body=b"2\r\n{}\r\n0\r\n\r\n"
+    )
+    codes = {
+        "chunked": "error.validation-failed",
+        "Chunked": "error.validation-failed",
+        "chunked, chunked": "error.malformed-request",
+    }
+    code = codes.get(coding, "error.not-implemented")
+    assert (received, json.loads(body)["error"]["code"]) == (status, code)
+
+
+@pytest.mark.parametrize("slash", ["%2F", "%2f"])
+def test_an_encoded_slash_separates_no_segments(shared_server: Server, slash: str) -> None:
+    """A proxy that guards ``/users/me`` would not recognize this path."""
+    statuses = [
+        answer(shared_server, f"GET {path} HTTP/1.1", "Host: a")[0]
+        for path in ("/users/me", f"/users{slash}me", f"/users/me{slash}credentials")
+    ]
+    assert statuses[0] == 401
+    assert statuses[1] == 404
+    assert statuses[2] == 401

@@ -38,8 +38,8 @@ def upload(
 
 
 def form_of(name: str, content: bytes) -> bytes:
-    """Return a multipart/form-data body with a file (RFC 7578)."""
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    """Return a multipart/form-data body with a file, as browsers encode it (WHATWG HTML)."""
+    quoted = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
     head = f'--limit\r\nContent-Disposition: form-data; name="file"; filename="{quoted}"\r\n\r\n'
     return head.encode() + content + b"\r\n--limit--\r\n"
 

@@ -43,6 +43,10 @@ class FormRefused(BadRequestError, code="error.form-refused"):
     """400 `error.form-refused`: Another page sent the form; open the page again."""
 
 
+class InvalidName(BadRequestError, code="error.invalid-name"):
+    """400 `error.invalid-name`: The name of the file is not valid UTF-8. Send it as filename*=UTF-8''..."""
+
+
 class LoginCodeInvalid(BadRequestError, code="error.login-code-invalid"):
     """400 `error.login-code-invalid`: The code is wrong, expired or used; begin the login again."""
 

@@ -90,6 +90,11 @@ class ChecksumMismatch(StrongroomError):
     message = "The content does not match Upload-Checksum and was discarded."
 
 
+class InvalidName(StrongroomError):
+    status, code = 400, "error.invalid-name"
+    message = "The name of the file is not valid UTF-8. Send it as filename*=UTF-8''..."
+
+
 class UploadIncomplete(StrongroomError):
     status, code = 400, "error.upload-incomplete"
     message = "The upload ended prematurely."
@@ -456,6 +461,12 @@ class UriTooLong(StrongroomError):
 class UnsupportedMediaType(StrongroomError):
     status, code = 415, "error.unsupported-media-type"
     message = "Unsupported media type."
+
+
+class UnsupportedCoding(UnsupportedMediaType):
+    """The body has a Content-Encoding. The response names the accepted ones (RFC 9110, 12.5.3)."""
+
+    message = "The body must be sent without a Content-Encoding."
 
 
 class RangeNotSatisfiable(StrongroomError):

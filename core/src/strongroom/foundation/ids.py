@@ -12,6 +12,15 @@ def new_id() -> str:
     return str(uuid_utils.uuid7())
 
 
+def canonical_id(text: str) -> str:
+    """Return an identifier in lower case, its canonical form (RFC 9562, section 4).
+
+    Any other text stays as it is.
+    """
+    lower = text.lower()
+    return lower if is_id(lower) else text
+
+
 def is_id(text: str) -> bool:
     """Return whether ``text`` has the form of an identifier."""
     return _FORM.fullmatch(text) is not None

@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier, text
 
 _OUTCOMES = (SUCCESS, FAILURE)
 
@@ -14,7 +14,7 @@ class AuditQuery(PagingQuery):
 
     action = text(64, metadata={"description": "The action, such as `login`"})
     outcome = fields.String(validate=validate.OneOf(_OUTCOMES), metadata={"description": "The outcome"})
-    actorId = text(36, attribute="actor_id", metadata={"description": "The id of the acting user"})
+    actorId = identifier(attribute="actor_id", metadata={"description": "The id of the acting user"})
     targetType = text(32, attribute="target_type", metadata={"description": "The type of the target"})
     targetId = text(255, attribute="target_id", metadata={"description": "The id of the target"})
     address = text(64, metadata={"description": "The client's address, exactly as recorded"})

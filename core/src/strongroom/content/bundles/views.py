@@ -18,7 +18,7 @@ from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.downloads import Content, check_sending, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
-from strongroom.web.http.parsing import text
+from strongroom.web.http.parsing import identifier, text
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
@@ -29,7 +29,7 @@ class BundleSchema(Schema):
     """Files and folders to download as one archive."""
 
     fileIds = fields.List(
-        text(36),
+        identifier(),
         required=True,
         validate=validate.Length(1, MAX_IDS),
         metadata={"description": "Files, and folders with their content"},

@@ -12,7 +12,7 @@ from strongroom.content.scanning.states import STATES
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.schemas import MAX_BYTES, OverrideQuery
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier, text
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]
@@ -39,8 +39,8 @@ class RenameSchema(Schema):
 class DirectorySchema(Schema):
     """A new parent folder, and optionally a new name."""
 
-    parentId = text(
-        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
+    parentId = identifier(
+        required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
     )
     name = node_name(load_default=None)
     revision = fields.Integer(strict=True, load_default=None)
@@ -49,8 +49,8 @@ class DirectorySchema(Schema):
 class CopySchema(Schema):
     """The folder of a copy, and optionally its name."""
 
-    parentId = text(
-        64, required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
+    parentId = identifier(
+        required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
     )
     name = node_name(load_default=None)
 
@@ -58,7 +58,7 @@ class CopySchema(Schema):
 class NewGrantSchema(Schema):
     """A grant to a member of the tenant."""
 
-    ownerId = text(64, required=True)
+    ownerId = identifier(required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
     expiresAt = Timestamp(
         load_default=None,
@@ -82,7 +82,7 @@ class GrantSchema(Schema):
 class NewGroupGrantSchema(Schema):
     """A grant to a group of the tenant."""
 
-    groupId = text(64, required=True)
+    groupId = identifier(required=True)
     permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
     expiresAt = Timestamp(
         load_default=None,
@@ -106,7 +106,7 @@ class GroupGrantSchema(Schema):
 class AccessQuery(Schema):
     """The user of an access report."""
 
-    userId = text(64, load_default=None, metadata={"description": "The user; the caller by default"})
+    userId = identifier(load_default=None, metadata={"description": "The user; the caller by default"})
 
 
 class AccessReasonSchema(Schema):
@@ -235,8 +235,8 @@ class SearchQuery(PagingQuery):
 
     query = text(255, required=True, metadata={"description": "Text that names contain"})
     type = _node_type()
-    parentId = text(
-        64, load_default=None, metadata={"description": "The folder that contains them at any depth"}
+    parentId = identifier(
+        load_default=None, metadata={"description": "The folder that contains them at any depth"}
     )
     owner = text(64, load_default=None, metadata={"description": "Id of the owner, or `me`"})
     contentType = _content_type()

@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.assurance import ACR_VALUES
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier, text
 
 MAX_BYTES: Final = 2**62
 MAX_AGE: Final = 30 * 24 * 3600
@@ -156,7 +156,7 @@ class MemberSchema(Schema):
 class SuccessorSchema(Schema):
     """The member who takes over."""
 
-    toUserId = text(64, required=True)
+    toUserId = identifier(required=True)
 
 
 class TransferredSchema(Schema):
@@ -202,8 +202,7 @@ class GroupNameSchema(Schema):
 class GroupsQuery(PagingQuery):
     """Filter of a list of groups."""
 
-    userId = text(
-        64,
+    userId = identifier(
         load_default=None,
         metadata={"description": "Only the groups of this user, or `me`; others' for administrators"},
     )

@@ -15,7 +15,7 @@ from strongroom.content.uploads.direct import DirectUploads, DirectUploadToken
 from strongroom.foundation import errors
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
@@ -30,7 +30,7 @@ class NewDirectUploadSchema(Schema):
         validate=validate.Regexp(r"sha256:[0-9a-f]{64}\Z"),
         metadata={"description": "sha256: and 64 hexadecimal digits"},
     )
-    parentId = text(64, load_default=None, allow_none=True)
+    parentId = identifier(load_default=None, allow_none=True)
     relativePath = relative_path(allow_none=True)
 
 

@@ -5,7 +5,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from strongroom.foundation.addresses import parse_network
 from strongroom.identity.accounts.schemas import ProofSchema
 from strongroom.plugin_api.authentication import Scope
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier, text
 
 MAX_NAME = 255
 MAX_ADDRESSES = 16
@@ -37,8 +37,7 @@ class NewServiceKeySchema(ProofSchema):
         required=True,
         validate=validate.Length(min=1, max=len(_SCOPES)),
     )
-    fileId = text(
-        64,
+    fileId = identifier(
         load_default=None,
         allow_none=True,
         attribute="folder_id",
@@ -61,8 +60,7 @@ class NewServiceKeySchema(ProofSchema):
 class NewKeySchema(NewServiceKeySchema):
     """An access key of the caller, with a fresh proof unless the login is at most 10 minutes old."""
 
-    tenantId = text(
-        64,
+    tenantId = identifier(
         load_default=None,
         allow_none=True,
         attribute="tenant_id",

@@ -1,8 +1,7 @@
 """The lines of an import: split with bounded memory, and parsed."""
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -164,12 +163,11 @@ def _loaded(content: bytes) -> Json:
     if len(content) > MAX_LINE:
         raise ValidationFailed.of_field("", "too-long", f"May have at most {MAX_LINE} bytes.")
     try:
-        text = content.decode()
+        content.decode()
     except UnicodeDecodeError as error:
         raise ValidationFailed.of_field("", "encoding", "Must be UTF-8.") from error
     try:
         parsed = parse_json(content)
-        json.loads(text, object_pairs_hook=_refuse_duplicates)
     except MalformedRequest as error:
         raise ValidationFailed.of_field("", "malformed", "Must be a JSON object.") from error
     if not isinstance(parsed, dict):
@@ -177,14 +175,6 @@ def _loaded(content: bytes) -> Json:
     values: Json = load(UserLineSchema, parsed)
     # A member that is null says nothing, as in exports of databases.
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _refuse_duplicates(pairs: Iterable[tuple[str, Any]]) -> None:
-    names: set[str] = set()
-    for name, _ in pairs:
-        if name in names:
-            raise ValidationFailed.of_field(name, "duplicate", "The member is there twice.")
-        names.add(name)
 
 
 def _identities(values: Json, faults: list[Detail]) -> Iterator[NewCredential]:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import socket
 import sys
 import threading
@@ -42,6 +43,7 @@ _BASE: Final[Environ] = {
 }
 _PROTOCOLS: Final = {"1": "HTTP/1.0", "1.1": "HTTP/1.1", "2": "HTTP/2"}
 _UNPREFIXED: Final = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
+_ENCODED_SLASH: Final = re.compile(rb"%2[Ff]")
 _SINGLE: Final = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
 
 
@@ -63,14 +65,16 @@ def build_environ(scope: Scope) -> Environ:
     trusted proxy.
 
     Raises:
-        MalformedRequest: the Host is missing or repeated (RFC 9112 section 3.2).
+        MalformedRequest: the Host is missing or repeated (RFC 9112 section 3.2), or "chunked" is
+            applied twice (section 7).
+        NotImplementedHere: the transfer coding is unknown (section 6.1).
         UriTooLong: the path and the query are too long.
         HeaderFieldsTooLarge: the headers are too large.
     """
     raw_path: bytes = scope["raw_path"]
     if len(raw_path) + len(scope["query_string"]) > MAX_TARGET_BYTES:
         raise errors.UriTooLong
-    path = unquote_to_bytes(raw_path) if b"%" in raw_path else raw_path
+    path = _decoded(raw_path) if b"%" in raw_path else raw_path
     environ = _BASE.copy()
     environ["REQUEST_METHOD"] = scope["method"]
     environ["PATH_INFO"] = path.decode("latin-1")
@@ -82,6 +86,11 @@ def build_environ(scope: Scope) -> Environ:
     _add_headers(environ, scope["headers"])
     _check(environ, scope)
     return environ
+
+
+def _decoded(raw_path: bytes) -> bytes:
+    """Return a path without percent-encoding, except an encoded slash, which separates no segments."""
+    return b"%2F".join(map(unquote_to_bytes, _ENCODED_SLASH.split(raw_path)))
 
 
 @lru_cache(maxsize=1024)
@@ -114,9 +123,20 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
 def _check(environ: Environ, scope: Scope) -> None:
     if environ["SERVER_PROTOCOL"] == "HTTP/1.1" and not _has_one_host(environ, scope):
         raise errors.MalformedRequest("The request must have one Host header.")
+    if "HTTP_TRANSFER_ENCODING" in environ:
+        _check_codings(environ["HTTP_TRANSFER_ENCODING"])
     # Werkzeug falls back to SERVER_NAME only if the variable is absent.
     if environ.get("HTTP_HOST") == "":
         del environ["HTTP_HOST"]
+
+
+def _check_codings(transfer_encoding: str) -> None:
+    """Refuse all transfer codings but one "chunked": the HTTP library removes no other."""
+    codings = [coding.strip().lower() for coding in transfer_encoding.split(",")]
+    if any(coding != "chunked" for coding in codings):
+        raise errors.NotImplementedHere("The only transfer coding is chunked.")
+    if len(codings) > 1:
+        raise errors.MalformedRequest("A body may be chunked only once.")
 
 
 def _has_one_host(environ: Environ, scope: Scope) -> bool:

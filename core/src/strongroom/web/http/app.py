@@ -32,10 +32,12 @@ from flask.signals import (
     request_tearing_down,
 )
 from werkzeug.exceptions import MethodNotAllowed, NotFound
+from werkzeug.exceptions import NotImplemented as MethodNotImplemented
 from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
 from strongroom.foundation import errors
 from strongroom.foundation.cache import Cache
+from strongroom.foundation.ids import canonical_id
 from strongroom.web.http.access import carries_token
 from strongroom.web.http.bounded_body import FormRequest
 from strongroom.web.http.errors import error_response, register_error_handlers
@@ -111,9 +113,10 @@ class Application(Flask):
         path = environ.get("PATH_INFO", "")
         if not path.isascii():
             path = path.encode("latin-1").decode(errors="replace")
-        if self.mounts and (mount := self._mount_of(path)):
+        method = environ["REQUEST_METHOD"]
+        if self.mounts and method.isupper() and (mount := self._mount_of(path)):
             return self._serve_mount(mount, environ, start_response)
-        match = None if _is_invalid(path) else self._routes_of().find(environ["REQUEST_METHOD"], path)
+        match = None if _is_invalid(path) else self._routes_of().find(method, path)
         if match is None or match[0].direct is None or _has_receivers():
             return super().wsgi_app(environ, start_response)
         route, values = match
@@ -185,11 +188,15 @@ class Application(Flask):
         """Match the URL of a request; return Werkzeug's adapter only if that could not be done.
 
         Raises:
+            MethodNotImplemented: the method is not in upper case; methods are case-sensitive (RFC 9110,
+                section 9.1), but Flask changes their case.
             NotFound: no route can have such a path.
             MethodNotAllowed: the route of this path has other methods.
         """
         if request is None:
             return None
+        if not request.environ["REQUEST_METHOD"].isupper():
+            raise MethodNotImplemented
         if _is_invalid(request.environ.get("PATH_INFO", "")):
             raise NotFound
         routes = self._routes_of()
@@ -398,7 +405,10 @@ class RouteTable:
             return None
         node, values = node_and_values
         route = node.rules.get(method)
-        return None if route is None else (route, values)
+        if route is None:
+            return None
+        # Hot: nearly all paths are in lower case.
+        return route, values if path.islower() else [*map(canonical_id, values)]
 
     def methods(self, path: str) -> list[str]:
         """Return the methods of the most exact route of a path; none if Werkzeug must match it."""

@@ -133,6 +133,8 @@ def _headers(error: ApiError) -> dict[str, str]:
         headers["WWW-Authenticate"] = _bearer_challenge(error)
     if isinstance(error, StrongroomError) and error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, errors.UnsupportedCoding):
+        headers["Accept-Encoding"] = "identity"
     if isinstance(error, RangeNotSatisfiable):
         headers["Content-Range"] = f"bytes */{error.size}"
     return headers

@@ -8,8 +8,15 @@ from typing import Final
 
 from werkzeug.http import parse_options_header
 
-from strongroom.foundation.errors import Detail, MalformedRequest, UploadIncomplete, ValidationFailed
+from strongroom.foundation.errors import (
+    Detail,
+    InvalidName,
+    MalformedRequest,
+    UploadIncomplete,
+    ValidationFailed,
+)
 from strongroom.plugin_api.storage import ByteSource
+from strongroom.web.http.sent_names import name_in_form
 
 CHUNK_SIZE: Final = 128 * 1024
 MAX_HEADER_BYTES: Final = 16 * 1024
@@ -34,6 +41,7 @@ def read_file_part(stream: ByteSource, boundary: bytes, field: str) -> FilePart:
     Raises:
         ValidationFailed: the form has no file in this field, or has another field.
         MalformedRequest: the body is not a valid form.
+        InvalidName: the name of the file is not in UTF-8.
         UploadIncomplete: the body ends before the form does.
     """
     if not 1 <= len(boundary) <= MAX_BOUNDARY_BYTES:
@@ -60,10 +68,18 @@ def _disposition(headers: bytes) -> tuple[str, str | None]:
     for line in headers.split(_LINE_END):
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-disposition":
-            kind, options = parse_options_header(value.strip().decode("utf-8", "replace"))
+            disposition = _text(value.strip())
+            kind, options = parse_options_header(disposition)
             if kind == "form-data" and "name" in options:
-                return options["name"], options.get("filename")
+                return options["name"], name_in_form(disposition)
     raise MalformedRequest("Each part of the form must have a name in Content-Disposition.")
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidName from error
 
 
 class _Buffer:

@@ -7,6 +7,7 @@ lone surrogates, which no database and no response can encode. Each would cause 
 import json
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
@@ -23,12 +24,14 @@ from strongroom.foundation.errors import (
     Detail,
     MalformedRequest,
     PayloadTooLarge,
+    UnsupportedCoding,
     UnsupportedMediaType,
     ValidationFailed,
 )
+from strongroom.foundation.ids import canonical_id
 from strongroom.foundation.json_text import encode_json
 from strongroom.web.http.input_bounds import MAX_ITEMS, require_bounded
-from strongroom.web.http.request import current_environ
+from strongroom.web.http.request import current_environ, header
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -111,6 +114,11 @@ def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
     return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
 
 
+def identifier(**options: Any) -> fields.String:
+    """Return a field with the id of a resource, whose UUID may be in upper case."""
+    return text(64, post_load=canonical_id, **options)
+
+
 class AdministratorsOnly(fields.Field[Any]):
     """A field that only administrators may send, in the schema of other callers."""
 
@@ -180,8 +188,27 @@ def parse_object() -> dict[str, Any]:
     return value
 
 
+def refuse_coding() -> None:
+    """Refuse a body with a Content-Encoding (RFC 9110, section 8.4).
+
+    Raises:
+        UnsupportedCoding: the request has one.
+    """
+    if (header("Content-Encoding") or "identity").strip().lower() != "identity":
+        raise UnsupportedCoding
+
+
 def _content() -> bytes:
-    """Return the body."""
+    """Return the body.
+
+    Raises:
+        PayloadTooLarge: it is larger than the request's ``max_content_length``.
+        UnsupportedCoding: it has a Content-Encoding.
+        UnsupportedMediaType: it is in another charset than UTF-8 (RFC 8259, section 8.1).
+    """
+    refuse_coding()
+    if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
+        raise UnsupportedMediaType("The charset of the body must be UTF-8.")
     limit = request.max_content_length
     if limit is not None and request.content_length is None:
         # Werkzeug cuts a chunked body at the limit, without an error.
@@ -323,22 +350,38 @@ def parse_json(content: bytes) -> Any:
 
     Raises:
         MalformedRequest: it is not JSON, or its nesting or a number exceeds the limit.
-        ValidationFailed: a string contains a character that cannot be stored.
+        ValidationFailed: a string contains a character that cannot be stored, or an object has two
+            members of one name.
     """
     try:
-        text = content.decode()
+        # A parser may ignore a byte order mark (RFC 8259, section 8.1).
+        text = content.decode("utf-8-sig")
         shape = _check_values(content)
         _check_depth(shape)
         _check_numbers(shape)
         # Only where it can matter: a function in Python takes longer than the rest of the parser.
         parse_float = _number if _MAYBE_INTEGRAL.search(content) else None
-        value = json.loads(text, parse_float=parse_float, parse_constant=_refuse_constant)
+        value = json.loads(
+            text,
+            parse_float=parse_float,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_require_unique_names,
+        )
     except ValueError as error:
         raise MalformedRequest("The body is not valid JSON.") from error
     # Without escapes, UTF-8 cannot contain surrogates, and JSON cannot contain NUL.
     if _SUSPECT_ESCAPE.search(text):
         _check_strings(value)
     return value
+
+
+def _require_unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object with these members; parsers disagree which of two equal names counts."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        repeated = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValidationFailed.of_field(repeated, "duplicate", "The member is there twice.")
+    return members
 
 
 def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:

@@ -20,6 +20,9 @@ from strongroom.foundation import errors
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.multipart import read_file_part
+from strongroom.web.http.parsing import refuse_coding
+from strongroom.web.http.request import header
+from strongroom.web.http.sent_names import name_in_header
 
 HEADERS: Final = ("Content-Digest", "Repr-Digest")
 """They differ only for ranges and content codings, which uploads do not have."""
@@ -94,17 +97,17 @@ def announced_digests() -> list[AnnouncedDigest]:
             the client believe that the content was verified.
     """
     announced = []
-    for header in HEADERS:
-        if text := request.headers.get(header):
-            known = list(_known(header, text))
+    for name in HEADERS:
+        if text := header(name):
+            known = list(_known(name, text))
             if not known:
                 message = f"Must have one of: {', '.join(_ALGORITHMS)}."
-                raise errors.ValidationFailed.of_field(header, "unsupported-algorithm", message)
+                raise errors.ValidationFailed.of_field(name, "unsupported-algorithm", message)
             announced += known
     return announced
 
 
-def _known(header: str, text: str) -> Iterator[AnnouncedDigest]:
+def _known(name: str, text: str) -> Iterator[AnnouncedDigest]:
     for member in text.split(","):
         match = _MEMBER.fullmatch(member)
         try:
@@ -112,7 +115,7 @@ def _known(header: str, text: str) -> Iterator[AnnouncedDigest]:
         except binascii.Error:
             expected = None
         if match is None or expected is None:
-            raise errors.ValidationFailed.of_field(header, "invalid", "Must be like sha-256=:BASE64:")
+            raise errors.ValidationFailed.of_field(name, "invalid", "Must be like sha-256=:BASE64:")
         if algorithm := _ALGORITHMS.get(match[1]):
             yield AnnouncedDigest(algorithm, expected)
 
@@ -161,7 +164,8 @@ def receive_upload(max_bytes: int, *, default_name: str | None = None) -> Upload
 
     Raises:
         ValidationFailed: the file or its name is missing, or a field or header is not supported.
-        UnsupportedMediaType: the request has a Content-Encoding.
+        UnsupportedCoding: the request has a Content-Encoding.
+        InvalidName: the name is not in UTF-8.
         LengthRequired: a raw body has neither a length nor a digest, so truncation is undetectable.
         PayloadTooLarge: Content-Length exceeds ``max_bytes``.
     """
@@ -197,10 +201,7 @@ def _refuse_parts_and_codings() -> None:
     if "Content-Range" in request.headers:
         message = "Partial uploads are not supported; use tus, see .../uploads."
         raise errors.ValidationFailed.of_field("Content-Range", "unsupported", message)
-    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        raise errors.UnsupportedMediaType(
-            "Content-Encoding is not supported; send the content unencoded."
-        )
+    refuse_coding()
 
 
 def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDigest]) -> UploadedFile:
@@ -219,8 +220,7 @@ def _form_upload(stream: ByteSource, boundary: str, announced: list[AnnouncedDig
 
 def _raw_upload(stream: ByteSource, max_bytes: int, default_name: str | None) -> UploadedFile:
     announced, size = announced_digests(), announced_size()
-    _, parameters = parse_options_header(request.headers.get("Content-Disposition"))
-    name = parameters.get("filename", default_name)
+    name = name_in_header(header("Content-Disposition") or "") or default_name
     if name is None:
         message = "A raw upload needs Content-Disposition: attachment; filename*=UTF-8''..."
         raise errors.ValidationFailed.of_field("Content-Disposition", "required", message)

@@ -11,7 +11,7 @@ from strongroom.content.files.schemas import NodeSchema, node_name
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.web.http.errors import DetailSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier
 
 
 class BatchOperation(StrEnum):
@@ -59,9 +59,8 @@ class BatchItemSchema(Schema):
     operation = fields.String(
         required=True, validate=validate.OneOf([item.value for item in BatchOperation])
     )
-    fileId = text(64, required=True)
-    parentId = text(
-        64,
+    fileId = identifier(required=True)
+    parentId = identifier(
         allow_none=True,
         metadata={"description": "Of move, copy and restore: the folder; null is the top level"},
     )
@@ -75,8 +74,8 @@ class BatchItemSchema(Schema):
         allow_none=True,
         metadata={"description": "Of move and trash: the expected revision"},
     )
-    ownerId = text(64, metadata={"description": "Of grant and revoke: the user"})
-    groupId = text(64, metadata={"description": "Of grant and revoke: the group, instead of a user"})
+    ownerId = identifier(metadata={"description": "Of grant and revoke: the user"})
+    groupId = identifier(metadata={"description": "Of grant and revoke: the group, instead of a user"})
     permission = fields.String(
         validate=validate.OneOf([item.name.lower() for item in Permission if item]),
         metadata={"description": "Of grant"},

@@ -17,7 +17,7 @@ from strongroom.web.http.pages import (
     paging,
     reference,
 )
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
@@ -27,8 +27,8 @@ _ACTIONS = [action.value for action in FileAction]
 class FileEventQuery(PagingQuery):
     """Filters of file events; events must match all given filters."""
 
-    nodeId = text(36, attribute="node_id", metadata={"description": "The file or folder"})
-    actorId = text(36, attribute="actor_id", metadata={"description": "The user who acted"})
+    nodeId = identifier(attribute="node_id", metadata={"description": "The file or folder"})
+    actorId = identifier(attribute="actor_id", metadata={"description": "The user who acted"})
     action = fields.String(validate=validate.OneOf(_ACTIONS))
     since = Timestamp(
         data_key="from", metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"}

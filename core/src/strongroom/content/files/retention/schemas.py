@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.content.nodes.retention_models import RetentionMode
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier, text
 
 _MAX_DAYS = 36_500
 _MODES = [mode.value for mode in RetentionMode]
@@ -24,8 +24,7 @@ class NewHoldSchema(Schema):
 class HoldQuery(PagingQuery):
     """Which holds are listed."""
 
-    fileId = text(
-        36,
+    fileId = identifier(
         attribute="file_id",
         load_default=None,
         metadata={"description": "Only those that apply to this file or folder"},

@@ -5,14 +5,13 @@ from marshmallow import Schema, fields, validate
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import NodeType
 from strongroom.web.http.pages import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, identifier
 
 
 class RestorationSchema(Schema):
     """Where to restore a file or folder."""
 
-    parentId = text(
-        64,
+    parentId = identifier(
         allow_none=True,
         metadata={
             "description": "The folder; null is the top level. By default, the folder that it was in"
