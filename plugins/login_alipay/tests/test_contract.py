@@ -13,9 +13,12 @@ from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
     Harness,
+    LiveAnswersContract,
     OAuthLoginContract,
     ProviderAnswersContract,
+    SpoiledServer,
     contract_server,
+    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_simulators.alipay import KeyPair, Simulator, sample_app, sample_platform
@@ -69,9 +72,22 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="module")
+def spoiled(
+    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
+) -> Iterator[SpoiledServer]:
+    folder = tmp_path_factory.mktemp("spoiled")
+    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
+        yield spoiled
+
+
 class TestLogin(OAuthLoginContract):
     pass
 
 
 class TestAnswers(ProviderAnswersContract):
+    pass
+
+
+class TestLiveAnswers(LiveAnswersContract):
     pass

@@ -14,9 +14,12 @@ from strongroom_login_oauth.testing import (
     OTHER,
     OUTSIDER,
     Harness,
+    LiveAnswersContract,
     OAuthLoginContract,
     ProviderAnswersContract,
+    SpoiledServer,
     contract_server,
+    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through
 from strongroom_simulators.dingtalk import MOBILE_RIGHT
@@ -71,6 +74,15 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="module")
+def spoiled(
+    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
+) -> Iterator[SpoiledServer]:
+    folder = tmp_path_factory.mktemp("spoiled")
+    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
+        yield spoiled
+
+
 @pytest.mark.extended
 class TestDingTalk(OAuthLoginContract):
     """The contract on a live server."""
@@ -78,3 +90,7 @@ class TestDingTalk(OAuthLoginContract):
 
 class TestAnswers(ProviderAnswersContract):
     """The contract about answers of the platform."""
+
+
+class TestLiveAnswers(LiveAnswersContract):
+    """The same on a live server."""

@@ -12,7 +12,13 @@ import pytest
 from strongroom.plugin_api.state import ValueStore
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.state import opened_plugin
-from strongroom_login_oauth.app_token import FETCH_SECONDS, AppToken, Token
+from strongroom_login_oauth.app_token import (
+    FETCH_SECONDS,
+    MAX_LIFE,
+    RENEWAL_MARGIN,
+    AppToken,
+    Token,
+)
 from strongroom_login_oauth.errors import Misconfigured, ProviderUnavailable, TokenRefused
 from strongroom_login_oauth.memory import MemoryValues
 
@@ -140,3 +146,34 @@ def test_a_process_that_was_killed_blocks_the_others_for_a_while_only(nodes: Nod
         token.get()
     assert sum(pauses) == pytest.approx(FETCH_SECONDS)
     assert token.get() == "token-1"
+
+
+def test_the_life_of_a_token_has_a_limit(nodes: Nodes) -> None:
+    fetch = partial(Token, "token-0", 2**53 - 1)
+    token = AppToken("token.app", fetch, values=lambda: nodes.values, clock=lambda: nodes.clock)
+    assert token.get() == "token-0"
+    nodes.clock.advance((MAX_LIFE - RENEWAL_MARGIN) * 1000)
+    assert nodes.token().get() == "token-1"
+
+
+def test_a_refused_token_that_the_platform_still_returns_is_renewed_once(nodes: Nodes) -> None:
+    renewals = []
+
+    def renew() -> Token:
+        renewals.append(1)
+        return Token("renewed", 7200)
+
+    tokens = [
+        AppToken(
+            "token.app",
+            partial(Token, "stable", 7200),
+            renew=renew,
+            values=lambda: nodes.values,
+            clock=lambda: nodes.clock,
+        )
+        for _ in range(4)
+    ]
+    assert {token.get() for token in tokens} == {"stable"}
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(lambda token: token.replace("stable"), tokens)) == {"renewed"}
+    assert len(renewals) == 1

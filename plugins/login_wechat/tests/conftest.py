@@ -1,14 +1,18 @@
 """A simulated platform on a real port, and the plugin configured to talk to it."""
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
 
 from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerificationCode
+from strongroom.plugin_api.web import HostAPI
+from strongroom_login_oauth.memory import MemoryValues
+from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.apps import make_apps
-from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
@@ -51,6 +55,23 @@ def vendor_clock() -> AdjustableClock:
     return AdjustableClock(lambda: 1_700_000_000.0)
 
 
+class Milliseconds:
+    """The clock of a server, with the platform's time."""
+
+    def __init__(self, seconds: AdjustableClock) -> None:
+        self._seconds = seconds
+
+    def now(self) -> int:
+        return int(self._seconds() * 1000)
+
+
+@pytest.fixture
+def host(vendor_clock: AdjustableClock) -> HostAPI:
+    """The part of a server that mini programs use."""
+    clock = Milliseconds(vendor_clock)
+    return cast("HostAPI", SimpleNamespace(clock=clock, values=MemoryValues(clock)))
+
+
 @pytest.fixture
 def site_app() -> PlatformApp:
     return sample_website()
@@ -88,34 +109,39 @@ def pauses() -> list[float]:
 
 
 @pytest.fixture
-def client(options: WeChatOptions, pauses: list[float]) -> Iterator[PlatformClient]:
-    client = PlatformClient(options, sleep=pauses.append)
+def client(options: WeChatOptions, pauses: list[float]) -> Iterator[WeChatApi]:
+    client = WeChatApi(options, sleep=pauses.append)
     yield client
     client.close()
 
 
 @pytest.fixture
-def site(options: WeChatOptions, client: PlatformClient, vendor_clock: AdjustableClock) -> Website:
-    app = make_apps(options, client, clock=vendor_clock)["site"]
+def site(
+    options: WeChatOptions, client: WeChatApi, vendor_clock: AdjustableClock, host: HostAPI
+) -> Website:
+    app = make_apps(options, client, clock=vendor_clock, host=lambda: host)["site"]
     assert isinstance(app, Website)
     return app
 
 
 @pytest.fixture
-def mini(options: WeChatOptions, client: PlatformClient, vendor_clock: AdjustableClock) -> MiniProgram:
-    app = make_apps(options, client, clock=vendor_clock)["mini"]
+def mini(
+    options: WeChatOptions, client: WeChatApi, vendor_clock: AdjustableClock, host: HostAPI
+) -> MiniProgram:
+    app = make_apps(options, client, clock=vendor_clock, host=lambda: host)["mini"]
     assert isinstance(app, MiniProgram)
     return app
 
 
 @pytest.fixture
 def make_login(
-    vendor_clock: AdjustableClock, pauses: list[float]
+    vendor_clock: AdjustableClock, pauses: list[float], host: HostAPI
 ) -> Iterator[Callable[[WeChatOptions], WeChatLogin]]:
     made: list[WeChatLogin] = []
 
     def make(options: WeChatOptions) -> WeChatLogin:
         made.append(WeChatLogin(options, NoProofs(), clock=vendor_clock, sleep=pauses.append))
+        made[-1].attach(host)
         return made[-1]
 
     yield make

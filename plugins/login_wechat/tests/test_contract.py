@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from strongroom.plugin_api.login import Credential, LoginAttempt, Proofs
+from strongroom.plugin_api.web import HostAPI
 from strongroom.testing.login import CLIENT, LoginMethodContract, MakeMethod
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.options import WeChatOptions
@@ -26,13 +27,16 @@ class WeChatContract(LoginMethodContract):
         return known
 
     @pytest.fixture
-    def make_method(self, options: WeChatOptions, vendor_clock: AdjustableClock) -> Iterator[MakeMethod]:
+    def make_method(
+        self, options: WeChatOptions, vendor_clock: AdjustableClock, host: HostAPI
+    ) -> Iterator[MakeMethod]:
         # A name that stands in no traceback by chance: the contract takes all of a proof for secret.
         renamed = replace(options, apps={APP: options.apps[self.app]})
         made: list[WeChatLogin] = []
 
         def make(proofs: Proofs) -> WeChatLogin:
             made.append(WeChatLogin(renamed, proofs, clock=vendor_clock))
+            made[-1].attach(host)
             return made[-1]
 
         yield make

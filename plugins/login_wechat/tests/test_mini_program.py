@@ -2,15 +2,9 @@
 
 import pytest
 
-from strongroom_login_wechat.errors import (
-    CodeInvalid,
-    DataInvalid,
-    Misconfigured,
-    PersonBlocked,
-    PhoneCodeInvalid,
-    PlatformUnavailable,
-    RateLimited,
-)
+from strongroom_login_oauth.errors import CodeInvalid, Misconfigured, ProviderUnavailable
+from strongroom_login_wechat.crypto import sign
+from strongroom_login_wechat.errors import DataInvalid, PersonBlocked, PhoneCodeInvalid
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_simulators.wechat import AdjustableClock, Platform, PlatformApp
 from strongroom_simulators.wechat.codes import LOGIN
@@ -74,7 +68,7 @@ def test_a_person_logs_in_a_hundred_times_a_minute_at_most(
 ) -> None:
     for _ in range(100):
         mini.exchange(vendor.log_in(mini.appid, "lin"))
-    with pytest.raises(RateLimited):
+    with pytest.raises(ProviderUnavailable, match="45011"):
         mini.exchange(vendor.log_in(mini.appid, "lin"))
     mini.exchange(vendor.log_in(mini.appid, "wei"))
     vendor_clock.advance(60)
@@ -137,7 +131,7 @@ def test_a_phone_number_that_is_not_to_be_trusted_is_not(
         f' "watermark": {{"appid": "{appid}"}}}}'
     )
     vendor.failures.plan_answer(PHONE_PATH, f'{{"phone_info": {phone}}}'.encode())
-    with pytest.raises(PlatformUnavailable):
+    with pytest.raises(ProviderUnavailable):
         mini.phone_number("a-code")
 
 
@@ -205,6 +199,16 @@ def test_data_older_than_allowed_is_refused(
     code = vendor.codes.issue(LOGIN, mini_app, vendor.people["lin"])
     with pytest.raises(DataInvalid, match="timestamp"):
         mini.identify({"code": code, **_encrypted(data)})
+
+
+@pytest.mark.parametrize("raw_data", ["[]", "null", "{", "[" * 100_000])
+def test_signed_data_that_is_no_object_is_refused(
+    raw_data: str, mini: MiniProgram, vendor: Platform
+) -> None:
+    code = vendor.log_in(mini.appid, "lin")
+    signature = sign(raw_data, vendor.session_key(mini.appid, "lin"))
+    with pytest.raises(DataInvalid):
+        mini.identify({"code": code, "rawData": raw_data, "signature": signature})
 
 
 @pytest.mark.parametrize("missing", ["iv", "signature"])

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from strongroom.plugin_api.login import LoginAttempt
-from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.errors import WeChatError
+from strongroom_login_oauth.errors import ProviderError
+from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.options import WeChatOptions
@@ -62,22 +62,22 @@ def test_no_exception_contains_the_parameters_of_a_refused_request(
 ) -> None:
     message = f"invalid appsecret {site_app.secret} of code planted-code"
     vendor.failures.plan("/sns/oauth2/access_token", 40125, message=message)
-    with pytest.raises(WeChatError, match="40125: invalid appsecret") as caught:
+    with pytest.raises(ProviderError, match="40125: invalid appsecret") as caught:
         site.exchange("planted-code")
     assert site_app.secret not in _everything(caught.value)
     assert "planted-code" not in _everything(caught.value)
 
 
-def test_no_exception_contains_the_body_of_a_refusal(client: PlatformClient, vendor: Platform) -> None:
+def test_no_exception_contains_the_body_of_a_refusal(client: WeChatApi, vendor: Platform) -> None:
     vendor.failures.plan("/cgi-bin/stable_token", 40125, message="invalid appsecret the-secret")
-    with pytest.raises(WeChatError) as caught:
+    with pytest.raises(ProviderError) as caught:
         client.post("/cgi-bin/stable_token", {"secret": "the-secret"})
     assert "the-secret" not in _everything(caught.value)
 
 
 def test_no_exception_contains_the_parameters_of_an_unanswered_request(options: WeChatOptions) -> None:
-    client = PlatformClient(replace(options, api_url="http://127.0.0.1:1"))
-    with pytest.raises(WeChatError) as caught:
+    client = WeChatApi(replace(options, api_url="http://127.0.0.1:1"))
+    with pytest.raises(ProviderError) as caught:
         client.get("/sns/jscode2session", secret="the-secret", js_code="the-code")
     client.close()
     assert "the-secret" not in _everything(caught.value)
@@ -86,7 +86,7 @@ def test_no_exception_contains_the_parameters_of_an_unanswered_request(options: 
 
 def test_no_exception_shows_an_answer_that_is_no_json(mini: MiniProgram, vendor: Platform) -> None:
     vendor.failures.plan_answer("/sns/jscode2session", b'{"session_key": "the-key"')
-    with pytest.raises(WeChatError) as caught:
+    with pytest.raises(ProviderError) as caught:
         mini.exchange("a-code")
     assert "the-key" not in _everything(caught.value)
 

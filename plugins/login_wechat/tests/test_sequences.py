@@ -1,15 +1,16 @@
 """Any order of scans, logins, waiting and replays: one person, one identity, one use."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, rule
 
+from strongroom_login_oauth.errors import ClientFault, CodeExpired, CodeInvalid, CodeUsed
+from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.apps import make_apps
-from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.errors import ClientFault, CodeExpired, CodeInvalid, CodeUsed
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
 from strongroom_simulators.wechat import (
     AdjustableClock,
@@ -50,8 +51,8 @@ class Sequences(RuleBasedStateMachine):
             },
             api_url=self.simulator.url,
         )
-        self.client = PlatformClient(options)
-        self.apps = make_apps(options, self.client, clock=self.clock)
+        self.client = WeChatApi(options)
+        self.apps = make_apps(options, self.client, clock=self.clock, host=_no_host)
         self.openids: dict[tuple[str, str], str] = {}
         self.unionids: dict[str, str] = {}
 
@@ -106,6 +107,10 @@ class Sequences(RuleBasedStateMachine):
         if code.used:
             return CodeUsed
         return CodeExpired if expired else None
+
+
+def _no_host() -> NoReturn:
+    raise AssertionError("no rule requires the token of an app")
 
 
 Sequences.TestCase.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)

@@ -6,15 +6,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from strongroom_login_wechat.errors import (
+from strongroom_login_oauth.errors import (
     ClientFault,
     CodeExpired,
     CodeInvalid,
     CodeUsed,
-    PlatformUnavailable,
-    RefreshTokenRefused,
+    ProviderUnavailable,
     TokenRefused,
 )
+from strongroom_login_wechat.errors import RefreshTokenRefused
 from strongroom_login_wechat.website import Website
 from strongroom_simulators.wechat import (
     AdjustableClock,
@@ -158,7 +158,7 @@ def test_a_person_is_not_taken_for_a_new_one_while_the_unionid_cannot_be_had(
 ) -> None:
     site_app.account = None
     vendor.failures.plan("/sns/userinfo", 45011)
-    with pytest.raises(PlatformUnavailable):
+    with pytest.raises(ProviderUnavailable):
         site.identify({"code": vendor.scan(site.appid, "lin")})
 
 

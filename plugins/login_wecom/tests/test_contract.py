@@ -13,9 +13,12 @@ from strongroom_login_oauth.testing import (
     OTHER,
     OUTSIDER,
     Harness,
+    LiveAnswersContract,
     OAuthLoginContract,
     ProviderAnswersContract,
+    SpoiledServer,
     contract_server,
+    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_login_wecom.method import WeComLogin
@@ -66,9 +69,22 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="module")
+def spoiled(
+    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
+) -> Iterator[SpoiledServer]:
+    folder = tmp_path_factory.mktemp("spoiled")
+    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
+        yield spoiled
+
+
 class TestLogin(OAuthLoginContract):
     pass
 
 
 class TestAnswers(ProviderAnswersContract):
+    pass
+
+
+class TestLiveAnswers(LiveAnswersContract):
     pass

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import core, dingtalk, wechat, wecom
+from tests.mutants.modules import core, dingtalk, oauth, wechat, wecom
 
 ROWS: Final = (
     core(
@@ -45,6 +45,38 @@ ROWS: Final = (
         '_STATES.expires_at > bindparam("now"),',
         "",
         "login_wechat/rest/test_login.py::TestWebsite::test_a_state_lasts_ten_minutes",
+    ),
+    core(
+        "credentials-length",
+        "An id of a platform that no database stores is no failure of the server.",
+        "plugin_api/login.py::VerifiedCredential.__post_init__",
+        "if not _is_storable(credential.value):",
+        "if False:",
+        "unit/plugin_api/test_login.py::test_an_id_that_no_database_stores_is_the_platforms_failure",
+    ),
+    oauth(
+        "answers-bytes",
+        "An answer of a platform has a limit of bytes.",
+        "transport.py::BoundedAdapter._read",
+        "while len(content) <= self._max_bytes:",
+        "while True:",
+        "login_oauth/test_transport.py::test_an_answer_that_is_too_large_is_refused",
+    ),
+    oauth(
+        "answers-time",
+        "A whole answer of a platform has one time limit.",
+        "transport.py::_TimedFile.readinto",
+        "self._socket.settimeout(left)",
+        "self._deadline += left",
+        "login_oauth/test_transport.py::test_one_time_limit_holds_for_the_whole_answer",
+    ),
+    oauth(
+        "answers-integers",
+        "A number of a platform is one that every database stores.",
+        "answer.py::Json.integer",
+        "if abs(number) > MAX_INTEGER:",
+        "if False:",
+        "login_oauth/test_transport.py::test_an_integer_is_one",
     ),
     wechat(
         "wechat-signature",

@@ -57,6 +57,9 @@ class LoginAttempt:
     proof: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+MAX_CREDENTIAL: Final = 255
+"""The maximum length of the value of a verified credential."""
+
 MAX_SESSION: Final = 255
 """The maximum length of :attr:`VerifiedCredential.session`."""
 
@@ -106,6 +109,9 @@ class VerifiedCredential:
             for further proofs, and not stored with the login (API 1.2).
 
     Raises:
+        LoginUnavailable: the value of a credential is empty, longer than :data:`MAX_CREDENTIAL`, or has
+            the null character or half of a surrogate pair, which no database stores. It is an id from
+            an answer of the platform, so the client cannot correct it.
         ValueError: the session is too long, or has the null character.
     """
 
@@ -118,9 +124,19 @@ class VerifiedCredential:
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        for credential in (self.credential, *self.also):
+            if not _is_storable(credential.value):
+                message = f"the platform returned an invalid id for {credential.kind!r}"
+                raise LoginUnavailable(message, retry_after=60)
         # PostgreSQL has no null character.
         if self.session is not None and (len(self.session) > MAX_SESSION or "\0" in self.session):
             raise ValueError(f"a session has at most {MAX_SESSION} characters")
+
+
+def _is_storable(value: str) -> bool:
+    # PostgreSQL has no null character, and UTF-8 no half of a surrogate pair.
+    is_text = "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return is_text and 0 < len(value) <= MAX_CREDENTIAL
 
 
 @dataclass(frozen=True, slots=True)

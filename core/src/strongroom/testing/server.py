@@ -94,6 +94,7 @@ class LiveServer:
     folder: Path
     config: Path
     log: Path
+    process_id: int = 0
 
     def command(self, *arguments: str, stdin: str = "") -> str:
         """Run a command of ``strongroom`` with the server's configuration, and return its output.
@@ -270,6 +271,7 @@ def live_server(
     variables = {**_inherited(), **(environment or {})}
     with server.log.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=variables)  # noqa: S603  our own
+    server.process_id = process.pid
     try:
         server.wait_until_answering(process)
         yield server

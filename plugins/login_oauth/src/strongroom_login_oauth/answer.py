@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from strongroom_login_oauth.errors import ProviderUnavailable
+
+MAX_INTEGER: Final = 2**53 - 1
+"""The largest integer that an answer may have."""
 
 
 class Json:
@@ -65,9 +68,13 @@ class Json:
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise self.unexpected(key)
         try:
-            return int(value)
+            number = int(value)
         except ValueError:
             raise self.unexpected(key) from None
+        # Beyond these, JSON numbers are not exact (RFC 8259, section 6), and databases refuse them.
+        if abs(number) > MAX_INTEGER:
+            raise self.unexpected(key)
+        return number
 
     def optional_integer(self, key: str, default: int = 0) -> int:
         """Return an integer, or ``default`` if it is absent or null."""

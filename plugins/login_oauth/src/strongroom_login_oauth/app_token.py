@@ -17,6 +17,9 @@ RENEWAL_MARGIN: Final = 120
 FETCH_SECONDS: Final = 20
 """How long one process may fetch a token while the others wait; then another one tries."""
 
+MAX_LIFE: Final = 86_400
+"""Seconds for which a token is kept at most, whatever the platform says."""
+
 _PAUSE: Final = 0.05
 
 ResultT = TypeVar("ResultT")
@@ -50,6 +53,8 @@ class AppToken:
     Args:
         key: the key of the value, unique for the app, such as ``token.APPID``; without secrets.
         fetch: sends the request for a new token.
+        renew: sends the request for another token where ``fetch`` returns the same one until its end;
+            called once for a refused token that ``fetch`` still returns.
         values: returns the shared values; usually ``lambda: login.host.values``.
         clock: returns the clock; usually ``lambda: login.host.clock``.
         sleep: pauses while another process fetches the token; argument in seconds.
@@ -62,9 +67,10 @@ class AppToken:
         *,
         values: Callable[[], ValueStore],
         clock: Callable[[], Clock],
+        renew: Callable[[], Token] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._key, self._fetch = key, fetch
+        self._key, self._fetch, self._renew = key, fetch, renew
         self._values, self._clock, self._sleep = values, clock, sleep
         # One thread of each process waits for other processes.
         self._lock = threading.Lock()
@@ -106,13 +112,13 @@ class AppToken:
                 # Of all who have the refused token, one deletes it.
                 self._values().compare_and_set(self._key, stored, None)
             self._known = None
-            return self._current()
+            return self._current(refused)
 
-    def _current(self) -> str:
+    def _current(self, refused: str | None = None) -> str:
         ends = self._clock().now() + FETCH_SECONDS * 1000
         pauses = range(int(FETCH_SECONDS / _PAUSE))
         for _ in pauses:
-            token = self._stored() or self._fetched(ends)
+            token = self._stored() or self._fetched(ends, refused)
             if token is not None:
                 self._known = token
                 return token.value
@@ -124,25 +130,29 @@ class AppToken:
         token = _Stored(**members) if members else None
         return token if token is not None and self._is_fresh(token) else None
 
-    def _fetched(self, ends: int) -> _Stored | None:
+    def _fetched(self, ends: int, refused: str | None) -> _Stored | None:
         """Fetch a token, unless another process is doing it."""
         values, turn, owner = self._values(), f"{self._key}.turn", secrets.token_hex(8)
         if not values.compare_and_set(turn, None, owner, expires_at=ends):
             return None
         try:
             # Another process may have finished between the last look and this turn.
-            return self._stored() or self._store(self._fetch())
+            return self._stored() or self._store(self._new_token(refused))
         finally:
             # The turn of a slow process has ended, and may be another one's.
             values.compare_and_set(turn, owner, None)
 
+    def _new_token(self, refused: str | None) -> Token:
+        token = self._fetch()
+        return self._renew() if self._renew and token.value == refused else token
+
     def _store(self, token: Token) -> _Stored:
-        now = self._clock().now()
+        now, life = self._clock().now(), min(max(token.seconds, 1), MAX_LIFE)
         # A token with a short life is used for half of it, at least.
-        seconds = max(token.seconds - RENEWAL_MARGIN, token.seconds // 2)
+        seconds = max(life - RENEWAL_MARGIN, life // 2)
         stored = _Stored(token.value, now + seconds * 1000)
         members = {"value": stored.value, "renew_at": stored.renew_at}
-        self._values().put(self._key, members, expires_at=now + max(token.seconds, 1) * 1000)
+        self._values().put(self._key, members, expires_at=now + life * 1000)
         return stored
 
     def _is_fresh(self, token: _Stored) -> bool:

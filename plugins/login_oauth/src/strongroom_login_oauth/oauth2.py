@@ -132,8 +132,8 @@ class OAuth2Provider(Provider):
             failure: ProviderError = kind("the token endpoint refuses the request")
         except requests.RequestException as error:
             failure = ProviderUnavailable(f"the provider did not answer: {type(error).__name__}")
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            # Of Authlib, such as for an expires_in that is no number.
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
+            # Of Authlib, such as for an expires_in that is no finite number.
             failure = AnswerInvalid(f"the answer is malformed: {type(error).__name__}")
         # Raised outside the handler, because the exceptions contain the request.
         raise failure

@@ -40,5 +40,5 @@ class App(ABC):
 
         Raises:
             ClientFault: the proof is invalid.
-            WeChatError: the platform could not verify it.
+            ProviderError: the platform could not verify it.
         """

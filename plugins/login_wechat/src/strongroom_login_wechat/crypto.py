@@ -1,7 +1,6 @@
 """Verifies signed and decrypts encrypted data of mini programs, with the session key of a login."""
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -48,7 +47,7 @@ def decrypt(encrypted_data: str, iv: str, session_key: str) -> Mapping[str, Any]
         decryptor, unpadder = cipher.decryptor(), PKCS7(_BLOCK_BITS).unpadder()
         padded = decryptor.update(_decoded(encrypted_data)) + decryptor.finalize()
         members = json.loads(unpadder.update(padded) + unpadder.finalize())
-    except (ValueError, binascii.Error):
+    except (ValueError, RecursionError):
         members = None
     if not isinstance(members, dict):
         raise DataInvalid("the data does not decrypt")
@@ -64,7 +63,7 @@ def check_watermark(members: Mapping[str, Any], *, appid: str, now: float, max_a
     watermark = members.get("watermark")
     if not isinstance(watermark, dict):
         raise DataInvalid("the data has no watermark")
-    if not hmac.compare_digest(str(watermark.get("appid")).encode(), appid.encode()):
+    if not hmac.compare_digest(str(watermark.get("appid")).encode(errors="replace"), appid.encode()):
         raise DataInvalid("the data belongs to another app")
     timestamp = watermark.get("timestamp")
     if not isinstance(timestamp, int) or not now - max_age <= timestamp <= now + CLOCK_SKEW:

@@ -1,115 +1,67 @@
-"""Exceptions for the platform's errcodes.
+"""Exceptions for the platform's errcodes, and the refusals that only WeChat has.
 
 No message contains a code, a token, a secret or a session key.
 """
 
-from typing import ClassVar, Final
+from typing import Final
 
 from strongroom.plugin_api.web import ErrorKind
+from strongroom_login_oauth.errors import (
+    ClientFault,
+    CodeExpired,
+    CodeInvalid,
+    CodeUsed,
+    Misconfigured,
+    ProviderError,
+    ProviderUnavailable,
+    TokenRefused,
+    kind_of,
+    unknown_kind,
+)
 
-
-class WeChatError(Exception):
-    """Base class.
-
-    Args:
-        errcode: the platform's errcode, or ``None`` if there is none.
-    """
-
-    def __init__(self, message: str, *, errcode: int | None = None) -> None:
-        super().__init__(message)
-        self.errcode = errcode
-
-
-class ClientFault(WeChatError):
-    """The client's proof is invalid; ``kind`` is the error returned to the client."""
-
-    kind: ClassVar[ErrorKind]
-
-
-class CodeInvalid(ClientFault):
-    """The platform did not issue this code to this app."""
-
-    kind = ErrorKind(401, "error.wechat-code-invalid", "Invalid WeChat code for this app.")
-
-
-class CodeUsed(ClientFault):
-    """The code has already been used."""
-
-    kind = ErrorKind(401, "error.wechat-code-used", "The WeChat code has already been used.")
-
-
-class CodeExpired(ClientFault):
-    """The code has expired."""
-
-    kind = ErrorKind(401, "error.wechat-code-expired", "The WeChat code has expired.")
+METHOD: Final = "wechat"
+PLATFORM: Final = "WeChat"
 
 
 class PersonBlocked(ClientFault):
     """The platform blocks the person's logins as a risk."""
 
-    kind = ErrorKind(401, "error.wechat-person-blocked", "WeChat blocks this person as a risk.")
+    suffix = "person-blocked"
+    text = "{platform} blocks this person as a risk."
 
 
 class PhoneCodeInvalid(ClientFault):
     """The code for the phone number is unknown, used, expired, or issued to another app."""
 
-    kind = ErrorKind(
-        401,
-        "error.wechat-phone-code-invalid",
-        "The phone code is unknown, used, or expired.",
-    )
+    suffix = "phone-code-invalid"
+    text = "The phone code is unknown, used, or expired."
 
 
 class DataInvalid(ClientFault):
     """Signed or encrypted data is invalid, expired, or belongs to another person or app."""
 
-    kind = ErrorKind(
-        401,
-        "error.wechat-data-invalid",
-        "The data is invalid, expired, or another person's or app's.",
-    )
-
-
-APP_UNKNOWN: Final = ErrorKind(400, "error.wechat-app-unknown", "Unknown app; see the configuration.")
-
-
-class TokenRefused(WeChatError):
-    """An access token is wrong or has expired."""
+    suffix = "data-invalid"
+    text = "The data is invalid, expired, or another person's or app's."
 
 
 class RefreshTokenRefused(TokenRefused):
     """A refresh token is wrong or has expired; the person must log in again."""
 
 
-class Misconfigured(WeChatError):
-    """The platform rejects the appid or its secret. The client gets 503; the operator must fix it."""
+APP_UNKNOWN: Final = unknown_kind(METHOD, "app")
 
+FAULTS: Final = (CodeInvalid, CodeUsed, CodeExpired, PersonBlocked, PhoneCodeInvalid, DataInvalid)
+"""The refusals that clients may get."""
 
-class PlatformUnavailable(WeChatError):
-    """The platform is busy, unreachable, or returns an undocumented response. The client gets 503.
+BUSY: Final = -1
+MINUTE_PAUSE: Final = 60
+"""``Retry-After`` in seconds when the platform's limit of requests per minute is exceeded."""
+DAY_PAUSE: Final = 3600
+"""``Retry-After`` in seconds when the platform's limit of requests per day is exceeded."""
 
-    ``retry_after`` is in seconds.
-    """
-
-    retry_after: ClassVar[int] = 5
-
-
-class RateLimited(PlatformUnavailable):
-    """The platform's limit of requests per minute is exceeded."""
-
-    retry_after = 60
-
-
-class QuotaExhausted(RateLimited):
-    """The platform's limit of requests per day is exceeded."""
-
-    retry_after = 3600
-
-
-BUSY = -1
-
-_BY_ERRCODE: dict[int, type[WeChatError]] = {
-    BUSY: PlatformUnavailable,
+_PAUSES: Final = {45009: DAY_PAUSE, 45011: MINUTE_PAUSE}
+_BY_ERRCODE: Final[dict[int, type[ProviderError]]] = {
+    BUSY: ProviderUnavailable,
     40001: TokenRefused,
     40013: Misconfigured,
     40014: TokenRefused,
@@ -121,16 +73,22 @@ _BY_ERRCODE: dict[int, type[WeChatError]] = {
     42001: TokenRefused,
     42002: RefreshTokenRefused,
     42003: CodeExpired,
-    45009: QuotaExhausted,
-    45011: RateLimited,
 }
 
 
-def error_for(errcode: int, message: str) -> WeChatError:
-    """Return the exception for an errcode; ``PlatformUnavailable`` for an unknown one."""
-    return _BY_ERRCODE.get(errcode, PlatformUnavailable)(message, errcode=errcode)
+def error_for(errcode: int, message: str) -> ProviderError:
+    """Return the exception for an errcode; ``ProviderUnavailable`` for an unknown one."""
+    if errcode in _PAUSES:
+        return ProviderUnavailable(message, retry_after=_PAUSES[errcode])
+    kind: type[ProviderError] = _BY_ERRCODE.get(errcode, ProviderUnavailable)
+    return kind(message)
+
+
+def refusal(fault: type[ClientFault]) -> ErrorKind:
+    """Return the error that clients get for a refusal."""
+    return kind_of(fault, METHOD, PLATFORM)
 
 
 def kinds() -> list[ErrorKind]:
     """Return the errors that clients may get."""
-    return [APP_UNKNOWN, *(fault.kind for fault in ClientFault.__subclasses__())]
+    return [APP_UNKNOWN, *map(refusal, FAULTS)]

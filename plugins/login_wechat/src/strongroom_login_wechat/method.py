@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from strongroom.plugin_api.login import (
     Credential,
@@ -13,28 +13,27 @@ from strongroom.plugin_api.login import (
     Proofs,
     VerifiedCredential,
 )
-from strongroom_login_wechat.app import App, Identity
-from strongroom_login_wechat.apps import make_apps
-from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.errors import (
-    APP_UNKNOWN,
+from strongroom.plugin_api.web import HostAPI
+from strongroom_login_oauth.errors import (
     ClientFault,
     Misconfigured,
-    PlatformUnavailable,
+    ProviderError,
+    ProviderUnavailable,
     TokenRefused,
-    WeChatError,
 )
+from strongroom_login_oauth.method import OPERATOR_PAUSE
+from strongroom_login_wechat.api import WeChatApi
+from strongroom_login_wechat.app import App, Identity
+from strongroom_login_wechat.apps import make_apps
+from strongroom_login_wechat.errors import APP_UNKNOWN, METHOD, refusal
 from strongroom_login_wechat.options import WeChatOptions
 from strongroom_login_wechat.timing import Clock, Sleep
 
-OPENID = "wechat"
+OPENID: Final = "wechat"
 """The kind of credentials with the value ``appid:openid``."""
 
-UNIONID = "wechat_union"
+UNIONID: Final = "wechat_union"
 """The kind of credentials with the value ``account:unionid``."""
-
-OPERATOR_PAUSE: Final = 60
-"""``Retry-After`` in seconds while the configuration is wrong."""
 
 
 class WeChatLogin(LoginMethod[WeChatOptions]):
@@ -45,7 +44,8 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
     ``iv``, or ``rawData`` with ``signature``.
     """
 
-    name = "wechat"
+    name = METHOD
+    kinds: ClassVar = (OPENID, UNIONID)
     code_recipients = frozenset()
     options_type = WeChatOptions
 
@@ -58,8 +58,13 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
         sleep: Sleep = time.sleep,
     ) -> None:
         super().__init__(options, proofs)
-        self._client = PlatformClient(options, sleep=sleep)
-        self.apps = make_apps(options, self._client, clock=clock)
+        self._api = WeChatApi(options, sleep=sleep)
+        self._host: HostAPI | None = None
+        self.apps = make_apps(options, self._api, clock=clock, host=self._server)
+
+    def attach(self, host: HostAPI) -> None:
+        """Let mini programs use the server's shared values. Called by the routes."""
+        self._host = host
 
     def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
         """Return the verified credential, or ``None`` if the attempt does not name this method.
@@ -77,8 +82,8 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
         try:
             identity = app.identify(attempt.proof)
         except ClientFault as fault:
-            raise LoginRejected(str(fault), code=fault.kind.code) from fault
-        except WeChatError as error:
+            raise LoginRejected(str(fault), code=refusal(type(fault)).code) from fault
+        except ProviderError as error:
             raise _unavailable(name, error) from error
         return VerifiedCredential(
             Credential(OPENID, f"{app.appid}:{identity.openid}"),
@@ -88,7 +93,12 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
         )
 
     def close(self) -> None:
-        self._client.close()
+        self._api.close()
+
+    def _server(self) -> HostAPI:
+        if self._host is None:
+            raise RuntimeError("the login method wechat has no server")
+        return self._host
 
 
 def of_others(held: Sequence[Credential]) -> Collection[Credential]:
@@ -109,9 +119,10 @@ def _further_credentials(app: App, identity: Identity) -> Iterator[Credential]:
         yield Credential("mobile", identity.mobile)
 
 
-def _unavailable(name: str, error: WeChatError) -> LoginUnavailable:
-    if isinstance(error, PlatformUnavailable):
-        return LoginUnavailable(f"{error}", retry_after=error.retry_after)
-    hint = "appid or secret" if isinstance(error, Misconfigured | TokenRefused) else "request"
+def _unavailable(name: str, error: ProviderError) -> LoginUnavailable:
+    is_app = isinstance(error, Misconfigured | TokenRefused)
+    if isinstance(error, ProviderUnavailable) and not is_app:
+        return LoginUnavailable(str(error), retry_after=error.retry_after)
+    hint = "appid or secret" if is_app else "request"
     message = f"WeChat refuses the {hint} of [login.wechat.apps.{name}]: {error}"
     return LoginUnavailable(message, retry_after=OPERATOR_PAUSE, misconfigured=True)

@@ -2,23 +2,18 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from strongroom_login_wechat.answer import Answer
+from strongroom.plugin_api.web import HostAPI
+from strongroom_login_oauth.app_token import AppToken
+from strongroom_login_oauth.client import Json
+from strongroom_login_oauth.errors import CodeExpired, CodeInvalid, CodeUsed, ProviderUnavailable
+from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.app import App, Identity
-from strongroom_login_wechat.app_token import AppToken
-from strongroom_login_wechat.client import PlatformClient
 from strongroom_login_wechat.crypto import check_signature, check_watermark, decrypt
-from strongroom_login_wechat.errors import (
-    CodeExpired,
-    CodeInvalid,
-    CodeUsed,
-    DataInvalid,
-    PhoneCodeInvalid,
-    PlatformUnavailable,
-)
+from strongroom_login_wechat.errors import DataInvalid, PhoneCodeInvalid
 from strongroom_login_wechat.timing import Clock
 
 _E164 = re.compile(r"\+[1-9][0-9]{6,14}")
@@ -40,24 +35,32 @@ class MiniProgram(App):
         account: the open-platform account of the app.
         data_max_age: maximum age of encrypted data, in seconds.
         clock: the time in seconds since the Unix epoch.
+        host: returns the server, whose shared values have the app's token.
     """
 
     def __init__(
         self,
-        client: PlatformClient,
+        api: WeChatApi,
         *,
         appid: str,
         account: str,
         secret: str,
         data_max_age: float,
         clock: Clock,
+        host: Callable[[], HostAPI],
     ) -> None:
         super().__init__(appid, account)
-        self._client = client
+        self._api = api
         self._secret = secret
         self._data_max_age = data_max_age
         self._clock = clock
-        self._token = AppToken(client, appid, secret, clock=clock)
+        self._token = AppToken(
+            f"token.{appid}",
+            lambda: api.fetch_token(appid, secret),
+            renew=lambda: api.fetch_token(appid, secret, force=True),
+            values=lambda: host().values,
+            clock=lambda: host().clock,
+        )
 
     def identify(self, proof: Mapping[str, str]) -> Identity:
         session = self.exchange(proof.get("code", ""))
@@ -76,11 +79,11 @@ class MiniProgram(App):
 
         Raises:
             ClientFault: the code is wrong, used or expired, or the person is blocked.
-            WeChatError: the platform could not verify it.
+            ProviderError: the platform could not verify it.
         """
         if not code:
             raise CodeInvalid("the code is missing")
-        answer = self._client.get(
+        answer = self._api.get(
             "/sns/jscode2session",
             appid=self.appid,
             secret=self._secret,
@@ -96,24 +99,24 @@ class MiniProgram(App):
 
         Raises:
             PhoneCodeInvalid: the code is wrong, used or expired.
-            WeChatError: the platform could not verify it.
+            ProviderError: the platform could not verify it.
         """
         if not code:
             raise PhoneCodeInvalid("the phone code is missing")
         try:
             answer = self._token.use(
-                lambda token: self._client.post(
+                lambda token: self._api.post(
                     "/wxa/business/getuserphonenumber", {"code": code}, access_token=token
                 )
             )
         except (CodeInvalid, CodeUsed, CodeExpired) as error:
-            raise PhoneCodeInvalid(str(error), errcode=error.errcode) from error
+            raise PhoneCodeInvalid(str(error)) from error
         return self._verified_number(answer.object("phone_info"))
 
-    def _verified_number(self, phone: Answer) -> str:
+    def _verified_number(self, phone: Json) -> str:
         number = f"+{phone.integer('countryCode')}{phone.text('purePhoneNumber')}"
         if phone.object("watermark").text("appid") != self.appid or not _E164.fullmatch(number):
-            raise PlatformUnavailable(
+            raise ProviderUnavailable(
                 "the platform returned an invalid phone number or one for another app"
             )
         return number
@@ -123,8 +126,7 @@ class MiniProgram(App):
             return self._decrypted(session, proof["encryptedData"], proof.get("iv", ""))
         if "rawData" in proof:
             check_signature(proof["rawData"], proof.get("signature", ""), session.session_key)
-            members: Mapping[str, Any] = json.loads(proof["rawData"])
-            return members
+            return _object(proof["rawData"])
         return {}
 
     def _decrypted(self, session: Session, encrypted_data: str, iv: str) -> Mapping[str, Any]:
@@ -133,3 +135,13 @@ class MiniProgram(App):
         if members.get("openId") != session.openid:
             raise DataInvalid("the data belongs to another person")
         return members
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        members = json.loads(text)
+    except (ValueError, RecursionError):
+        members = None
+    if not isinstance(members, dict):
+        raise DataInvalid("the data is no JSON object")
+    return members

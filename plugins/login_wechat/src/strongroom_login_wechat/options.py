@@ -50,7 +50,9 @@ class WeChatOptions:
     open_url: str = option("https://open.weixin.qq.com", help="The base URL of the QR code page.")
     api_url: str = option("https://api.weixin.qq.com", help="The base URL of the WeChat API.")
     connect_timeout: float = option(3.0, minimum=0.1, maximum=60, help="Connection timeout in seconds.")
-    read_timeout: float = option(8.0, minimum=0.1, maximum=60, help="Read timeout in seconds.")
+    read_timeout: float = option(
+        8.0, minimum=0.1, maximum=60, help="Time for a complete answer, in seconds."
+    )
     attempts: int = option(
         3, minimum=1, maximum=10, help="Maximum attempts while WeChat reports that it is busy."
     )

@@ -18,7 +18,7 @@ from strongroom.plugin_api.web import (
     prefix_of_state,
 )
 from strongroom_login_wechat.app import App
-from strongroom_login_wechat.errors import APP_UNKNOWN, ClientFault, PhoneCodeInvalid
+from strongroom_login_wechat.errors import APP_UNKNOWN, FAULTS, PhoneCodeInvalid, refusal
 from strongroom_login_wechat.method import OPENID, UNIONID, WeChatLogin, of_others
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.pages import BEGIN, CALLBACK, Pages, begin_path, leads_back
@@ -52,12 +52,13 @@ _LABELS: Final = {"en": "Log in with WeChat", "zh": "微信登录"}
 _PLATFORM: Final = {"en": "WeChat", "zh": "微信"}
 _CONNECTION: Final = "wechat"
 
-_MINI_PROGRAM_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__()]
-_CODE_REFUSALS = [fault.kind for fault in ClientFault.__subclasses__() if fault is not PhoneCodeInvalid]
+_MINI_PROGRAM_REFUSALS = [refusal(fault) for fault in FAULTS]
+_CODE_REFUSALS = [refusal(fault) for fault in FAULTS if fault is not PhoneCodeInvalid]
 
 
 def make_routes(host: HostAPI, login: WeChatLogin) -> Blueprint:
     """Return the routes of an enabled login method."""
+    login.attach(host)
     routes = host.blueprint("wechat", description="Log in with WeChat.")
     _add_qr_codes(routes, host, login)
     _add_logins(routes, host, login)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import quote, urlencode
 
-from strongroom_login_wechat.answer import Answer
+from strongroom_login_oauth.client import Json
+from strongroom_login_oauth.errors import CodeInvalid, ProviderError, TokenRefused
+from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.app import App, Identity
-from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.errors import CodeInvalid, TokenRefused, WeChatError
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class WebApp(App):
 
     def __init__(
         self,
-        client: PlatformClient,
+        api: WeChatApi,
         *,
         appid: str,
         account: str,
@@ -61,7 +61,7 @@ class WebApp(App):
         open_url: str,
     ) -> None:
         super().__init__(appid, account)
-        self._client = client
+        self._api = api
         self._secret = secret
         self.redirect_uri = redirect_uri
         self._open_url = open_url.rstrip("/")
@@ -99,12 +99,12 @@ class WebApp(App):
 
         Raises:
             ClientFault: the code is wrong, used or expired.
-            WeChatError: the platform could not verify it.
+            ProviderError: the platform could not verify it.
         """
         if not code:
             raise CodeInvalid("the code is missing")
         return _grant(
-            self._client.get(
+            self._api.get(
                 "/sns/oauth2/access_token",
                 appid=self.appid,
                 secret=self._secret,
@@ -120,7 +120,7 @@ class WebApp(App):
             RefreshTokenRefused: the refresh token is wrong or has expired.
         """
         return _grant(
-            self._client.get(
+            self._api.get(
                 "/sns/oauth2/refresh_token",
                 appid=self.appid,
                 grant_type="refresh_token",
@@ -131,7 +131,7 @@ class WebApp(App):
     def is_valid(self, grant: Grant) -> bool:
         """Return whether the platform still accepts the grant's access token."""
         try:
-            self._client.get("/sns/auth", access_token=grant.access_token, openid=grant.openid)
+            self._api.get("/sns/auth", access_token=grant.access_token, openid=grant.openid)
         except TokenRefused:
             return False
         return True
@@ -142,7 +142,7 @@ class WebApp(App):
         Raises:
             TokenRefused: the grant is no longer valid.
         """
-        answer = self._client.get("/sns/userinfo", access_token=grant.access_token, openid=grant.openid)
+        answer = self._api.get("/sns/userinfo", access_token=grant.access_token, openid=grant.openid)
         return Profile(
             answer.text("openid"), answer.optional_text("unionid"), answer.optional_text("nickname")
         )
@@ -151,7 +151,7 @@ class WebApp(App):
         # The code is redeemed and has verified the identity, so a missing nickname must not fail it.
         try:
             return self.profile(grant)
-        except WeChatError:
+        except ProviderError:
             return Profile(grant.openid, None, None)
 
 
@@ -169,7 +169,7 @@ class OfficialAccount(WebApp):
     scope = "snsapi_userinfo"
 
 
-def _grant(answer: Answer) -> Grant:
+def _grant(answer: Json) -> Grant:
     return Grant(
         openid=answer.text("openid"),
         access_token=answer.text("access_token"),

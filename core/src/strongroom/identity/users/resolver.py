@@ -186,8 +186,9 @@ def _names(verified: VerifiedCredential) -> list[Credential]:
 
 
 def _user_name(verified: VerifiedCredential) -> str:
-    # PostgreSQL rejects NUL in text.
-    return (verified.display_name or "").replace("\0", "")[:MAX_NAME]
+    # PostgreSQL rejects NUL in text, and no database stores half of a surrogate pair.
+    name = (verified.display_name or "").replace("\0", "")
+    return name.encode(errors="ignore").decode()[:MAX_NAME]
 
 
 def _until_settled(act: Callable[[], ResultT]) -> ResultT:

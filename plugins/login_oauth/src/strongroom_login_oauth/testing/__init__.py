@@ -17,6 +17,16 @@ A plugin's tests provide a harness of its simulated platform::
 
     class TestAnswers(ProviderAnswersContract):
         pass
+
+The same answers on a live server, with the database of a fixture of the plugin::
+
+    @pytest.fixture(scope="module")
+    def spoiled(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterator[SpoiledServer]:
+        with spoiled_server(tmp_path_factory.mktemp("spoiled"), harness) as spoiled:
+            yield spoiled
+
+    class TestLiveAnswers(LiveAnswersContract):
+        pass
 """
 
 from strongroom_login_oauth.testing.answers import ProviderAnswersContract
@@ -26,10 +36,16 @@ from strongroom_login_oauth.testing.harness import (
     OTHER,
     OUTSIDER,
     Harness,
+    PlatformHarness,
     Through,
     attempt_of,
     make_login,
     new_proof,
+)
+from strongroom_login_oauth.testing.live_answers import (
+    LiveAnswersContract,
+    SpoiledServer,
+    spoiled_server,
 )
 
 __all__ = [
@@ -37,11 +53,15 @@ __all__ = [
     "OTHER",
     "OUTSIDER",
     "Harness",
+    "LiveAnswersContract",
     "OAuthLoginContract",
+    "PlatformHarness",
     "ProviderAnswersContract",
+    "SpoiledServer",
     "Through",
     "attempt_of",
     "contract_server",
     "make_login",
     "new_proof",
+    "spoiled_server",
 ]

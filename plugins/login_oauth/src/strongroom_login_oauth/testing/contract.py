@@ -2,13 +2,11 @@
 
 import base64
 import hmac
-import re
 import struct
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import pytest
 from strongroom.testing.browser import Browser
 from strongroom.testing.server import LiveServer, LiveUser, Reply, live_server
 from strongroom_login_oauth.testing.harness import MEMBER, OTHER, OUTSIDER, Harness, parameters_of
+from strongroom_login_oauth.testing.rest_client import RestClient, answer_of
 
 _AT_ONCE = 16
 _ABROAD = "https://elsewhere.example"
@@ -48,52 +47,6 @@ def contract_server(
         yield server
 
 
-@dataclass
-class RestClient:
-    """A client of the REST API that keeps its cookies."""
-
-    server: LiveServer
-    name: str
-    by: LiveUser | None = None
-    cookies: dict[str, str] = field(default_factory=dict)
-
-    def post(self, path: str, body: Mapping[str, Any]) -> Reply:
-        """Send a POST request."""
-        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        headers = {"Cookie": cookies} if cookies else {}
-        reply = self.server.request("POST", path, by=self.by, headers=headers, json_body=body)
-        for name, value in re.findall(
-            r"(?:^|, )([^=;, ]+)=([^;]*)", reply.headers.get("set-cookie", "")
-        ):
-            if name.lower() not in {"path", "expires", "max-age", "samesite"}:
-                self.cookies[name] = value
-        return reply
-
-    def begin(self, purpose: str = "login", **body: str) -> dict[str, str]:
-        """Request the URL of the platform's page."""
-        path = f"/api/v1/{self.name}-authorization-requests"
-        reply = self.post(path, {"purpose": purpose, **body})
-        assert reply.status == HTTPStatus.CREATED, reply.text
-        begun: dict[str, str] = reply.json()
-        return begun
-
-    def finish(self, answer: Mapping[str, str]) -> Reply:
-        """Log in with the answer of the platform."""
-        return self.post(f"/api/v1/{self.name}-authorizations", answer)
-
-    def bind(self, answer: Mapping[str, str]) -> Reply:
-        """Bind the account of the answer."""
-        return self.post(f"/api/v1/users/me/{self.name}-ids", answer)
-
-
-def answer_of(harness: Harness, redirect: str) -> dict[str, str]:
-    """Return the body for the REST API that the redirect of the platform leads to."""
-    method, query = harness.method, parameters_of(redirect)
-    names = ("state", *method.parameters)
-    code = next(query[name] for name in method.code_parameters if name in query)
-    return {"code": code, **{name: query[name] for name in names if name in query}}
-
-
 class OAuthLoginContract:
     """Requires the fixtures ``harness`` and ``server`` with the scope ``module``."""
 
@@ -112,7 +65,7 @@ class OAuthLoginContract:
     def log_in(self, harness: Harness, client: RestClient, person: str = MEMBER) -> Reply:
         """Log a person in by the REST API."""
         redirect = harness.approve(client.begin()["url"], person)
-        return client.finish(answer_of(harness, redirect))
+        return client.finish(answer_of(harness.method, redirect))
 
     def user_of(self, reply: Reply) -> LiveUser:
         """Return the user of a login."""
@@ -137,13 +90,13 @@ class OAuthLoginContract:
     def test_a_code_counts_once(self, harness: Harness, client: RestClient) -> None:
         if harness.reuses_codes:
             pytest.skip("the platform accepts codes twice")
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         self.user_of(client.finish(answer))
         state = client.begin()["state"]
         assert client.finish({**answer, "state": state}).status == HTTPStatus.UNAUTHORIZED
 
     def test_a_made_up_code_is_refused(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         reply = client.finish({**answer, "code": "made-up"})
         assert reply.status == HTTPStatus.UNAUTHORIZED
         assert str(reply.error).startswith(f"error.{client.name}-")
@@ -159,7 +112,7 @@ class OAuthLoginContract:
     def test_a_state_of_another_browser_is_refused(
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         other = RestClient(server, client.name)
         other.begin()
         assert other.finish(answer).error == "error.state-invalid"
@@ -167,30 +120,30 @@ class OAuthLoginContract:
         self.user_of(client.finish(answer))
 
     def test_a_state_counts_once(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         self.user_of(client.finish(answer))
-        again = answer_of(harness, harness.approve(client.begin()["url"]))
+        again = answer_of(harness.method, harness.approve(client.begin()["url"]))
         assert client.finish({**again, "state": answer["state"]}).error == "error.state-invalid"
 
     def test_a_refused_code_uses_its_state_up(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         client.finish({**answer, "code": "made-up"})
         assert client.finish(answer).error == "error.state-invalid"
 
     @pytest.mark.parametrize("state", ["made-up", "0", "login0", "browser0"])
     def test_an_unknown_state_is_refused(self, harness: Harness, client: RestClient, state: str) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         assert client.finish({**answer, "state": state}).error == "error.state-invalid"
 
     def test_a_state_counts_for_its_purpose(self, harness: Harness, client: RestClient) -> None:
         client.by = self.user_of(self.log_in(harness, client))
-        answer = answer_of(harness, harness.approve(client.begin("bind")["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"]))
         assert client.finish(answer).error == "error.state-invalid"
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         assert client.bind(answer).error == "error.state-invalid"
 
     def test_many_requests_at_once_log_in_once(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             statuses = list(pool.map(lambda _: client.finish(answer).status, range(_AT_ONCE)))
         assert sorted(statuses) == [HTTPStatus.OK, *[HTTPStatus.BAD_REQUEST] * (_AT_ONCE - 1)]
@@ -254,7 +207,7 @@ class OAuthLoginContract:
         assert reply.status == HTTPStatus.SEE_OTHER, reply.text
         assert reply.headers["location"].startswith(target)
         assert "no-store" in reply.headers["cache-control"]
-        self.user_of(client.finish(answer_of(harness, reply.headers["location"])))
+        self.user_of(client.finish(answer_of(harness.method, reply.headers["location"])))
 
     def test_a_refusal_is_handed_over_as_an_error_of_this_server(
         self, harness: Harness, server: LiveServer, client: RestClient
@@ -270,7 +223,7 @@ class OAuthLoginContract:
     def test_a_user_binds_another_account(self, harness: Harness, client: RestClient) -> None:
         client.by = self.user_of(self.log_in(harness, client))
         former = self.user_of(self.log_in(harness, RestClient(client.server, client.name), OTHER))
-        answer = answer_of(harness, harness.approve(client.begin("bind")["url"], OTHER))
+        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"], OTHER))
         reply = client.bind(answer)
         # The account belongs to the other user.
         assert reply.error == "error.credential-conflict" or reply.status == HTTPStatus.CONFLICT, (
@@ -283,7 +236,7 @@ class OAuthLoginContract:
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
         client.by = server.user()
-        answer = answer_of(harness, harness.approve(client.begin("bind")["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"]))
         client.by = server.user()
         assert client.bind(answer).error == "error.state-invalid"
 
@@ -291,7 +244,7 @@ class OAuthLoginContract:
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
         client.by = server.user()
-        answer = answer_of(harness, harness.approve(client.begin("bind")["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"]))
         assert client.bind(answer).status in (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
 
     # Browsers
@@ -387,7 +340,7 @@ class OAuthLoginContract:
         assert browser.path == "/account/"
 
     def test_no_log_has_a_secret(self, harness: Harness, server: LiveServer, client: RestClient) -> None:
-        answer = answer_of(harness, harness.approve(client.begin()["url"]))
+        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
         token = self.user_of(client.finish(answer)).token
         log = server.log.read_text(errors="replace")
         secrets = (*harness.secrets, answer["code"], quote(answer["code"], safe=""), token)

@@ -6,16 +6,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, cast, get_args, get_type_hints
-from urllib.parse import parse_qsl, urlsplit
 
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
-from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerificationCode
+from strongroom.plugin_api.login import (
+    Client,
+    Credential,
+    LoginAttempt,
+    LoginMethod,
+    VerificationCode,
+)
 from strongroom.plugin_api.web import HostAPI
 from strongroom.testing.clock import ManualClock
+from strongroom.testing.server import LiveServer, Reply
 from strongroom_login_oauth.memory import MemoryValues
 from strongroom_login_oauth.method import OAuthLogin, proof_of
 from strongroom_login_oauth.provider import Start
+from strongroom_login_oauth.testing.rest_client import RestClient, answer_of, parameters_of
+
+__all__ = [
+    "MEMBER",
+    "OTHER",
+    "OUTSIDER",
+    "Harness",
+    "PlatformHarness",
+    "Through",
+    "attempt_of",
+    "make_login",
+    "new_proof",
+    "parameters_of",
+]
 
 MEMBER: Final = "member"
 OTHER: Final = "other"
@@ -25,13 +45,13 @@ Through = Callable[[str], str]
 """Returns the URL through which requests to a URL of the platform are sent, for faults on the way."""
 
 
-class Harness(ABC):
-    """A simulated platform, with two members and, if it has organisations, an outsider.
+class PlatformHarness(ABC):
+    """A simulated platform, and the login method that sends requests to it.
 
-    The platform runs while the harness exists, and knows the redirect URIs of every port of 127.0.0.1.
+    The platform runs while the harness exists.
     """
 
-    method: ClassVar[type[OAuthLogin[Any]]]
+    method: ClassVar[type[LoginMethod[Any]]]
     """The login method of the plugin."""
 
     plugin: ClassVar[str] = ""
@@ -39,12 +59,6 @@ class Harness(ABC):
 
     files: ClassVar[tuple[Path, ...]] = ()
     """The module of a one-file plugin."""
-
-    has_outsiders: ClassVar[bool] = True
-    """Whether the configuration refuses people of other organisations."""
-
-    reuses_codes: ClassVar[bool] = False
-    """Whether the platform accepts a code twice, as a few real ones do."""
 
     @abstractmethod
     def options(self, through: Through) -> Mapping[str, Any]:
@@ -55,6 +69,38 @@ class Harness(ABC):
                 to, and put the result into the configuration.
         """
 
+    @property
+    @abstractmethod
+    def secrets(self) -> tuple[str, ...]:
+        """Secrets of the configuration, which no log may contain."""
+
+    @abstractmethod
+    def new_proof(self, login: Any) -> dict[str, str]:
+        """Let a member confirm a login without a server; return its proof.
+
+        Args:
+            login: an object of :attr:`method`.
+        """
+
+    @abstractmethod
+    def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
+        """Let a member confirm a login by the REST API; return the function that finishes it."""
+
+
+class Harness(PlatformHarness):
+    """A simulated platform with two members and, if it has organisations, an outsider.
+
+    It knows the redirect URIs of every port of 127.0.0.1.
+    """
+
+    method: ClassVar[type[OAuthLogin[Any]]]
+
+    has_outsiders: ClassVar[bool] = True
+    """Whether the configuration refuses people of other organisations."""
+
+    reuses_codes: ClassVar[bool] = False
+    """Whether the platform accepts a code twice, as a few real ones do."""
+
     @abstractmethod
     def approve(self, url: str, person: str = MEMBER) -> str:
         """Let a person confirm the login at the page of a URL; return the URL of the redirect.
@@ -63,14 +109,19 @@ class Harness(ABC):
             person: :data:`MEMBER`, :data:`OTHER`, another member, or :data:`OUTSIDER`.
         """
 
-    @property
-    @abstractmethod
-    def secrets(self) -> tuple[str, ...]:
-        """Secrets of the configuration, which no log may contain."""
-
     @abstractmethod
     def refuse(self, url: str) -> str:
         """Let a person refuse the login at the page of a URL; return the URL of the redirect."""
+
+    def new_proof(self, login: OAuthLogin[Any]) -> dict[str, str]:
+        """Let a member confirm a login at the first provider."""
+        return new_proof(self, login)
+
+    def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
+        """Let a member confirm a login at the only provider."""
+        client = RestClient(server, self.method.name)
+        answer = answer_of(self.method, self.approve(client.begin()["url"]))
+        return lambda: client.finish(answer)
 
 
 class _Host:
@@ -82,7 +133,7 @@ class _Host:
         self.public_url = "http://127.0.0.1:8000"
 
 
-def make_login(harness: Harness, through: Through = lambda url: url, **changes: Any) -> OAuthLogin[Any]:
+def make_login(harness: PlatformHarness, through: Through = lambda url: url, **changes: Any) -> Any:
     """Return the login method of a harness, without a server.
 
     Args:
@@ -90,14 +141,9 @@ def make_login(harness: Harness, through: Through = lambda url: url, **changes: 
         changes: further options.
     """
     table = {**harness.options(through), **changes}
-    login = harness.method(_dataclass(harness.method.options_type, table), _NoProofs())
+    login: Any = harness.method(_dataclass(harness.method.options_type, table), _NoProofs())
     login.attach(cast("HostAPI", _Host()))
     return login
-
-
-def parameters_of(url: str) -> dict[str, str]:
-    """Return the parameters of a redirect."""
-    return dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
 
 
 def attempt_of(method: str, proof: Mapping[str, str]) -> LoginAttempt:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from strongroom_login_wechat.client import PlatformClient
-from strongroom_login_wechat.errors import CodeInvalid, PlatformUnavailable
+from strongroom_login_oauth.errors import CodeInvalid, ProviderUnavailable
+from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.options import WeChatOptions
 from strongroom_simulators.wechat import Platform
 
@@ -15,7 +15,7 @@ PATH = "/sns/userinfo"
 
 
 def test_a_busy_platform_is_called_again_after_growing_pauses(
-    client: PlatformClient, vendor: Platform, pauses: list[float]
+    client: WeChatApi, vendor: Platform, pauses: list[float]
 ) -> None:
     vendor.failures.plan(PATH, -1, times=2)
     vendor.failures.plan_answer(PATH, b'{"openid": "o1"}')
@@ -24,18 +24,16 @@ def test_a_busy_platform_is_called_again_after_growing_pauses(
 
 
 def test_a_platform_that_stays_busy_is_unavailable(
-    client: PlatformClient, vendor: Platform, pauses: list[float]
+    client: WeChatApi, vendor: Platform, pauses: list[float]
 ) -> None:
     vendor.failures.plan(PATH, -1, times=5)
-    with pytest.raises(PlatformUnavailable):
+    with pytest.raises(ProviderUnavailable):
         client.get(PATH)
     assert vendor.requests[PATH] == 3
     assert len(pauses) == 2
 
 
-def test_other_errors_are_not_retried(
-    client: PlatformClient, vendor: Platform, pauses: list[float]
-) -> None:
+def test_other_errors_are_not_retried(client: WeChatApi, vendor: Platform, pauses: list[float]) -> None:
     vendor.failures.plan(PATH, 40029, times=5)
     with pytest.raises(CodeInvalid):
         client.get(PATH)
@@ -43,7 +41,7 @@ def test_other_errors_are_not_retried(
     assert pauses == []
 
 
-def test_a_text_plain_answer_is_read_as_utf_8(client: PlatformClient, vendor: Platform) -> None:
+def test_a_text_plain_answer_is_read_as_utf_8(client: WeChatApi, vendor: Platform) -> None:
     body = json.dumps({"nickname": "林小雨 🌅"}, ensure_ascii=False).encode()
     vendor.failures.plan_answer(PATH, body)
     assert client.get(PATH).text("nickname") == "林小雨 🌅"
@@ -61,43 +59,39 @@ def test_a_text_plain_answer_is_read_as_utf_8(client: PlatformClient, vendor: Pl
     ],
 )
 def test_an_answer_that_makes_no_sense_is_the_platforms_failure(
-    body: bytes, status: int, client: PlatformClient, vendor: Platform
+    body: bytes, status: int, client: WeChatApi, vendor: Platform
 ) -> None:
     vendor.failures.plan_answer(PATH, body, status=status)
-    with pytest.raises(PlatformUnavailable):
+    with pytest.raises(ProviderUnavailable):
         client.get(PATH)
 
 
-def test_the_errcode_counts_and_not_the_status(client: PlatformClient, vendor: Platform) -> None:
+def test_the_errcode_counts_and_not_the_status(client: WeChatApi, vendor: Platform) -> None:
     vendor.failures.plan_answer(PATH, b'{"errcode": 40029}', status=412)
     with pytest.raises(CodeInvalid):
         client.get(PATH)
 
 
 @pytest.mark.parametrize("value", ['""', "null", "7", "{}"])
-def test_a_member_that_must_be_a_text_is_one(
-    value: str, client: PlatformClient, vendor: Platform
-) -> None:
+def test_a_member_that_must_be_a_text_is_one(value: str, client: WeChatApi, vendor: Platform) -> None:
     vendor.failures.plan_answer(PATH, f'{{"openid": {value}}}'.encode())
-    with pytest.raises(PlatformUnavailable, match="openid"):
+    with pytest.raises(ProviderUnavailable, match="openid"):
         client.get(PATH).text("openid")
 
 
-def test_a_redirect_is_not_followed_with_the_secret_in_hand(
-    client: PlatformClient, vendor: Platform
-) -> None:
+def test_a_redirect_is_not_followed_with_the_secret_in_hand(client: WeChatApi, vendor: Platform) -> None:
     vendor.failures.plan_answer(PATH, b"{}", status=302, headers={"Location": "/elsewhere"})
-    with pytest.raises(PlatformUnavailable, match="status 302"):
+    with pytest.raises(ProviderUnavailable, match="status 302"):
         client.get(PATH, secret="s")
     assert list(vendor.requests) == [PATH]
 
 
 def test_no_cookie_is_kept_from_one_persons_answer_to_anothers_request(
-    client: PlatformClient, vendor: Platform
+    client: WeChatApi, vendor: Platform
 ) -> None:
     vendor.failures.plan_answer(PATH, b"{}", headers={"Set-Cookie": "person=lin; Path=/"})
     client.get(PATH)
-    assert not list(client._session.cookies)
+    assert not list(client._client._session.cookies)
 
 
 def test_a_platform_that_is_away_is_unavailable(options: WeChatOptions) -> None:
@@ -105,8 +99,8 @@ def test_a_platform_that_is_away_is_unavailable(options: WeChatOptions) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        client = PlatformClient(replace(options, api_url=url))
-        with pytest.raises(PlatformUnavailable, match="ConnectionError"):
+        client = WeChatApi(replace(options, api_url=url))
+        with pytest.raises(ProviderUnavailable, match="ConnectionError"):
             client.get(PATH)
         client.close()
 
@@ -116,8 +110,8 @@ def test_a_platform_that_does_not_respond_in_time_is_called_once(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        client = PlatformClient(replace(options, api_url=url, read_timeout=0.1), sleep=pauses.append)
-        with pytest.raises(PlatformUnavailable, match="ReadTimeout"):
+        client = WeChatApi(replace(options, api_url=url, read_timeout=0.1), sleep=pauses.append)
+        with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
             client.get(PATH)
         client.close()
     assert pauses == []

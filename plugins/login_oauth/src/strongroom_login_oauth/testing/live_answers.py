@@ -1,0 +1,109 @@
+"""The contract about malformed answers on a live server: no failure, bounded memory, time limits."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from strongroom.testing.server import LiveServer, live_server
+from strongroom_login_oauth.testing.answers import MOST_REQUESTS, ThroughProxies
+from strongroom_login_oauth.testing.faults import FAULTS, proxies
+from strongroom_login_oauth.testing.harness import PlatformHarness
+
+READ_TIMEOUT: Final = 0.5
+"""Seconds for a whole answer, as configured."""
+
+MAX_GROWTH: Final = 16 * 1024 * 1024
+"""Bytes by which the memory of a worker may grow because of one answer."""
+
+_WARM_UPS: Final = 3
+# Of the server and the machine, in addition to the time limits of the login.
+_OVERHEAD_SECONDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SpoiledServer:
+    """A server that reaches its platform through proxies only."""
+
+    server: LiveServer
+    through: ThroughProxies
+
+
+@contextmanager
+def spoiled_server(
+    folder: Path, harness: PlatformHarness, *, database_url: str | None = None
+) -> Iterator[SpoiledServer]:
+    """Run a server with the plugin, for a fixture ``spoiled`` of the scope ``module``.
+
+    Args:
+        folder: an empty folder.
+        database_url: the URL of an empty database; by default, SQLite.
+    """
+    name = harness.method.name
+    with proxies() as start:
+        through = ThroughProxies(start)
+        options = {**harness.options(through), "read_timeout": READ_TIMEOUT}
+        config = {"login": {"methods": ["password", name], name: options}}
+        with live_server(
+            folder,
+            plugins=[*filter(None, [harness.plugin])],
+            files=harness.files,
+            config=config,
+            database_url=database_url,
+        ) as server:
+            for _ in range(_WARM_UPS):
+                reply = harness.begin_login(server)()
+                assert reply.status == HTTPStatus.OK, reply.text
+            yield SpoiledServer(server, through)
+
+
+class LiveAnswersContract:
+    """Requires the fixtures ``harness`` and ``spoiled`` with the scope ``module``."""
+
+    @pytest.mark.parametrize("name", FAULTS)
+    def test_a_malformed_answer_is_no_failure_of_the_server(
+        self, harness: PlatformHarness, spoiled: SpoiledServer, name: str
+    ) -> None:
+        for after in range(MOST_REQUESTS):
+            finish = harness.begin_login(spoiled.server)
+            spoiled.through.spoil(FAULTS[name], after=after)
+            _forget_peak(spoiled.server.process_id)
+            before, began = _memory(spoiled.server.process_id, "VmRSS"), time.monotonic()
+            reply = finish()
+            took = time.monotonic() - began
+            growth = _memory(spoiled.server.process_id, "VmHWM") - before
+            is_over = spoiled.through.is_waiting
+            spoiled.through.spoil(None, after=0)
+            assert reply.status < 500 or reply.status == HTTPStatus.SERVICE_UNAVAILABLE, reply.text
+            assert took < READ_TIMEOUT * (after + 2) + _OVERHEAD_SECONDS
+            assert growth <= MAX_GROWTH, f"{growth >> 20} MiB"
+            if is_over:
+                assert after > 0, "the requests of a login do not pass `through`"
+                return
+        pytest.fail(f"a login sends more than {MOST_REQUESTS} requests")
+
+
+def _processes(root: int) -> list[int]:
+    children = Path(f"/proc/{root}/task/{root}/children").read_text().split()
+    return [root, *(pid for child in children for pid in _processes(int(child)))]
+
+
+def _forget_peak(root: int) -> None:
+    """Reset the peak of memory to what is in use; see proc(5)."""
+    for pid in _processes(root):
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _memory(root: int, name: str) -> int:
+    """Return bytes of memory of a server and its workers."""
+    found = (
+        re.search(rf"^{name}:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        for pid in _processes(root)
+    )
+    return sum(int(match[1]) * 1024 for match in found if match)

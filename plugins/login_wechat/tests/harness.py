@@ -1,0 +1,58 @@
+"""What the contract about answers of platforms needs to know of WeChat, for both kinds of app."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.support.wechat import APPS, WeChat, app_options
+
+from strongroom.testing.server import LiveServer, Reply
+from strongroom_login_oauth.testing import PlatformHarness, Through
+from strongroom_login_oauth.testing.rest_client import RestClient
+from strongroom_login_wechat.method import WeChatLogin
+
+PERSON = "lin"
+
+
+class WebsiteHarness(PlatformHarness):
+    """A website of an open-platform account, so that the first answer has all ids."""
+
+    method = WeChatLogin
+    plugin = "login_wechat"
+
+    def __init__(self, wechat: WeChat) -> None:
+        self._wechat = wechat
+
+    def options(self, through: Through) -> Mapping[str, Any]:
+        apps = {name: app_options(APPS[name], "http://127.0.0.1") for name in ("site", "mini")}
+        return {"open_url": self._wechat.url, "api_url": through(self._wechat.url), "apps": apps}
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(app.secret for app in APPS.values())
+
+    def new_proof(self, login: WeChatLogin) -> dict[str, str]:
+        return {"app": "site", "code": self._wechat.code("site", PERSON)}
+
+    def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
+        client = RestClient(server, "wechat")
+        reply = client.post("/api/v1/wechat-qr-codes", {"app": "site"})
+        assert reply.status == 201, reply.text
+        answer = {"state": reply.json()["state"], "code": self._wechat.code("site", PERSON)}
+        return lambda: client.finish(answer)
+
+
+class MiniProgramHarness(WebsiteHarness):
+    """A mini program that gets the phone number, for which it needs the token of the app."""
+
+    def new_proof(self, login: WeChatLogin) -> dict[str, str]:
+        return {"app": "mini", **self._codes()}
+
+    def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
+        client, body = RestClient(server, "wechat"), self._codes()
+        return lambda: client.post("/api/v1/miniProgram-authorization", body)
+
+    def _codes(self) -> dict[str, str]:
+        # The platform limits the logins of a person in a minute.
+        self._wechat.platform.clock.advance(1)
+        code = self._wechat.code("mini", PERSON)
+        return {"code": code, "phoneCode": self._wechat.phone_code("mini", PERSON)}
