@@ -145,6 +145,11 @@ MISTAKES: list[tuple[Table, str, str]] = [
         "database.url",
         "has an invalid host or port; write HOST:PORT",
     ),
+    (
+        {"database": {"url": "postgresql+psycopg://u:hush@a:1,b:2/x"}},
+        "database.url",
+        "has several hosts; write them as ?host=HOST:PORT&host=HOST:PORT",
+    ),
     ({"redis": {"url": "127.0.0.1:6379"}}, "redis.url", "must begin with redis:// or rediss://"),
     (
         {"redis": {"url": "redis://a:hush/0"}},

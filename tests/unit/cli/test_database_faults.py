@@ -41,6 +41,24 @@ SERVER = 'connection failed: connection to server at "db", port 5432 failed: FAT
             ),
             True,
         ),
+        (
+            'connection is bad: invalid sslmode value: "requir"',
+            'a parameter is wrong: invalid sslmode value: "requir"; correct it in database.url',
+            False,
+        ),
+        (
+            'invalid connection option "sslmod"',
+            'a parameter is wrong: invalid connection option "sslmod"; correct it in database.url',
+            False,
+        ),
+        (
+            f"{SERVER}unsupported startup parameter: options",
+            (
+                "the pooler at db:5432 refuses the parameter options of the URL; remove it from "
+                "database.url"
+            ),
+            False,
+        ),
     ],
 )
 def test_what_is_wrong_with_a_database_is_told_from_one_that_is_away(
@@ -49,3 +67,17 @@ def test_what_is_wrong_with_a_database_is_told_from_one_that_is_away(
     url = make_url("postgresql+psycopg://x:hush@db/y")
     fault = database_fault_of(url, OperationalError("", None, Exception(reason)))
     assert (fault.message, fault.is_temporary) == (message, is_temporary)
+
+
+@pytest.mark.parametrize(
+    ("query", "places"),
+    [
+        ("host=a:1&host=b:2", "a:1 and b:2"),
+        ("host=a,b&port=1,2", "a:1 and b:2"),
+        ("host=a&host=b", "a:5432 and b:5432"),
+    ],
+)
+def test_several_hosts_are_named_with_their_ports(query: str, places: str) -> None:
+    url = make_url(f"postgresql+psycopg://x:hush@/y?{query}")
+    fault = database_fault_of(url, OperationalError("", None, Exception("server closed the connection")))
+    assert fault.message.startswith(f"PostgreSQL at {places} does not answer: ")

@@ -114,6 +114,8 @@ def _require_service(url: str) -> None:
         urlsplit(url).port  # noqa: B018  raises an exception for what is no port
     except ValueError as error:
         text = "has an invalid host or port; write HOST:PORT, and a password with % encodings"
+        if "," in urlsplit(url).netloc.rpartition("@")[2]:
+            text = "has several hosts; write them as ?host=HOST:PORT&host=HOST:PORT after the database"
         raise ValueError(f"url: {text}") from error
 
 

@@ -30,7 +30,7 @@ from strongroom.foundation.locales import DEFAULT_LOCALE
 from strongroom.foundation.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.identity.users.service import OPEN
 from strongroom.ops.observability.clock_skew import DATABASE, NEWEST_RECORD, ClockSkew
-from strongroom.ops.observability.readiness import DISK_FULL, database_fault
+from strongroom.ops.observability.readiness import DISK_FULL, IN_RECOVERY, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 
@@ -215,6 +215,10 @@ class Doctor:
         fault = database_fault(self._database)
         if fault == DISK_FULL:
             return failed(part, f"the disk of {kind} is full", "free space on it, or enlarge it")
+        if fault == IN_RECOVERY:
+            return failed(
+                part, f"{kind} is a standby, which refuses writes", "name the primary in database.url"
+            )
         if fault is not None:
             return failed(
                 part, f"{kind} is unavailable", "start it, or correct database.url; see its log"

@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.failures import is_read_only
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import StorageFull, StrongroomError, Unavailable
@@ -86,6 +87,7 @@ class ReadinessReport:
 
 
 _ONE: Final = Statement(select(literal(1)))
+_IN_RECOVERY: Final = Statement(select(func.pg_is_in_recovery()))
 _SMALL_MEMORY: Final = Statement(text("SET LOCAL work_mem = '64kB'"))
 _COUNT_SERIES: Final = Statement(select(func.count()).select_from(func.generate_series(1, 20_000)))
 
@@ -164,6 +166,7 @@ ABSENT_KEY: Final = "00/00/" + 32 * "0"
 
 AWAY: Final = "It does not answer."
 DISK_FULL: Final = "Its disk is full."
+IN_RECOVERY: Final = "It is in recovery: a standby, which refuses writes."
 NO_ACCESS: Final = "Its folder cannot be read and written."
 
 FULL: Final = Note("It is full: uploads are refused.")
@@ -212,17 +215,21 @@ def _disk(folder: Path) -> str | None:
 
 
 def database_fault(database: Database) -> str | None:
-    """Return the fault of the database (unavailable, or its disk is full), or ``None``."""
+    """Return the fault of the database (unavailable, a standby, or its disk is full), or ``None``."""
     try:
         # A transaction, because the change of work_mem ends with it.
         with database.snapshot() as connection:
-            _ONE.execute(connection)
-            if connection.dialect.name == "postgresql":
+            if connection.dialect.name != "postgresql":
+                _ONE.execute(connection)
+            # A pooler may have connected to another server since.
+            elif _IN_RECOVERY.scalar(connection):
+                return IN_RECOVERY
+            else:
                 _write_temporary_file(connection)
     except StorageFull:
         return DISK_FULL
-    except StrongroomError:
-        return AWAY
+    except StrongroomError as error:
+        return IN_RECOVERY if is_read_only(error.__cause__) else AWAY
     return None
 
 
