@@ -240,6 +240,14 @@ ROWS: Final = (
         "share_links/rest/test_links.py::test_a_preview_counts_if_downloads_are_limited",
     ),
     shares(
+        "drops-file-links",
+        "The name of a dropped file is no link in the message to the maker.",
+        "drops.py::Drops._record",
+        "_unlinked(file.name)",
+        "file.name",
+        "share_links/rest/test_drop_boxes.py::test_the_name_of_a_dropped_file_is_no_link_in_the_message",
+    ),
+    shares(
         "drops-room",
         "A drop box receives no more than its room.",
         "drops.py::Drops._reserve",

@@ -222,8 +222,8 @@ class Drops:
         about = {"file_id": file.id, "name": file.name, "size": file.size, "uploaded_by": sender}
         with self._host.database.write() as transaction:
             self._openings.add(transaction, link, Opening.DROP, about)
-        by = _unlinked(sender or _UNNAMED)
-        self._openings.notify(link, Opening.DROP, f"{file.name}, {file.size} bytes, from {by}")
+        name, by = _unlinked(file.name), _unlinked(sender or _UNNAMED)
+        self._openings.notify(link, Opening.DROP, f"{name}, {file.size} bytes, from {by}")
 
     def _require_own(self, link: Link, upload_id: str) -> None:
         """Check that an upload was begun by a visitor of this share."""

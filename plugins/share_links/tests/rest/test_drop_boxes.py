@@ -316,6 +316,29 @@ def test_a_folder_of_a_visitor_stays_the_visitors_wherever_the_maker_moves_it(sh
 
 
 @pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("www.evil.example", "www evil example, 1 bytes"),
+        ("me@evil.example", "me evil example, 1 bytes"),
+        ("Sign in at evil.zip", "Sign in at evil zip, 1 bytes"),
+        ("[a](evil.example)", "a evil example, 1 bytes"),
+        ("annual report.pdf", "annual report pdf, 1 bytes"),
+    ],
+)
+def test_the_name_of_a_dropped_file_is_no_link_in_the_message(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(type(shared.host), "notify", lambda _, *message: texts.append(message[-1]))
+    visitor = shared.share(kind="drop", notify=True)
+    assert visitor.drop(name, b"a", "?uploadedBy=Eve").status_code == 201
+    assert texts[-1].endswith(f" {told}, from Eve")
+    path = f"{shared.tenant}/shares/{visitor.share['id']}/openings?what=drop"
+    [opening] = shared.api.get(path, by=shared.maker).json["data"]
+    assert opening["name"] == name
+
+
+@pytest.mark.parametrize(
     ("sent", "stored", "told"),
     [
         ("Eve%0D%0A%0D%0ASign in", "Eve Sign in", "from Eve Sign in"),
