@@ -153,6 +153,24 @@ ROWS: Final = (
         "::test_the_frames_of_an_animation_count_together_and_more_than_a_picture_of_that_size",
     ),
     core(
+        "pictures-refused",
+        "A picture that was refused is not decoded again at each request.",
+        "content/business_files/pictures.py::PictureProcessor.preview",
+        "self._refusals.require_unknown(content)",
+        "self._refusals = Refusals(monotonic)",
+        "unit/content/business_files/test_workers.py"
+        "::test_a_picture_that_is_refused_is_decoded_once_in_an_hour",
+    ),
+    core(
+        "pictures-refused-number",
+        "The refusals of pictures that are remembered have a bounded number.",
+        "content/business_files/pictures.py::Refusals._put",
+        "while len(self._kept) > MAX_REFUSED:",
+        "while False:",
+        "unit/content/business_files/test_workers.py"
+        "::test_the_refusals_that_are_kept_have_a_bounded_number",
+    ),
+    core(
         "pictures-waiting",
         "Only so many requests wait for a picture to be decoded.",
         "content/business_files/pictures.py::PictureSlots._wait",

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,16 +14,23 @@ import pytest
 from PIL import Image
 from tests.support.images import picture
 
-from strongroom.content.business_files.pictures import OriginalPicture, PictureProcessor, PictureSlots
+from strongroom.content.business_files.pictures import (
+    DEFAULT_MEMORY_BYTES,
+    REFUSED_SECONDS,
+    OriginalPicture,
+    PictureProcessor,
+    PictureSlots,
+    Refusals,
+)
 from strongroom.foundation.cache import ContentCache
 from strongroom.foundation.errors import PictureTooLarge, PictureUnreadable, Unavailable
 
 MEBIBYTE = 1024 * 1024
 
 
-def processor(*, seconds: int = 60, **limits: int) -> PictureProcessor:
+def processor(*, seconds: int = 60, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> PictureProcessor:
     # The default of the server is too short for the start of a worker on a busy machine.
-    return PictureProcessor(PictureSlots(1), seconds=seconds, **limits)
+    return PictureProcessor(PictureSlots(1), seconds=seconds, memory_bytes=memory_bytes)
 
 
 def run_as_worker(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
@@ -191,6 +199,42 @@ def test_a_preview_is_made_once() -> None:
         assert image.size == (60, 40)
     previews.preview(original.as_original("b"), 30, "bob")
     assert original.reads == 3
+
+
+@pytest.mark.parametrize("is_slow", [True, False], ids=["too slow", "unreadable"])
+def test_a_picture_that_is_refused_is_decoded_once_in_an_hour(
+    monkeypatch: pytest.MonkeyPatch, is_slow: bool
+) -> None:
+    now, original = [0.0], Original()
+    death = "os.kill(os.getpid(), 9)" if is_slow else "__import__('ctypes').string_at(0)"
+    run_as_worker(monkeypatch, f"import os; {death}")
+    previews = PictureProcessor(PictureSlots(1), seconds=60, clock=lambda: now[0])
+
+    def refuse(width: int, key: str = "a") -> list[str]:
+        with pytest.raises(PictureTooLarge if is_slow else PictureUnreadable) as refusal:
+            previews.preview(original.as_original(key), width, "bob")
+        return [detail.code for detail in refusal.value.details]
+
+    assert refuse(30) == refuse(30) == refuse(70) != []
+    assert original.reads == 1
+    refuse(30, "b")
+    assert original.reads == 2
+    now[0] = REFUSED_SECONDS
+    refuse(30)
+    assert original.reads == 3
+
+
+def test_the_refusals_that_are_kept_have_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strongroom.content.business_files.pictures.MAX_REFUSED", 2)
+    refusals: Refusals[int] = Refusals(clock=lambda: 0.0)
+    for key in range(4):
+        with suppress(PictureUnreadable), refusals.remembered(key):
+            raise PictureUnreadable
+    calls = []
+    for key in (2, 3, 0):
+        with suppress(PictureUnreadable), refusals.remembered(key):
+            calls.append(key)
+    assert calls == [0]
 
 
 def test_the_previews_that_are_kept_have_a_bounded_size() -> None:

@@ -7,15 +7,15 @@ import os
 import shutil
 import signal
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from errno import EDQUOT, ENOSPC
 from functools import partial
-from threading import Condition
+from threading import Condition, Lock
 from time import monotonic
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, Generic, TypeVar, cast
 
 from strongroom.content.business_files.requests import NO_SPACE, PictureRequest, raise_refusal
 from strongroom.content.storage.streams import MeteredSource
@@ -146,6 +146,12 @@ DEFAULT_SECONDS: Final = 5
 _PREVIEW_BYTES: Final = 32 * 1024 * 1024
 """Maximum size of the previews that each process keeps in memory."""
 
+REFUSED_SECONDS: Final = 3600
+"""For how long the refusal of a picture is remembered."""
+
+MAX_REFUSED: Final = 4096
+"""How many refusals each process remembers."""
+
 _ALL_VARIANTS: Final = "variants"
 _LOGGED: Final = 2000
 
@@ -176,12 +182,62 @@ class OriginalPicture:
     write: Callable[[BinaryIO], object]
 
 
+_Refusal = PictureTooLarge | PictureUnreadable
+KeyT = TypeVar("KeyT", bound=Hashable)
+
+
+class Refusals(Generic[KeyT]):
+    """Remembers which pictures were refused, so that each request does not decode them again.
+
+    A time limit may have been exceeded because the machine was busy, so a refusal ends after
+    :data:`REFUSED_SECONDS`. At most :data:`MAX_REFUSED` are kept. Thread-safe.
+
+    Args:
+        clock: seconds of any origin.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._kept: OrderedDict[KeyT, tuple[float, _Refusal]] = OrderedDict()
+
+    @contextmanager
+    def remembered(self, key: KeyT) -> Iterator[None]:
+        """Raise the refusal of a picture that is kept, else remember the one that the block raises.
+
+        Raises:
+            PictureTooLarge, PictureUnreadable: the picture was refused.
+        """
+        self.require_unknown(key)
+        try:
+            yield
+        except (PictureTooLarge, PictureUnreadable) as refusal:
+            self._put(key, refusal)
+            raise
+
+    def require_unknown(self, key: KeyT) -> None:
+        """Raise the refusal of a picture that is kept."""
+        with self._lock:
+            ends, refusal = self._kept.get(key, (0.0, None))
+        if refusal is not None and self._clock() < ends:
+            # A new object, because an exception has the traceback of its request.
+            raise type(refusal)(details=refusal.details)
+
+    def _put(self, key: KeyT, refusal: _Refusal) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = (self._clock() + REFUSED_SECONDS, refusal.with_traceback(None))
+            while len(self._kept) > MAX_REFUSED:
+                self._kept.popitem(last=False)
+
+
 class PictureProcessor:
     """Decodes and encodes pictures in worker processes.
 
     Args:
         memory_bytes: memory limit per picture, in addition to the interpreter's.
         seconds: time limit per picture, for both elapsed and CPU time.
+        clock: seconds of any origin, for the end of refusals.
     """
 
     def __init__(
@@ -190,11 +246,13 @@ class PictureProcessor:
         *,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         seconds: int = DEFAULT_SECONDS,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._slots = slots
         self._memory_bytes = memory_bytes
         self._seconds = seconds
         self._previews: ContentCache[tuple[str, str, int]] = ContentCache(_PREVIEW_BYTES)
+        self._refusals: Refusals[tuple[str, str, int]] = Refusals(clock)
 
     def clean(self, file: BinaryIO, media_type: str, max_pixels: int, user: str) -> Picture:
         """Return a picture upright and in sRGB, without EXIF and other metadata.
@@ -231,10 +289,12 @@ class PictureProcessor:
             Unavailable: too many pictures are being processed, or no worker can be started.
         """
         key = (original.key, original.media_type, width)
+        content = (original.key, original.media_type, original.max_pixels)
         kept = self._previews.get(key)
         if kept is not None:
             return kept
-        with self._slots.slot(user):
+        self._refusals.require_unknown(content)
+        with self._slots.slot(user), self._refusals.remembered(content):
             # Another request may have made it while this one waited.
             made = self._previews.get(key) or self._make_preview(original, width)
         self._previews.put(key, made)
