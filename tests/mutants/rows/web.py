@@ -30,6 +30,14 @@ ROWS: Final = (
         "unit/web/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
     ),
     core(
+        "mount-host",
+        "A mounted application builds URLs from the public URL, never from the host of a request.",
+        "web/http/mounts.py::Mount._environ",
+        '"HTTP_HOST": site.netloc,',
+        "",
+        "console/rest/test_all_routes.py::test_no_host_of_a_request_is_redirected_to",
+    ),
+    core(
         "body-announced",
         "A mounted application gets no body that is announced as too large.",
         "web/http/bounded_body.py::require_announced",

@@ -19,6 +19,7 @@ from tests.support.statements import statements
 
 LogIn = Callable[[Person], PageBrowser]
 
+SESSION: Final = "__Host-strongroom-session"
 ORIGIN: Final = "https://files.example.com"
 END_OF_IMPERSONATION: Final = f"{CONSOLE}/impersonation/end"
 SAFE: Final = {"GET", "HEAD", "OPTIONS"}
@@ -175,6 +176,23 @@ def test_no_parameter_leads_to_another_origin(town: ConsoleTown, log_in: LogIn) 
                 page = browser.request(f"{path}?{urlencode(fields)}", form)
             assert page.status_code < 500, (method, path, value)
             assert is_own(page.headers.get("Location", "")), (path, value)
+
+
+def test_no_host_of_a_request_is_redirected_to(town: ConsoleTown, log_in: LogIn) -> None:
+    """Slashes are added and removed by Werkzeug, which builds URLs from the host."""
+    browser = log_in(town.root)
+    # A client of Werkzeug keeps cookies by host.
+    session = f"{SESSION}={browser.cookie(SESSION)}"
+    evil = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Cookie": session}
+    client = town.api.app.test_client(use_cookies=False)
+    redirects = 0
+    for path in [*pages(town), CONSOLE]:
+        for spelling in (path, f"{path}/", path.rstrip("/")):
+            page = client.get(spelling, headers=evil)
+            location = page.headers.get("Location", "")
+            assert is_own(location), (spelling, location)
+            redirects += location.startswith(ORIGIN)
+    assert redirects > 10
 
 
 def is_own(location: str) -> bool:

@@ -3,7 +3,8 @@
 A mounted application (PEP 3333) runs in the context of its request, as a view does: request hooks of
 plugins, request ids, the access log, metrics, CORS, draining and error responses are the same. The
 application sees ``SCRIPT_NAME`` with its prefix, and decides about everything below it, except for the
-size of request bodies: :class:`BodyLimits`.
+size of request bodies: :class:`BodyLimits`. The host and the scheme that it sees are those of
+``server.public_url``, whatever the client has sent.
 """
 
 import re
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlsplit
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from werkzeug.exceptions import HTTPException
@@ -21,10 +23,15 @@ from werkzeug.test import run_wsgi_app
 
 from strongroom.plugin_api.web import BODY_BYTES, LargeBody, MountedApplication
 from strongroom.web.http.bounded_body import BoundedBody, is_form, require_announced
-from strongroom.web.http.request import mounted_environ
+from strongroom.web.http.request import PublicUrl, get_service, mounted_environ
 from strongroom.web.http.response import Response
 
 _PREFIX: Final = re.compile(r"(/[a-z0-9][a-z0-9._-]*)+")
+_FORWARDED: Final = frozenset(
+    f"HTTP_{name}" for name in ("FORWARDED", "X_FORWARDED_HOST", "X_FORWARDED_PORT", "X_FORWARDED_PROTO")
+)
+"""The variables that frameworks may read a host from in place of Host."""
+
 _WITHOUT_BODY: Final = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
@@ -112,8 +119,12 @@ class Mount:
         path = environ["PATH_INFO"][len(self.prefix) :]
         limit = self.limits.find(environ, path)
         require_announced(environ, limit)
+        site = urlsplit(get_service(PublicUrl).root)
         return {
-            **environ,
+            **{name: value for name, value in environ.items() if name not in _FORWARDED},
+            # Frameworks build URLs of redirects from these, and the client controls what it sent.
+            "HTTP_HOST": site.netloc,
+            "wsgi.url_scheme": site.scheme,
             "SCRIPT_NAME": environ.get("SCRIPT_NAME", "") + self.prefix,
             "PATH_INFO": path,
             "wsgi.input": BoundedBody.from_environ(environ, limit),
