@@ -1,13 +1,16 @@
 """People whose browser opens a missing page get a page; programs get JSON, whatever they accept."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from tests.support.api import Answer, Api
 from tests.support.databases import on_sqlite
 
+from strongroom.foundation.errors import Unavailable
 from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.plugin_api.web import ApiError, ErrorKind
 
 NAVIGATION = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PROGRAMS = (
@@ -36,7 +39,8 @@ def test_a_missing_page_is_in_the_design_and_the_language(api: Api, language: st
     page = get(api, "/nothing", headers={"Accept-Language": language})
     assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
     assert f"<title>{title}</title>" in page.text
-    assert "/static/strongroom/" in page.text
+    assert "/static/" not in page.text
+    assert "--paper: #f1f3f6" in page.text
     assert page.headers["X-Request-Id"] in page.text
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert "Accept" in page.headers["Vary"]
@@ -77,5 +81,57 @@ def test_a_fault_of_the_server_shows_nothing_of_it(api: Api, monkeypatch: pytest
     assert get(api, "/", "application/json").json["error"]["code"] == "error.internal"
 
 
+@pytest.mark.parametrize(
+    ("language", "title", "text", "hint"),
+    [
+        ("en", "Temporarily unavailable", "Back at noon.", "This is temporary."),
+        ("zh", "暂时无法使用", "Back at noon.", "这只是暂时的。"),
+    ],
+)
+def test_a_503_of_a_plugin_says_that_it_is_temporary(
+    api: Api, monkeypatch: pytest.MonkeyPatch, language: str, title: str, text: str, hint: str
+) -> None:
+    """Whatever the kind, such as a hook that refuses every request, those of styles included."""
+    kind = ErrorKind(503, "error.noon", "Back at noon.", retry_after=7)
+
+    def refuse() -> None:
+        raise ApiError(kind)
+
+    monkeypatch.setattr(api.app, "before_request_funcs", {None: [refuse]})
+    page = get(api, "/", headers={"Accept-Language": language})
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "7")
+    for part in (f"<h1>{title}</h1>", text, hint, 'href=""'):
+        assert part in page.text
+    assert get(api, "/api/v1/tenants", None).headers["Retry-After"] == "7"
+    assert requests_of(page.text) == []
+
+
+@pytest.mark.parametrize("error", [Unavailable(), ApiError(ErrorKind(503, "error.x", "Later."))])
+def test_every_503_has_retry_after(api: Api, monkeypatch: pytest.MonkeyPatch, error: ApiError) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Setup, "is_needed", fail)
+    page = get(api, "/")
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "10")
+    assert requests_of(page.text) == []
+    posted = get(api, "/nothing", method="POST")
+    assert 'href=""' not in posted.text
+
+
+@pytest.mark.config({"pages": {"name": "Acme", "primary": "#008844"}})
+def test_an_error_page_has_the_brand_without_files(api: Api) -> None:
+    page = get(api, "/nothing")
+    assert requests_of(page.text) == []
+    assert "--accent: #008844" in page.text
+    assert "Acme" in page.text
+
+
+def requests_of(page: str) -> list[str]:
+    """Return what a browser requests to show a page: sources, style sheets and URLs of styles."""
+    found = re.findall(r"""(?:src|srcset)=["']([^"']*)|<link[^>]*href="([^"]*)|url\(([^)]*)""", page)
+    return [url for match in found for url in match if url and not url.startswith("data:")]
+
+
 def test_no_path_is_echoed(api: Api) -> None:
-    assert "svg" not in get(api, "/<svg onload=alert(1)>").text
+    assert "onload" not in get(api, "/<svg onload=alert(1)>").text

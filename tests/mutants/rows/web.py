@@ -30,6 +30,22 @@ ROWS: Final = (
         "unit/web/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
     ),
     core(
+        "error-retry",
+        "Each 503 has Retry-After.",
+        "web/http/errors.py::_headers",
+        "elif error.status == errors.Unavailable.status:",
+        "elif False:",
+        "rest/test_error_pages.py::test_every_503_has_retry_after",
+    ),
+    console(
+        "console-faults",
+        "A page of the console that the REST API fails for shows the server's page of the error.",
+        "application.py::_show_refusal",
+        "raise _fault_of(response)",
+        "pass",
+        "console/rest/test_faults.py::test_a_page_says_that_the_fault_is_temporary",
+    ),
+    core(
         "mount-host",
         "A mounted application builds URLs from the public URL, never from the host of a request.",
         "web/http/mounts.py::Mount._environ",

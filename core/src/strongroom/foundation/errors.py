@@ -43,8 +43,8 @@ class StrongroomError(ApiError):
         details: Sequence[Detail] = (),
         retry_after: int | None = None,
     ) -> None:
-        super().__init__(ErrorKind(self.status, self.code, message or self.message), details=details)
-        self.retry_after = retry_after
+        kind = ErrorKind(self.status, self.code, message or self.message, retry_after)
+        super().__init__(kind, details=details)
 
     def within(self, path: str) -> Self:
         """Return this error as that of a part of the request, whose path its fields then begin with."""

@@ -144,12 +144,15 @@ class ErrorKind:
     Args:
         status: the HTTP status.
         code: a unique, stable, machine-readable code: ``error.`` and words with hyphens.
-        message: one sentence for developers, which may change.
+        message: one sentence for developers and, on pages of errors, for people. It may change.
+        retry_after: seconds until a repetition may succeed, for the header ``Retry-After`` (API 1.2). A
+            503 without it has 10.
     """
 
     status: int
     code: str
     message: str
+    retry_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +181,19 @@ class ApiError(Exception):
     """The stable error code."""
     details: tuple[FieldError, ...]
     """The invalid fields."""
+    retry_after: int | None
+    """The seconds of ``Retry-After``; ``None`` for the default of the status (API 1.2)."""
 
     def __init__(self, kind: ErrorKind, *, details: Sequence[FieldError] = ()) -> None:
         super().__init__(kind.message)
         self.status, self.code = kind.status, kind.code
         self.details = tuple(details)
+        self.retry_after = kind.retry_after
 
     @property
     def kind(self) -> ErrorKind:
         """The kind of the error, with its message."""
-        return ErrorKind(self.status, self.code, str(self))
+        return ErrorKind(self.status, self.code, str(self), self.retry_after)
 
 
 @dataclass(frozen=True, slots=True)

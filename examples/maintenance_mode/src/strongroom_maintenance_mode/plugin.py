@@ -14,7 +14,7 @@ from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind, HostAPI
 API_VERSION = "1.2"
 
 VARIABLE: Final = "STRONGROOM_MAINTENANCE_FILE"
-MAINTENANCE: Final = ErrorKind(503, "error.maintenance", "The server is in maintenance.")
+MAINTENANCE: Final = ErrorKind(503, "error.maintenance", "The server is in maintenance.", retry_after=60)
 INTERVAL: Final = 0.1
 """Seconds for which an answer of the file system counts."""
 

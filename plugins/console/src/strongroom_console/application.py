@@ -8,7 +8,7 @@ from flask import Blueprint, Flask, g, request
 from werkzeug.exceptions import HTTPException
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.web import BODY_BYTES, ApiError, LargeBody
+from strongroom.plugin_api.web import BODY_BYTES, ApiError, ErrorKind, LargeBody, RestResponse
 from strongroom_console import my_files, server, tenant
 from strongroom_console.home import home
 from strongroom_console.impersonation import end_impersonation
@@ -71,9 +71,17 @@ def _sent_secret() -> str | None:
 
 def _show_refusal(refused: Refused) -> Any:
     response = refused.response
+    if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise _fault_of(response)
     return _login_after(response.error, response.status) or current_visit().page(
         "fault.html", status=response.status, text_of_fault=problem_of(response)
     )
+
+
+def _fault_of(response: RestResponse) -> ApiError:
+    member = response.json["error"]
+    kind = ErrorKind(response.status, member["code"], member["message"], response.retry_after)
+    return ApiError(kind)
 
 
 def _login_after(error: str | None, status: int) -> Any:
@@ -84,8 +92,9 @@ def _login_after(error: str | None, status: int) -> Any:
 
 
 def _show_error(error: ApiError) -> Any:
-    if "visit" not in g or not _is_page():
-        # The server's own answer, such as that to a script, or to a form of another site.
+    if "visit" not in g or not _is_page() or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        # The server's own answer, such as that to a script, or to a form of another site. A page of the
+        # console reads the user, which fails for the same reason as the request.
         raise error
     return _login_after(error.code, error.status) or current_visit().page(
         "fault.html", status=error.status, text_of_fault=str(error)

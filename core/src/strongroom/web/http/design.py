@@ -102,6 +102,15 @@ class PageDesign:
         own = [file.name for key, file in self._files.items() if key == "css_file"]
         return tuple(self._path(name) for name in ("pages.css", "brand.css", *own))
 
+    @cached_property
+    def inline_style(self) -> str:
+        """The style sheets as one text, for a page that needs no second request.
+
+        The font and the background of the brand are left out, because they are files.
+        """
+        pages = files("strongroom.web.http") / "static" / "pages.css"
+        return minified(f"{pages.read_text('utf-8')} {brand_sheet(self.brand)}")
+
     def picture(self, key: str) -> str | None:
         """Return the path of a picture of the brand; ``None`` without one."""
         return self._path(self._files[key].name) if key in self._files else None

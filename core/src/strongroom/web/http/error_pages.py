@@ -5,10 +5,21 @@ from typing import Final
 
 import flask
 
+from strongroom.foundation import errors
+from strongroom.foundation.locales import LOCALES, locale_of
 from strongroom.plugin_api.web import ApiError
+from strongroom.web.http.access import SAFE_METHODS
 from strongroom.web.http.design import PageDesign
 from strongroom.web.http.html import Pages
-from strongroom.web.http.request import get_service, has_service, header, request_id, request_path
+from strongroom.web.http.languages import page_languages, translator
+from strongroom.web.http.request import (
+    get_service,
+    has_service,
+    header,
+    method,
+    request_id,
+    request_path,
+)
 
 _PAGES: Final = Pages("strongroom.web.http")
 _API: Final = "/api/"
@@ -19,6 +30,11 @@ _TITLES: Final = {
     HTTPStatus.NOT_FOUND: "error-not-found",
     HTTPStatus.TOO_MANY_REQUESTS: "error-too-many",
 }
+_PLAIN: Final = frozenset(
+    kind.code for kind in (errors.Forbidden, errors.InternalError, errors.NotFound, errors.Unavailable)
+)
+"""The kinds whose text says no more to a person than the title."""
+
 _OWN_HEADERS: Final = ("Content-Type", "Content-Length", "Content-Language")
 
 
@@ -40,15 +56,19 @@ def is_navigation() -> bool:
 
 
 def error_page(error: ApiError, response: flask.Response) -> flask.Response:
-    """Return the page of an error.
+    """Return the page of an error, which needs no other file of the server.
 
     Args:
         response: the response with the error as JSON, whose status and headers the page has.
     """
     design = get_service(PageDesign)
+    message = translator(locale_of(page_languages(), known=LOCALES))(str(error))
     page = _PAGES.render(
         "error.html",
         status=response.status_code,
+        policy={"img-src": "'self' data:"},
+        message="" if error.code in _PLAIN else message,
+        retries=error.status == HTTPStatus.SERVICE_UNAVAILABLE and method() in SAFE_METHODS,
         title=_title(error.status),
         id=request_id(),
         start_path=f"{design.base_path}/",
@@ -60,6 +80,8 @@ def error_page(error: ApiError, response: flask.Response) -> flask.Response:
 
 
 def _title(status: int) -> str:
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return "error-temporary"
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return "error-server"
     return _TITLES.get(HTTPStatus(status), "error-refused")

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from typing import Final
 
 import flask
 from marshmallow import Schema, fields
@@ -20,6 +21,9 @@ from strongroom.web.http.request import request_id
 from strongroom.web.http.response import Response, json_response
 
 logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS: Final = 10
+"""The Retry-After of a 503 whose kind has none."""
 
 _BY_STATUS: Mapping[int, type[StrongroomError]] = {
     400: errors.MalformedRequest,
@@ -131,8 +135,10 @@ def _headers(error: ApiError) -> dict[str, str]:
         headers["WWW-Authenticate"] = ", ".join((*current_challenges(), _bearer_challenge(error)))
     if isinstance(error, errors.InsufficientScope):
         headers["WWW-Authenticate"] = _bearer_challenge(error)
-    if isinstance(error, StrongroomError) and error.retry_after is not None:
+    if error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
+    elif error.status == errors.Unavailable.status:
+        headers["Retry-After"] = str(_RETRY_SECONDS)
     if isinstance(error, errors.UnsupportedCoding):
         headers["Accept-Encoding"] = "identity"
     if isinstance(error, RangeNotSatisfiable):

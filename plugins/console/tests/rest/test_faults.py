@@ -1,0 +1,53 @@
+"""What a page shows while the REST API is unavailable, such as without a database."""
+
+from typing import Final
+
+import flask
+import pytest
+from tests.support.api import Api
+from tests.support.config import FIXED_CAPTCHA, Table, merged
+from tests.support.databases import on_sqlite
+from tests.support.page_browser import PageBrowser
+
+from strongroom.foundation.errors import InternalError, StrongroomError, Unavailable
+
+CONFIG: Table = merged(
+    FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
+)
+NAVIGATION: Final = "text/html,application/xhtml+xml"
+
+pytestmark = [on_sqlite, pytest.mark.config(CONFIG), pytest.mark.usefixtures("tables")]
+
+
+@pytest.fixture
+def faults(api: Api) -> list[StrongroomError]:
+    """The errors of all requests to the REST API, while there is one."""
+    faults: list[StrongroomError] = []
+
+    @api.app.before_request
+    def fail() -> None:
+        if faults and not flask.request.path.startswith("/console"):
+            raise faults[0]
+
+    return faults
+
+
+@pytest.fixture
+def browser(api: Api, faults: list[StrongroomError]) -> PageBrowser:
+    browser = PageBrowser(api)
+    browser.log_in(api.person(name="Anna").email)
+    assert faults == []
+    return browser
+
+
+@pytest.mark.parametrize("path", ["/console/", "/console/tenants/x/files/"])
+def test_a_page_says_that_the_fault_is_temporary(
+    browser: PageBrowser, faults: list[StrongroomError], path: str
+) -> None:
+    faults.append(Unavailable(retry_after=3))
+    page = browser.request(path, Accept=NAVIGATION)
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "3")
+    assert "<h1>Temporarily unavailable</h1>" in page.text
+    faults[:] = [InternalError()]
+    page = browser.request(path, Accept=NAVIGATION)
+    assert (page.status_code, "<h1>Something went wrong</h1>" in page.text) == (500, True)
