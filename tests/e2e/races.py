@@ -54,7 +54,9 @@ def racing(
     """Serve by two processes, with SMS login and without limits."""
     enabled = {"plugins": {"enabled": ["storage_local", "login_sms", *plugins]}}
     failures = {"limits": {"login_failures_before_captcha": login_failures}}
-    changes = (UNLIMITED, FIXED_CAPTCHA, SMS_LOGIN, enabled, failures)
+    # A race has one winner only if a second use of a refresh token is refused at once.
+    single_use = {"tokens": {"refresh_reuse_seconds": 0}}
+    changes = (UNLIMITED, FIXED_CAPTCHA, SMS_LOGIN, enabled, failures, single_use)
     config = write_config(folder, database_url, *changes)
     with serving(config) as server:
         yield Site(server, folder / "data")

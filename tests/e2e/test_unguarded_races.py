@@ -17,7 +17,6 @@ from tests.e2e.races import (
     Site,
     log_in_by_one_code,
     racing,
-    refresh_by_one_token,
     reset_by_one_code,
     send_by_one_captcha,
     unbind_both,
@@ -65,7 +64,6 @@ def unguarded(
         ("code", log_in_by_one_code, 200),
         ("captcha", send_by_one_captcha, 201),
         ("code", reset_by_one_code, 200),
-        ("refresh", refresh_by_one_token, 200),
     ],
 )
 def test_what_may_happen_once_happens_more_often(

@@ -13,8 +13,6 @@ from sqlalchemy import Connection, delete, select, update
 
 from strongroom.foundation.errors import CaptchaInvalid
 from strongroom.identity.accounts.bindings import ContactRelease
-from strongroom.identity.sessions.models import refresh_tokens
-from strongroom.identity.sessions.store import RefreshTokens
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, captchas
 from strongroom.identity.verification.codes import CodeService, Purpose, verification_codes
@@ -31,7 +29,6 @@ WAIT_SECONDS = 60
 
 _spend_code = CodeService.spend
 _spend_captcha = CaptchaService.spend
-_spend_token = RefreshTokens.spend
 _lock_user = CredentialService.lock_user
 _release = ContactRelease.release
 
@@ -40,7 +37,6 @@ _release = ContactRelease.release
 def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
     CodeService.spend = spend_code  # type: ignore[method-assign]  # that is the point
     CaptchaService.spend = spend_captcha  # type: ignore[method-assign]
-    RefreshTokens.spend = spend_token  # type: ignore[method-assign]
     CredentialService.lock_user = lock_user  # type: ignore[method-assign]
     ContactRelease.release = release  # type: ignore[method-assign]
     return []
@@ -95,19 +91,6 @@ def spend_captcha(self: CaptchaService, answer: CaptchaAnswer, address: str | No
     meet()
     with self._database.write() as connection:
         connection.execute(delete(captchas).where(captchas.c.id == answer.id))
-
-
-def spend_token(self: RefreshTokens, connection: Connection, token: str) -> str | None:
-    if is_kept("refresh"):
-        return _spend_token(self, connection, token)
-    columns = refresh_tokens.c
-    mine = columns.hash == self._hash(token)
-    query = select(columns.authorization_id).where(mine, columns.used_at.is_(None))
-    found = connection.execute(query).scalar()
-    if found is not None:
-        meet()
-        connection.execute(update(refresh_tokens).where(mine).values(used_at=self._clock.now()))
-    return found
 
 
 def lock_user(self: CredentialService, connection: Connection, user_id: str) -> None:

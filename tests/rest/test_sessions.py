@@ -83,21 +83,56 @@ class TestRefresh:
         assert is_good(api, new["accessToken"])
         assert refresh(api, new["refreshToken"]).status_code == 200
 
-    def test_using_one_twice_ends_the_login_with_all_its_tokens(self, api: Api) -> None:
+    def test_tabs_that_use_one_at_once_get_the_same_successor(
+        self, api: Api, clock: ManualClock
+    ) -> None:
+        tokens = log_in(api, api.person())
+        for _ in range(20):
+            answers = [refresh(api, tokens["refreshToken"]).json]
+            for _ in range(7):
+                clock.advance(SECOND)
+                answers.append(refresh(api, tokens["refreshToken"]).json)
+            assert len({answer["refreshToken"] for answer in answers}) == 1
+            assert len({answer["refreshExpiresAt"] for answer in answers}) == 1
+            assert len({answer["accessToken"] for answer in answers}) == 8
+            assert all(is_good(api, answer["accessToken"]) for answer in answers)
+            tokens = answers[-1]
+
+    def test_one_before_the_last_ends_the_login_at_any_time(self, api: Api) -> None:
+        oldest = log_in(api, api.person())
+        old = refresh(api, oldest["refreshToken"]).json
+        new = refresh(api, old["refreshToken"]).json
+        assert refresh(api, old["refreshToken"]).json["refreshToken"] == new["refreshToken"]
+        assert refresh(api, oldest["refreshToken"]).status_code == 401
+        assert refresh(api, new["refreshToken"]).status_code == 401
+        assert not is_good(api, new["accessToken"])
+
+    @pytest.mark.config({"tokens": {"refresh_reuse_seconds": 0}})
+    def test_zero_seconds_permit_no_second_use(self, api: Api) -> None:
+        old = log_in(api, api.person())
+        new = refresh(api, old["refreshToken"]).json
+        assert refresh(api, old["refreshToken"]).status_code == 401
+        assert not is_good(api, new["accessToken"])
+
+    def test_using_one_twice_ends_the_login_with_all_its_tokens(
+        self, api: Api, clock: ManualClock
+    ) -> None:
         person = api.person()
         old = log_in(api, person)
         new = refresh(api, old["refreshToken"]).json
+        clock.advance(10 * SECOND)
         assert error_code(refresh(api, old["refreshToken"])) == "error.token-invalid"
         assert error_code(refresh(api, new["refreshToken"])) == "error.token-invalid"
         assert not is_good(api, old["accessToken"])
         assert not is_good(api, new["accessToken"])
         assert is_good(api, str(person.token)), "another login of the user is not concerned"
 
-    def test_a_reuse_is_audited_once_and_a_refresh_each_time(self, api: Api) -> None:
+    def test_a_reuse_is_audited_once_and_a_refresh_each_time(self, api: Api, clock: ManualClock) -> None:
         person = api.person()
         old = log_in(api, person)
         target = token_id(old["accessToken"]).rsplit("-", 1)[0]
         refresh(api, old["refreshToken"])
+        clock.advance(10 * SECOND)
         for _ in range(3):
             refresh(api, old["refreshToken"])
         assert audited(api, "authorization.refresh") == [(person.id, target, "success")]

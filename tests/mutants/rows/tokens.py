@@ -86,6 +86,22 @@ ROWS: Final = (
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
     ),
     core(
+        "refresh-grace",
+        "A refresh token may be presented again for a few seconds only.",
+        "identity/sessions/store.py::RefreshTokens.find_successor",
+        "if row is None or row.used_at is None or row.used_at <= now - self._reuse:",
+        "if row is None or row.used_at is None:",
+        "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
+    ),
+    core(
+        "refresh-grace-of-the-last",
+        "A refresh token whose successor was used ends the login.",
+        "identity/sessions/store.py::RefreshTokens.find_successor",
+        "if successor is None or successor.used_at is not None:",
+        "if successor is None:",
+        "rest/test_sessions.py::TestRefresh::test_one_before_the_last_ends_the_login_at_any_time",
+    ),
+    core(
         "refresh-reuse",
         "A second use of a refresh token ends the login.",
         "identity/sessions/service.py::AuthorizationService.refresh",

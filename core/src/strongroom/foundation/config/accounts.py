@@ -165,6 +165,13 @@ class TokensSettings:
         maximum=31_536_000,
         help="The lifetime of a refresh token in seconds; a login that is idle for longer ends.",
     )
+    refresh_reuse_seconds: int = option(
+        10,
+        minimum=0,
+        maximum=300,
+        help="Seconds after its use for which a refresh token may be presented again, by another tab or "
+        "after a lost answer, and gets the same successor; 0: a second use always ends the login.",
+    )
     session_lifetime_days: int = option(
         90,
         minimum=0,

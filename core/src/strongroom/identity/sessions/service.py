@@ -23,7 +23,7 @@ from strongroom.foundation.ids import is_id
 from strongroom.identity.sessions.factor_verification import strengthened
 from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
-from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.identity.sessions.store import AuthorizationStore, RefreshToken, RefreshTokens
 from strongroom.identity.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService, lock_logins
@@ -117,7 +117,8 @@ class AuthorizationService:
         """Exchange a refresh token for new tokens of the same authorization (RFC 6749, section 6).
 
         If a token is used twice, one of its two holders is a thief. Which one is unknown, so the
-        authorization is revoked.
+        authorization is revoked; except for ``tokens.refresh_reuse_seconds`` after the first use, while
+        its successor is unused, because browser tabs refresh at once and answers get lost.
 
         Raises:
             TokenInvalid: the token is unknown, has expired, was used before, or was revoked.
@@ -129,7 +130,10 @@ class AuthorizationService:
         with self._database.write() as connection:
             authorization_id = self._refresh_tokens.spend(connection, token)
             if authorization_id is not None:
-                return self._renew(connection, authorization_id, origin)
+                return self._renew(connection, authorization_id, origin, token)
+            if repeated := self._refresh_tokens.find_successor(connection, token):
+                authorization_id, successor = repeated
+                return self._renew(connection, authorization_id, origin, token, successor)
             self._end_if_spent(connection, token, origin)
         # Raised outside of the transaction, which must commit the revocation.
         raise TokenInvalid
@@ -356,9 +360,16 @@ class AuthorizationService:
         """Return the JWK Set (RFC 7517) that other services verify access tokens with."""
         return self._signer.public_keys()
 
-    def _renew(self, connection: Connection, authorization_id: str, origin: Origin) -> IssuedTokens:
+    def _renew(
+        self,
+        connection: Connection,
+        authorization_id: str,
+        origin: Origin,
+        used: str,
+        successor: RefreshToken | None = None,
+    ) -> IssuedTokens:
         with _refused_as_token():
-            issued = self._issuer.renew(connection, authorization_id)
+            issued = self._issuer.renew(connection, authorization_id, used, successor)
         self._record(connection, "authorization.refresh", authorization_id, issued.user.id, origin)
         return issued
 

@@ -51,8 +51,9 @@ class SessionServices(ServiceGroup):
 
     @cached_property
     def _refresh_tokens(self) -> RefreshTokens:
-        lifetime = self._settings.tokens.refresh_lifetime_seconds * 1000
-        return RefreshTokens(self._clock, self._base.keys, lifetime=lifetime)
+        tokens = self._settings.tokens
+        lifetime, reuse = tokens.refresh_lifetime_seconds * 1000, tokens.refresh_reuse_seconds * 1000
+        return RefreshTokens(self._clock, self._base.keys, lifetime=lifetime, reuse=reuse)
 
     @cached_property
     def _authorization_store(self) -> AuthorizationStore:

@@ -1,5 +1,6 @@
 """Stores authorizations and their refresh tokens."""
 
+import base64
 import logging
 import re
 import secrets
@@ -316,11 +317,10 @@ class AuthorizationStore:
 MIN_BITS: Final = 256
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PURPOSE: Final = "refresh-token"
+_SUCCESSOR_PURPOSE: Final = "refresh-token-successor"
 
 _OF_HASH: Final = refresh_tokens.c.hash == bindparam("of_hash")
-_TOKEN: Final = Statement(
-    select(refresh_tokens.c.authorization_id, refresh_tokens.c.used_at).where(_OF_HASH)
-)
+_TOKEN: Final = Statement(select(refresh_tokens).where(_OF_HASH))
 # One UPDATE checks and marks the token, so that two concurrent uses cannot both succeed.
 _SPEND: Final = Statement(
     update(refresh_tokens)
@@ -350,21 +350,28 @@ class RefreshTokens:
 
     Args:
         lifetime: lifetime of an unused token in milliseconds.
+        reuse: milliseconds after its use for which a token may be presented again.
     """
 
-    def __init__(self, clock: Clock, keys: SecretKeys, *, lifetime: int) -> None:
+    def __init__(self, clock: Clock, keys: SecretKeys, *, lifetime: int, reuse: int) -> None:
         self._clock = clock
         self._keys = keys
         self._lifetime = lifetime
+        self._reuse = reuse
 
-    def issue(self, authorization_id: str, not_after: int) -> tuple[RefreshToken, Change]:
-        """Return a token that expires at ``not_after`` at the latest, and the change that stores it.
+    def issue(
+        self, authorization_id: str, not_after: int, *, after: str | None = None
+    ) -> tuple[RefreshToken, Change]:
+        """Return a token, and the change that stores it.
 
-        ``not_after`` is in milliseconds since the Unix epoch.
+        Args:
+            not_after: when it expires at the latest, in milliseconds since the Unix epoch.
+            after: the token that it succeeds.
         """
         now = self._clock.now()
         expires_at = min(now + self._lifetime, not_after)
-        token = RefreshToken(secrets.token_urlsafe(MIN_BITS // 8), expires_at)
+        value = self._successor(after) if after else secrets.token_urlsafe(MIN_BITS // 8)
+        token = RefreshToken(value, expires_at)
         row = {
             # Only the hash is stored, so a copy of the database contains no usable token.
             "hash": self._hash(token.value),
@@ -392,6 +399,24 @@ class RefreshTokens:
         authorization_id: str | None = _SPEND.scalar(connection, spent)
         return authorization_id
 
+    def find_successor(self, connection: Connection, token: str) -> tuple[str, RefreshToken] | None:
+        """Return the unused successor of a token that was used lately, and its authorization's id.
+
+        Browser tabs that refresh at once, and a client that lost the answer, present the same token. All
+        get the same successor, so a thief's copy cannot live on in a branch of its own: the second use
+        of the successor is noticed as that of any other token.
+        """
+        if not _FORM.fullmatch(token):
+            return None
+        now, row = self._clock.now(), _TOKEN.first(connection, {"of_hash": self._hash(token)})
+        if row is None or row.used_at is None or row.used_at <= now - self._reuse:
+            return None
+        value = self._successor(token)
+        successor = _TOKEN.first(connection, {"of_hash": self._hash(value)})
+        if successor is None or successor.used_at is not None:
+            return None
+        return successor.authorization_id, RefreshToken(value, successor.expires_at)
+
     def find(self, connection: Connection, token: str, *, spent: bool = False) -> str | None:
         """Return the authorization id of a token; with ``spent``, only if the token was used."""
         if not _FORM.fullmatch(token):
@@ -408,3 +433,11 @@ class RefreshTokens:
 
     def _hash(self, token: str) -> str:
         return self._keys.hash(_PURPOSE, token)
+
+    def _successor(self, token: str) -> str:
+        """Return the token that follows another: a pseudorandom function of it under the server's key.
+
+        Derived instead of stored, because the database has no usable token.
+        """
+        digest = bytes.fromhex(self._keys.hash(_SUCCESSOR_PURPOSE, token))
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

@@ -16,7 +16,7 @@ from strongroom.foundation.ids import is_id
 from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing
-from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.identity.sessions.store import AuthorizationStore, RefreshToken, RefreshTokens
 from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.models import User, UserType
@@ -274,8 +274,18 @@ class TokenIssuer:
         issued, issue = self._issue(begun, user)
         return issued, [begin, issue]
 
-    def renew(self, connection: Connection, authorization_id: str) -> IssuedTokens:
+    def renew(
+        self,
+        connection: Connection,
+        authorization_id: str,
+        used: str,
+        successor: RefreshToken | None = None,
+    ) -> IssuedTokens:
         """Issue the next tokens of an authorization.
+
+        Args:
+            used: the refresh token that was presented.
+            successor: the refresh token that it was exchanged for before.
 
         Raises:
             TokenInvalid: it has expired or was revoked.
@@ -285,9 +295,10 @@ class TokenIssuer:
         """
         renewed, user, due_at = self._renewed(connection, authorization_id)
         self._refresh_tokens.forget_expired(connection, authorization_id)
-        issued, issue = self._issue(renewed, user)
-        execute_together(connection, [issue])
-        return GraceTokens.of(issued, due_at)
+        if successor is None:
+            successor, issue = self._refresh_tokens.issue(renewed.id, renewed.expires_at, after=used)
+            execute_together(connection, [issue])
+        return GraceTokens.of(self._issued(renewed, user, successor), due_at)
 
     def renew_access(
         self, connection: Connection, authorization_id: str
@@ -326,9 +337,14 @@ class TokenIssuer:
         return due_at
 
     def _issue(self, authorization: Authorization, user: User) -> tuple[IssuedTokens, Change]:
-        access_token, expires_at = self._signer.issue(authorization)
         refresh_token, issue = self._refresh_tokens.issue(authorization.id, authorization.expires_at)
-        issued = IssuedTokens(
+        return self._issued(authorization, user, refresh_token), issue
+
+    def _issued(
+        self, authorization: Authorization, user: User, refresh_token: RefreshToken
+    ) -> IssuedTokens:
+        access_token, expires_at = self._signer.issue(authorization)
+        return IssuedTokens(
             access_token=access_token,
             expires_at=expires_at,
             refresh_token=refresh_token.value,
@@ -336,7 +352,6 @@ class TokenIssuer:
             user=user,
             authorization_id=authorization.id,
         )
-        return issued, issue
 
 
 def _require_login_allowed(user: User) -> None:
