@@ -240,6 +240,24 @@ ROWS: Final = (
         "share_links/rest/test_links.py::test_a_preview_counts_if_downloads_are_limited",
     ),
     shares(
+        "shares-leaver",
+        "A share stays closed when its maker is a member again.",
+        "states.py::States.close_of_leaver",
+        "if ended.cause is DeactivationCause.MEMBERSHIP_END:",
+        "if False:",
+        "share_links/rest/test_closings.py"
+        "::test_a_share_that_was_closed_stays_closed_until_it_is_opened",
+    ),
+    shares(
+        "shares-deleted-tenant",
+        "A share stays closed after its tenant was deleted and restored.",
+        "states.py::States.close_tenant",
+        "self._close(transaction, older)",
+        "pass",
+        "share_links/rest/test_closings.py"
+        "::test_a_share_that_was_closed_stays_closed_until_it_is_opened",
+    ),
+    shares(
         "drops-file-links",
         "The name of a dropped file is no link in the message to the maker.",
         "drops.py::Drops._record",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.events import AuditedEvent, EventSubscriber
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
@@ -17,7 +18,7 @@ from strongroom_share_links.maker_routes import make_maker_routes
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.page_routes import make_pages
-from strongroom_share_links.service import PURGED, RESTORED, shares_of
+from strongroom_share_links.service import DELETED, PURGED, RESTORED, shares_of
 from strongroom_share_links.user_exports import share_exports
 from strongroom_share_links.visitor_routes import make_visitor_routes
 
@@ -54,8 +55,14 @@ def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
     shares = shares_of(host)
     return [
         EventSubscriber("purged_tenants", (PURGED,), shares.forget_tenant),
+        EventSubscriber("deleted_tenants", (DELETED,), shares.close_tenant),
         EventSubscriber("restored_files", (RESTORED,), shares.close_restored),
     ]
+
+
+@hookimpl
+def register_deactivations(host: HostAPI) -> list[Deactivate]:
+    return [shares_of(host).states.close_of_leaver]
 
 
 @hookimpl

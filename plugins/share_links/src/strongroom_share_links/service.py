@@ -20,6 +20,7 @@ from strongroom_share_links.proofs import Proofs
 from strongroom_share_links.states import States
 from strongroom_share_links.visits import Visits
 
+DELETED: Final = "tenant.deleted"
 PURGED: Final = "tenant.purged"
 RESTORED: Final = "file.restored"
 
@@ -71,6 +72,10 @@ class Shares:
     def close_restored(self, event: Event) -> None:
         """Close the shares of what came back from the trash; see :meth:`States.close_restored`."""
         self.states.close_restored(event.tenant_id or event.stream)
+
+    def close_tenant(self, event: Event) -> None:
+        """Close the shares of a tenant that was deleted; see :meth:`States.close_tenant`."""
+        self.states.close_tenant(event.tenant_id or event.subject, event.occurred_at)
 
     def forget_tenant(self, event: Event) -> None:
         """Delete the shares and the policy of a tenant that no longer exists."""

@@ -1,12 +1,14 @@
 """Whether a share can be opened now, which is decided at each request."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import select, update
 
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.files import Delegation, FileInfo, Level
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.models import Link, links
 from strongroom_share_links.policies import Policy
@@ -26,7 +28,8 @@ class State(StrEnum):
     MAKER_GONE = "maker-gone"  # suspended or deleted
     NOT_MANAGED = "not-managed"  # the maker, or the access key of the maker, no longer manages the file
     FILE_GONE = "file-gone"  # deleted
-    CLOSED = "closed"  # by a user, or because the file was in the trash
+    # By a user; or because the file was in the trash, the tenant was deleted, or the maker has left it.
+    CLOSED = "closed"
 
 
 _STATES: Final = {
@@ -92,6 +95,31 @@ class States:
             except ApiError:
                 # Its file, or the maker's rights, are gone: nothing to close yet.
                 continue
+
+    def close_of_leaver(self, transaction: Transaction, ended: Deactivation) -> None:
+        """Close the shares of a user who is no longer a member of a tenant, in the same transaction.
+
+        So they stay closed when the user becomes a member again. A suspension is no leaving: when it
+        ends, the shares are open again.
+        """
+        if ended.cause is DeactivationCause.MEMBERSHIP_END:
+            theirs = (links.c.maker_id == ended.user_id) & (links.c.tenant_id == ended.tenant_id)
+            self._close(transaction, theirs)
+
+    def close_tenant(self, tenant_id: str, deleted_at: int) -> None:
+        """Close the shares of a deleted tenant, so that they stay closed after its restoration.
+
+        Args:
+            deleted_at: milliseconds since the Unix epoch; shares that were changed later stay as they
+                are, because the event may arrive after a user has opened them again.
+        """
+        older = (links.c.tenant_id == tenant_id) & (links.c.updated_at <= deleted_at)
+        with self._host.database.write() as transaction:
+            self._close(transaction, older)
+
+    def _close(self, transaction: Transaction, condition: Any) -> None:
+        is_open = condition & links.c.closed_at.is_(None)
+        transaction.execute(update(links).where(is_open).values(closed_at=self._host.clock.now()))
 
     def begin_checks(self) -> None:
         """Let the checks of shares that are older than these begin with the present change."""
