@@ -96,6 +96,17 @@ def test_a_redis_that_is_away_is_reported_though_a_server_would_start(server_con
     )
 
 
+@pytest.mark.parametrize(("trouble", "code"), [("follow", "READONLY"), ("fill", "OOM")])
+def test_a_redis_that_refuses_writes_is_reported(
+    server_config: Path, tmp_path: Path, trouble: str, code: str
+) -> None:
+    with RedisServer.serving(tmp_path) as redis:
+        getattr(redis, trouble)()
+        change_config(server_config, {"redis": {"url": redis.url}})
+        line = outage(server_config, WITHOUT)
+    assert f" refuses writes ({code}), and without it logins are refused; " in line
+
+
 def test_a_server_whose_redis_is_away_warns_when_it_starts(server_config: Path, tmp_path: Path) -> None:
     change_config(server_config, REDIS)
     with serving(server_config, tmp_path / "output"):

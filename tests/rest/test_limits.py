@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 from sqlalchemy import select
 from tests.support.api import Answer, Api, error_code
 from tests.support.config import Table, merged
@@ -15,9 +16,13 @@ from tests.support.http import at_once
 from tests.support.redis import RedisServer
 from tests.support.waiting import SLACK_SECONDS
 
+from strongroom.assembly.doctor import assemble_doctor
 from strongroom.foundation.errors import InvalidCredentials, TooManyRequests
+from strongroom.foundation.limits import service
 from strongroom.foundation.limits.backends import rate_events
+from strongroom.foundation.logs import ErrorLog
 from strongroom.identity.verification.captchas import CaptchaService
+from strongroom.ops.observability.readiness import FRESH
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 LIMITS: Table = {
@@ -220,3 +225,36 @@ class TestRedis:
             assert (response.status_code, error_code(response)) == (503, "error.unavailable")
             assert response.headers["Retry-After"] == "5"
         assert api.outbox() == []
+
+    @pytest.mark.parametrize(("trouble", "code"), [("follow", "READONLY"), ("fill", "OOM")])
+    def test_when_it_refuses_writes_its_reason_is_named(
+        self,
+        api: Api,
+        redis: RedisServer,
+        trouble: str,
+        code: str,
+        caplog: pytest.LogCaptureFixture,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        # Without what other tests have logged in this minute.
+        log = ErrorLog(service.logger, has_traceback=False)
+        monkeypatch.setattr(service, "UNCOUNTED", log)
+        assert "notes" not in api.get("/readyz").json
+        getattr(redis, trouble)()
+        api.clock.advance(FRESH)
+        response = api.get("/readyz")
+        assert response.status_code == 200
+        assert response.json["notes"] == {"limits": f"It refuses writes: {code}."}
+        for _ in range(3):
+            assert log_in(api).status_code == 503
+        (line,) = [record.getMessage() for record in caplog.records if "limits" in record.name]
+        assert line.startswith(f"Rate limits cannot be counted: {code}: ")
+        (finding,) = [
+            item for item in assemble_doctor(api.container, dict).examine() if item.part == "limits"
+        ]
+        assert finding.message == f"Redis, which stores the counters, refuses writes: {code}"
+
+    def test_a_probe_adds_no_key(self, api: Api, redis: RedisServer) -> None:
+        assert api.get("/readyz").status_code == 200
+        with Redis.from_url(redis.url) as client:
+            assert client.dbsize() == 0

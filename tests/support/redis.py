@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from redis import Redis
+
 from strongroom.testing.server import free_port
 
 STOP_SECONDS = 60
@@ -40,6 +42,17 @@ class RedisServer:
         """End it, so that connections are refused."""
         self.process.kill()
         self.process.wait(timeout=STOP_SECONDS)
+
+    def follow(self) -> None:
+        """Make it a replica of a server that is away, so that it refuses writes."""
+        with Redis.from_url(self.url) as client:
+            client.replicaof("127.0.0.1", "1")
+
+    def fill(self) -> None:
+        """Leave it no memory, so that it refuses writes."""
+        with Redis.from_url(self.url) as client:
+            client.config_set("maxmemory-policy", "noeviction")
+            client.config_set("maxmemory", "1")
 
     def hang(self) -> None:
         """Stop it, so that connections are taken and nothing is answered."""

@@ -15,4 +15,12 @@ ROWS: Final = (
         "if True:",
         f"{_TESTS}/test_first_use.py::test_threads_at_once_share_the_folders_around_a_node",
     ),
+    core(
+        "databases-redis-writes",
+        "The probe of Redis finds that it refuses writes.",
+        "foundation/limits/backends.py::storage_fault",
+        "require_writes(storage.get_connection())",
+        "pass",
+        "rest/test_limits.py::TestRedis::test_when_it_refuses_writes_its_reason_is_named",
+    ),
 )

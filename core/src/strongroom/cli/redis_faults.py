@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from strongroom.cli.service_faults import ServiceFault
+from strongroom.foundation.limits.backends import refusal_code, require_writes
 
 if TYPE_CHECKING:
     from redis import RedisError
@@ -11,6 +12,12 @@ if TYPE_CHECKING:
 _PORT: Final = 6379
 _SECONDS: Final = 2
 _REFUSED_LOGIN: Final = ("WRONGPASS", "NOAUTH", "invalid username-password", "Authentication required")
+_REMEDIES: Final = {
+    "READONLY": "name the primary in redis.url",
+    "OOM": "raise its maxmemory",
+    "MISCONF": "see its log",
+    "NOREPLICAS": "start its replicas",
+}
 _CONSEQUENCE: Final = "and without it logins are refused"
 
 
@@ -21,6 +28,7 @@ def redis_fault(url: str) -> ServiceFault | None:
     try:
         with Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS) as client:
             client.ping()
+            require_writes(client)
     except RedisError as error:
         return _fault(url, error)
     return None
@@ -31,6 +39,9 @@ def _fault(url: str, error: "RedisError") -> ServiceFault:
 
     parts, reason = urlsplit(url), " ".join(str(error).split())
     where = f"Redis at {parts.hostname}:{parts.port or _PORT}"
+    if (code := refusal_code(error)) in _REMEDIES:
+        message = f"{where} refuses writes ({code}), {_CONSEQUENCE}; {_REMEDIES[code]}"
+        return ServiceFault(message, True)
     if isinstance(error, AuthenticationError) or reason.startswith(_REFUSED_LOGIN):
         return ServiceFault(
             f"{where} refuses the login: {reason}, {_CONSEQUENCE}; correct the user or the password in "

@@ -1,12 +1,13 @@
 """Where rate limits are counted: in the database or in Redis."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from flask_limiter import Limiter
-from limits.storage import MovingWindowSupport, Storage
+from limits.storage import MovingWindowSupport, RedisStorage, Storage
 from sqlalchemy import (
     Column,
     Connection,
@@ -224,6 +225,47 @@ def in_redis(url: str) -> LimitBackend:
     """
     timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _REDIS_TIMEOUT_SECONDS)
     return LimitBackend(url, {"wrap_exceptions": True, **timeouts})
+
+
+_CODE: Final = re.compile(r"\b(?:READONLY|OOM|MISCONF|NOREPLICAS|NOPERM)\b")
+_PROBED_KEY: Final = "strongroom-probe"
+_AWAY: Final = "It does not answer."
+REFUSES: Final = "It refuses writes: "
+
+
+def require_writes(client: Any) -> None:
+    """Check that Redis accepts writes, without writing: it refuses the command before it runs.
+
+    Raises:
+        redis.RedisError: it is a replica that is read-only, has no memory left, or does not answer.
+    """
+    # An empty text at the end of a missing key adds no key.
+    client.setrange(_PROBED_KEY, 0, "")
+
+
+def refusal_code(error: BaseException) -> str:
+    """Return the code of an error of Redis, such as READONLY or OOM."""
+    # The client removes the codes that it has classes for; scripts report theirs within a text.
+    classes = {"ReadOnlyError": "READONLY", "OutOfMemoryError": "OOM"}
+    found = _CODE.search(str(error))
+    return classes.get(type(error).__name__) or (found[0] if found else type(error).__name__)
+
+
+def storage_fault(storage: Storage) -> str | None:
+    """Return why a storage cannot count, or ``None``; the text is public."""
+    if not storage.check():
+        return _AWAY
+    if not isinstance(storage, RedisStorage):
+        return None
+    from redis import RedisError, ResponseError
+
+    try:
+        require_writes(storage.get_connection())
+    except ResponseError as error:
+        return f"{REFUSES}{refusal_code(error)}."
+    except RedisError:
+        return _AWAY
+    return None
 
 
 def in_database(database: Database, clock: Clock) -> LimitBackend:

@@ -1,5 +1,6 @@
 """Rate limits and failure limits."""
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,8 +19,14 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import TooManyRequests, Unavailable
-from strongroom.foundation.limits.backends import counters
+from strongroom.foundation.limits.backends import counters, refusal_code
+from strongroom.foundation.logs import ErrorLog
 from strongroom.foundation.secret_keys import SecretKeys
+
+logger = logging.getLogger(__name__)
+
+UNCOUNTED: Final = ErrorLog(logger, has_traceback=False)
+"""A backend that is unavailable refuses each count, so it is logged once a minute."""
 
 RETRY_SECONDS: Final = 5
 """Value of Retry-After, in seconds, while the backend is unavailable."""
@@ -187,6 +194,8 @@ def _failing_closed() -> Iterator[None]:
     try:
         yield
     except StorageError as error:
+        reason = error.storage_error
+        UNCOUNTED.log(reason, "Rate limits cannot be counted: %s: %s", refusal_code(reason), reason)
         raise Unavailable(retry_after=RETRY_SECONDS) from error
 
 

@@ -26,11 +26,12 @@ from strongroom.foundation.database.installation import is_own_secret
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import Unavailable
+from strongroom.foundation.limits.backends import REFUSES, storage_fault
 from strongroom.foundation.locales import DEFAULT_LOCALE
 from strongroom.foundation.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.identity.users.service import OPEN
 from strongroom.ops.observability.clock_skew import DATABASE, NEWEST_RECORD, ClockSkew
-from strongroom.ops.observability.readiness import DISK_FULL, IN_RECOVERY, database_fault
+from strongroom.ops.observability.readiness import AWAY, DISK_FULL, IN_RECOVERY, database_fault
 from strongroom.plugin_api.messages import DeliveryUncertain, MessageNotSent, MessageSender
 from strongroom.plugin_api.storage import StorageBackend, StorageError, StorageFull, StorageUnavailable
 
@@ -298,16 +299,23 @@ class Doctor:
     def _examine_limits(self) -> CheckResult:
         workers = self._settings.server.workers
         where = "Redis" if self._settings.redis.url else "the database"
-        if self._limits_answer():
+        fault = self._limits_fault()
+        if fault is None:
             return ok("limits", f"counted in {where}, so {workers} processes count as one")
+        message = f"{where}, which stores the counters, is unavailable"
         remedy = "start it, or correct redis.url" if self._settings.redis.url else "repair the database"
-        return failed("limits", f"{where}, which stores the counters, is unavailable", remedy)
+        if fault.startswith(REFUSES):
+            message = (
+                f"{where}, which stores the counters, refuses writes: {fault.rpartition(' ')[2][:-1]}"
+            )
+            remedy = "name the primary in redis.url (READONLY), or raise maxmemory (OOM); see its log"
+        return failed("limits", message, remedy)
 
-    def _limits_answer(self) -> bool:
+    def _limits_fault(self) -> str | None:
         try:
-            return self._limits_store.check()
+            return storage_fault(self._limits_store)
         except Unavailable:
-            return False
+            return AWAY
 
     def _examine_proxies(self) -> CheckResult:
         part, server = "server.trusted_proxies", self._settings.server

@@ -23,6 +23,7 @@ from strongroom.foundation.database.failures import is_read_only
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import StorageFull, StrongroomError, Unavailable
+from strongroom.foundation.limits.backends import storage_fault
 from strongroom.ops.observability.bounded_calls import PATIENCE_SECONDS, BoundedCalls
 from strongroom.plugin_api.storage import LocalPaths, ObjectNotFound, ObjectStat, StorageError
 
@@ -203,7 +204,7 @@ def probes(
     shared: dict[str, Probe] = {"schema": lambda: _schema(database)}
     is_file = database.engine.dialect.name == "sqlite"
     (own if is_file else shared)["database"] = lambda: database_fault(database)
-    shared["limits"] = lambda: None if limits_store.check() else AWAY
+    shared["limits"] = lambda: storage_fault(limits_store)
     for name, store in storages.items():
         is_local = store.capability(LocalPaths) is not None
         (own if is_local else shared)[f"storages.{name}"] = _storage(store)
