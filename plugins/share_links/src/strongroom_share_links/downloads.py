@@ -1,13 +1,17 @@
 """Counted downloads.
 
-A download is counted when the first bytes of a full response, or of any range that continues no counted
-download, are about to be sent. The visitor's browser then has a cookie with which it may continue with
-later ranges of the same version, up to twice the size of the content in total.
+A visitor uses one download when bytes beyond the beginning of the content are about to be sent for the
+first time: players and download managers read the beginning first. All further ranges and retries of the
+same version belong to it until twice the size of the content has been sent. A visitor is a browser with
+the cookie of the share; clients without cookies are told apart by address and User-Agent.
 """
 
+import hashlib
 import secrets
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from flask import request
 from sqlalchemy import insert, or_, select, update
 
 from strongroom.plugin_api.files import FileInfo, Sending
@@ -22,6 +26,8 @@ from strongroom_share_links.openings import Opening, Openings
 
 LIFETIME: Final = 60 * 60
 """Seconds after the last range within which a download may be continued."""
+
+_PROBE_BYTES: Final = 64 * 1024
 
 _COOKIE: Final = "share-download"
 
@@ -52,13 +58,17 @@ class Downloads:
             item: identifies the file or archive.
 
         Returns:
-            The value of the cookie with which it can be continued; ``None`` if it continues one.
+            The value of the cookie with which it can be continued; ``None`` if it continues one, or
+            reads the beginning only.
 
         Raises:
             ApiError: the share has no download left.
         """
         with self._host.database.write() as transaction:
-            if sending.offset and self._continue(transaction, link, item, sending):
+            # Locks the share, so that parallel ranges of one visitor find the row of the first one.
+            lock = update(links).values(downloads=links.c.downloads)
+            transaction.execute(lock.where(links.c.id == link.id))
+            if self._continue(transaction, link, item, sending) or _is_probe(sending):
                 return None
             remaining = or_(links.c.max_downloads.is_(None), links.c.downloads < links.c.max_downloads)
             count = update(links).values(downloads=links.c.downloads + 1)
@@ -73,23 +83,45 @@ class Downloads:
             self._openings.notify(link, Opening.DOWNLOAD)
         return value
 
-    def remember(self, response: Any, link: Link, value: str | None) -> Any:
+    def remember(self, response: Any, link: Link, value: str | None) -> None:
         """Set the cookie of a download that has begun."""
         if value is not None:
             self._cookies.set(response, _COOKIE, link.id, value, LIFETIME)
-        return response
+
+    def metered(self, response: Any, link: Link, item: str, sending: Sending) -> None:
+        """Give bytes that are not sent back to the visitor's download: players abort most ranges.
+
+        Args:
+            response: the response, whose body this server sends.
+        """
+        is_known = (downloads.c.item == item) & (downloads.c.tag == sending.tag) & self._known(link.id)
+
+        def give_back(unsent: int) -> None:
+            change = update(downloads).values(remaining=downloads.c.remaining + unsent)
+            with self._host.database.write() as transaction:
+                transaction.execute(change.where(is_known))
+
+        response.response = _Metered(response.response, sending.length, give_back)
 
     def _known(self, link_id: str) -> Any:
+        """Return the condition for the current downloads of the visitor."""
         hashed = self._cookies.hashed(_COOKIE, link_id)
-        if hashed is None:
-            return None
-        is_current = downloads.c.expires_at > self._host.clock.now()
-        return (downloads.c.id == hashed) & (downloads.c.link_id == link_id) & is_current
+        visitor = downloads.c.visitor_hash == self._visitor(link_id)
+        if hashed is not None:
+            visitor = or_(downloads.c.id == hashed, visitor)
+        return (
+            visitor
+            & (downloads.c.link_id == link_id)
+            & (downloads.c.expires_at > self._host.clock.now())
+        )
+
+    def _visitor(self, link_id: str) -> str:
+        """Return the hash of what tells clients without cookies apart."""
+        agent = request.headers.get("User-Agent", "")
+        return hashlib.sha256(f"{link_id} {self._host.client_network} {agent}".encode()).hexdigest()
 
     def _continue(self, transaction: Transaction, link: Link, item: str, sending: Sending) -> bool:
         known = self._known(link.id)
-        if known is None:
-            return False
         is_same = (downloads.c.item == item) & (downloads.c.tag == sending.tag)
         has_room = downloads.c.remaining >= sending.length
         values = {
@@ -103,6 +135,7 @@ class Downloads:
         value = secrets.token_urlsafe(24)
         row = {
             "id": hash_of(value),
+            "visitor_hash": self._visitor(link.id),
             "link_id": link.id,
             "item": item,
             "tag": sending.tag,
@@ -113,3 +146,32 @@ class Downloads:
         }
         transaction.execute(insert(downloads), row)
         return value
+
+
+def _is_probe(sending: Sending) -> bool:
+    """Return whether a range is within the beginning: 1 % or 64 KiB, at most a tenth of the content."""
+    beginning = min(max(sending.size // 100, _PROBE_BYTES), sending.size // 10)
+    return sending.offset + sending.length <= beginning
+
+
+class _Metered:
+    """The body of a response, which reports the bytes that were not sent when it is closed."""
+
+    def __init__(self, body: Iterable[bytes], length: int, give_back: Callable[[int], None]) -> None:
+        self._body = body
+        self._unsent = length
+        self._give_back = give_back
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._body:
+            self._unsent -= len(chunk)
+            yield chunk
+
+    def close(self) -> None:
+        """Close the body."""
+        close = getattr(self._body, "close", None)
+        if close is not None:
+            close()
+        unsent, self._unsent = self._unsent, 0
+        if unsent > 0:
+            self._give_back(unsent)

@@ -95,12 +95,15 @@ downloads: Final = Table(
     metadata,
     # SHA-256 of the value in the visitor's cookie.
     Column("id", String(64), primary_key=True),
+    # Of the address and the User-Agent, for clients without cookies.
+    Column("visitor_hash", String(64)),
     Column("link_id", String(36), nullable=False),
     Column("item", String(36), nullable=False),
     Column("tag", String(128), nullable=False),
     Column("remaining", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     Index("share_links_downloads_age", "expires_at"),
+    Index("share_links_downloads_link", "link_id"),
 )
 """Counted downloads that their visitor may continue by ranges."""
 

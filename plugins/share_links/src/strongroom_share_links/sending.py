@@ -114,11 +114,20 @@ class Sender:
         return lambda bundle_id: f"{path}/{bundle_id}"
 
     def _counted(self, visit: Visit, file: FileInfo | None, send: Callable[[BeforeSending], Any]) -> Any:
-        downloads, began = self._shares.downloads, list[str | None]()
+        downloads, began = self._shares.downloads, list[tuple[Sending, str | None]]()
         item = _ARCHIVE if file is None else file.id
 
         def before(sending: Sending) -> None:
-            began.append(downloads.count_once(visit.link, file, item, sending))
+            began.append((sending, downloads.count_once(visit.link, file, item, sending)))
 
         response = send(before)
-        return downloads.remember(response, visit.link, began[0]) if began else response
+        for sending, cookie in began:
+            downloads.remember(response, visit.link, cookie)
+            if _has_body(response):
+                downloads.metered(response, visit.link, item, sending)
+        return response
+
+
+def _has_body(response: Any) -> bool:
+    """Return whether this server sends the body: no redirect to a store, and no front end does."""
+    return response.status_code in (200, 206) and "X-Accel-Redirect" not in response.headers

@@ -144,18 +144,19 @@ def test_a_download_counts_with_its_first_byte(shared: Shared) -> None:
     tag = visitor.send("HEAD", path).headers["ETag"]
     assert visitor.get(path, headers={"If-None-Match": tag}).status_code == 304
     assert visitor.get(path, headers={"Range": "bytes=900-"}).status_code == 416
-    first = visitor.get(path, headers={"Range": "bytes=0-9"})
-    assert (first.status_code, first.data) == (206, b"0123456789")
+    first = visitor.get(path, headers={"Range": "bytes=0-19"})
+    assert (first.status_code, first.data) == (206, b"0123456789" * 2)
     cookie = first.headers["Set-Cookie"].partition(";")[0]
-    rest = visitor.get(path, headers={"Range": "bytes=10-", "Cookie": cookie})
-    assert (rest.status_code, len(rest.data)) == (206, 90)
+    rest = visitor.get(path, headers={"Range": "bytes=20-", "Cookie": cookie})
+    assert (rest.status_code, len(rest.data)) == (206, 80)
     assert visitor.get().json["remainingDownloads"] == 1
-    # A range without the cookie begins a download of its own, wherever it starts.
-    assert visitor.get(path, headers={"Range": "bytes=50-"}).status_code == 206
-    for again in ({}, {"Range": "bytes=50-"}, {"Range": "bytes=0-", "Cookie": cookie}):
-        reply = visitor.get(path, headers=again)
+    # Another client begins a download of its own, wherever it starts.
+    other, third = ({"User-Agent": name} for name in ("other", "third"))
+    assert visitor.get(path, headers={"Range": "bytes=50-", **other}).status_code == 206
+    for again in ({}, {"Range": "bytes=50-"}):
+        reply = visitor.get(path, headers={**again, **third})
         assert (reply.status_code, error_code(reply)) == (404, UNAVAILABLE)
-    assert error_code(visitor.get()) == UNAVAILABLE
+    assert error_code(visitor.get(headers=third)) == UNAVAILABLE
     assert shared.state(visitor.share) == "exhausted"
     # The counted download continues, but not without end.
     part = {"Range": "bytes=20-", "Cookie": cookie}
@@ -175,7 +176,7 @@ def test_a_counted_download_of_a_small_file_is_no_hundred_copies(shared: Shared,
     visitor, path = shared.share(file, maxDownloads=1), f"/files/{file}/download"
     first = visitor.get(path)
     cookie = first.headers["Set-Cookie"].partition(";")[0]
-    ranges = [{"Range": "bytes=1-", "Cookie": cookie}] * 10
+    ranges = [{"Range": "bytes=1-", "Cookie": cookie}, {"Range": "bytes=1-"}] * 5
     got = [visitor.get(path, headers=headers) for headers in ranges]
     assert [reply.status_code for reply in got] == [206] + [404] * 9
     assert sum(len(reply.data) for reply in got if reply.status_code == 206) < size
@@ -191,8 +192,9 @@ def test_an_archive_counts_once(shared: Shared) -> None:
     again = location.removeprefix(visitor.root)
     rest = visitor.get(again, headers={"Range": "bytes=10-", "Cookie": cookie})
     assert rest.data == whole.data[10:]
-    assert visitor.get(again, headers={"Range": "bytes=10-"}).status_code == 404
-    assert visitor.send("POST", "/multi-files-download", json={}).status_code == 404
+    other = {"User-Agent": "other"}
+    assert visitor.get(again, headers={"Range": "bytes=10-", **other}).status_code == 404
+    assert visitor.send("POST", "/multi-files-download", json={}, headers=other).status_code == 404
 
 
 def test_a_preview_gives_no_original(shared: Shared) -> None:
@@ -232,9 +234,10 @@ def test_a_preview_counts_if_downloads_are_limited(shared: Shared) -> None:
         path = f"/files/{shared.file}/preview"
         assert visitor.send("HEAD", path).status_code == 200
         assert visitor.get(path).data == b"0123456789" * 10
+        other = {"User-Agent": "other"}
         for method in ("GET", "HEAD"):
-            assert visitor.send(method, path).status_code == 404
-        assert visitor.get(f"/files/{shared.file}/download").status_code == 404
+            assert visitor.send(method, path, headers=other).status_code == 404
+        assert visitor.get(f"/files/{shared.file}/download", headers=other).status_code == 404
 
 
 def test_content_in_quarantine_is_not_given(shared: Shared) -> None:

@@ -1,0 +1,110 @@
+"""One visitor uses one download, whatever ranges the client asks for."""
+
+import pytest
+from tests.support.api import Answer, Api
+from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
+
+SIZE = 1024 * 1024
+CONTENT = bytes(range(256)) * (SIZE // 256)
+
+pytestmark = pytest.mark.config(
+    {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}},
+)
+
+
+class Client:
+    """A program without cookies, at an address and with a User-Agent."""
+
+    def __init__(self, visitor: Visitor, path: str, agent: str, address: str = "203.0.113.7") -> None:
+        self._visitor = visitor
+        self._path = path
+        self._agent = agent
+        self._address = address
+
+    def get(self, span: str | None = None) -> Answer:
+        headers = {"User-Agent": self._agent} | ({"Range": f"bytes={span}"} if span else {})
+        environ = {"REMOTE_ADDR": self._address}
+        return self._visitor.get(self._path, headers=headers, environ_overrides=environ)
+
+
+@pytest.fixture
+def shared(api: Api) -> Shared:
+    return Shared.made(api)
+
+
+@pytest.fixture
+def visitor(shared: Shared) -> Visitor:
+    file = shared.api.upload(shared.tenant, shared.admin, "film.bin", CONTENT, shared.folder)["id"]
+    shared.file = file
+    return shared.share(file, maxDownloads=1)
+
+
+@pytest.fixture
+def path(shared: Shared, visitor: Visitor) -> str:
+    assert visitor.share["id"]
+    return f"/files/{shared.file}/download"
+
+
+def downloads(shared: Shared, visitor: Visitor) -> int:
+    reply = shared.api.get(f"{shared.tenant}/shares/{visitor.share['id']}", by=shared.admin)
+    count: int = reply.json["downloads"]
+    return count
+
+
+@pytest.mark.parametrize("span", ["0-1", "0-65535", "0-0", "1000-2000"])
+def test_a_probe_uses_no_download(shared: Shared, visitor: Visitor, path: str, span: str) -> None:
+    player = Client(visitor, path, "player")
+    for _ in range(5):
+        assert player.get(span).status_code == 206
+    assert downloads(shared, visitor) == 0
+    assert Client(visitor, path, "browser").get().data == CONTENT
+    assert downloads(shared, visitor) == 1
+    assert player.get().status_code == 404
+
+
+@pytest.mark.parametrize("span", ["0-65536", "65536-65536", "-1", "0-", "1048575-"])
+def test_more_than_the_beginning_uses_one(
+    shared: Shared, visitor: Visitor, path: str, span: str
+) -> None:
+    assert Client(visitor, path, "player").get(span).status_code == 206
+    assert downloads(shared, visitor) == 1
+    assert Client(visitor, path, "browser").get().status_code == 404
+
+
+def test_a_download_manager_with_eight_connections_uses_one(
+    shared: Shared, visitor: Visitor, path: str
+) -> None:
+    manager, part = Client(visitor, path, "aria2"), SIZE // 8
+    parts = [manager.get(f"{number * part}-{(number + 1) * part - 1}") for number in range(8)]
+    assert b"".join(answer.data for answer in parts) == CONTENT
+    assert downloads(shared, visitor) == 1
+
+
+def test_a_lost_connection_is_continued_until_twice_the_size(
+    shared: Shared, visitor: Visitor, path: str
+) -> None:
+    wget = Client(visitor, path, "wget")
+    assert wget.get().status_code == 200
+    assert wget.get(f"{SIZE // 2}-").status_code == 206
+    assert wget.get(f"{SIZE // 2}-").status_code == 206
+    assert wget.get(f"{SIZE // 2}-").status_code == 404
+    assert downloads(shared, visitor) == 1
+
+
+def test_bytes_that_were_not_sent_do_not_count(shared: Shared, visitor: Visitor, path: str) -> None:
+    """A player asks for all that follows each position, and aborts it at the next one."""
+    headers = {"User-Agent": "player", "Range": "bytes=0-"}
+    for position in range(0, SIZE, SIZE // 4):
+        headers["Range"] = f"bytes={position}-"
+        client = shared.api.app.test_client(use_cookies=False)
+        answer = client.open(f"{visitor.root}{path}", headers=headers, buffered=False)
+        assert answer.status_code == 206
+        next(answer.iter_encoded())
+        answer.close()
+    assert downloads(shared, visitor) == 1
+
+
+def test_of_64_visitors_at_once_one_gets_the_body(shared: Shared, visitor: Visitor, path: str) -> None:
+    clients = [Client(visitor, path, "browser", f"203.0.113.{number}") for number in range(64)]
+    statuses = [client.get().status_code for client in clients]
+    assert sorted(statuses) == [200] + [404] * 63
