@@ -74,7 +74,7 @@ ROWS: dict[str, tuple[Step, Step, str]] = {
     "trash": (trash, untrash, "closed"),
     "tenant": (delete_tenant, restore_tenant, "closed"),
     "maker-left": (leave, come_back, "closed"),
-    # A suspension is no leaving: it ends, and nobody else has got the rights of the maker meanwhile.
+    # A suspension is no leaving: the share is open again when it ends.
     "maker-suspended": (suspend, reinstate, "active"),
 }
 

@@ -102,8 +102,8 @@ def _forget_peak(root: int) -> None:
 
 def _memory(root: int, name: str) -> int:
     """Return bytes of memory of a server and its workers."""
-    found = (
+    matches = (
         re.search(rf"^{name}:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
         for pid in _processes(root)
     )
-    return sum(int(match[1]) * 1024 for match in found if match)
+    return sum(int(match[1]) * 1024 for match in matches if match)
