@@ -216,12 +216,12 @@ ROWS: Final = (
         "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
     ),
     shares(
-        "downloads-first",
-        "A continued download begins after its first byte.",
-        "downloads.py::Downloads.count_once",
-        "if sending.offset and self._continue(transaction, link, item, sending):",
-        "if self._continue(transaction, link, item, sending):",
-        "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
+        "downloads-probe",
+        "More than the beginning of the content uses a download.",
+        "downloads.py::_is_probe",
+        "return sending.offset + sending.length <= beginning",
+        "return sending.offset <= beginning",
+        "share_links/rest/test_counted_downloads.py::test_more_than_the_beginning_uses_one",
     ),
     shares(
         "downloads-twice",
