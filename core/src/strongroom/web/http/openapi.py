@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +12,8 @@ import flask_smorest
 import flask_swagger_ui
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
-from flask import Flask, Response, jsonify, send_from_directory
+from flask import Flask, Response, request
+from werkzeug.wrappers import Response as WerkzeugResponse
 
 from strongroom.foundation.errors import StrongroomError, catalogue
 from strongroom.plugin_api.web import ErrorKind
@@ -24,6 +25,7 @@ from strongroom.web.http.openapi_rules import state_rules
 from strongroom.web.http.parsing import API_FIELDS, refuse_query
 from strongroom.web.http.route_descriptions import HEADERS_KEY
 from strongroom.web.http.routing import Blueprint
+from strongroom.web.http.static_files import TYPES, StaticContent, StaticFolder
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"
@@ -31,6 +33,7 @@ OPENAPI_VERSION: Final = "3.1.0"
 ERRORS_KEY: Final = "x-errors"
 """The extension of the document that lists all errors, for generators of clients."""
 
+_DOCUMENT: Final = DOCUMENT_PATH.removeprefix("/")
 _ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
 _PAGES: Final = Pages("strongroom.web.http")
 _PAGE_POLICY: Final = {
@@ -127,9 +130,14 @@ class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no typ
 def serve_description(app: Flask, description: Description, base_path: str, *, with_page: bool) -> None:
     """Add the routes of the OpenAPI document and, optionally, of the interactive documentation."""
 
-    def document() -> Response:
+    @cache
+    def folder() -> StaticFolder:
+        content = app.json.dumps(description.document).encode()
+        return StaticFolder({_DOCUMENT: StaticContent(content)})
+
+    def document() -> WerkzeugResponse:
         refuse_query()
-        return jsonify(description.document)
+        return folder().conditional_response(_DOCUMENT, request.environ)
 
     app.add_url_rule(base_path + DOCUMENT_PATH, "openapi_document", document)
     if with_page:
@@ -149,9 +157,14 @@ def _page(base_path: str) -> flask.Blueprint:
             document_path=base_path + DOCUMENT_PATH,
         )
 
+    @cache
+    def folder() -> StaticFolder:
+        files = (file for file in _ASSETS.iterdir() if file.suffix in TYPES)
+        return StaticFolder({file.name: file for file in files})
+
     @blueprint.get("/<path:name>")
-    def asset(name: str) -> Response:
-        return send_from_directory(_ASSETS, name)
+    def asset(name: str) -> WerkzeugResponse:
+        return folder().conditional_response(name, request.environ)
 
     return blueprint
 

@@ -117,6 +117,16 @@ class StaticFolder:
             self._compress(response, name, accepts_gzip=accepts_gzip)
         return response
 
+    def conditional_response(self, name: str, environ: WSGIEnvironment, digest: str = "") -> Response:
+        """Return the response to a request for a file: 304 if unchanged, compressed if accepted.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        accepted = parse_accept_header(environ.get("HTTP_ACCEPT_ENCODING"))
+        response = self.response(name, digest, accepts_gzip=accepted["gzip"] > 0)
+        return response.make_conditional(environ)
+
     def _compress(self, response: Response, name: str, *, accepts_gzip: bool) -> None:
         response.vary.add("Accept-Encoding")
         if not accepts_gzip:
@@ -159,9 +169,8 @@ class StaticFilesApplication:
         owner, digest, name = _parts(environ["PATH_INFO"])
         if owner not in self._folders:
             raise NotFound
-        accepted = parse_accept_header(environ.get("HTTP_ACCEPT_ENCODING"))
-        response = self._folders[owner].response(name, digest, accepts_gzip=accepted["gzip"] > 0)
-        return response.make_conditional(environ)(environ, start_response)
+        response = self._folders[owner].conditional_response(name, environ, digest)
+        return response(environ, start_response)
 
 
 def _parts(path: str) -> tuple[str, str, str]:
