@@ -110,9 +110,15 @@ _BY_SESSION: Final = Statement(
 _LOCK_EVERY: Final = Statement(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
 _FORGET: Final = Statement(delete(authorizations).where(_OF_USER))
 # The condition is checked again: of several parallel requests, only the first one writes.
+# A row that is locked is skipped: a read must not wait for a commit that waits for a standby.
+_SEEN_BEFORE: Final = (
+    select(authorizations.c.id)
+    .where(_OF_ID, authorizations.c.last_seen_at <= bindparam("before"))
+    .with_for_update(skip_locked=True)
+)
 _NOTE_SEEN: Final = Statement(
     update(authorizations)
-    .where(_OF_ID, authorizations.c.last_seen_at <= bindparam("before"))
+    .where(authorizations.c.id.in_(_SEEN_BEFORE))
     .values(last_seen_at=bindparam("now"))
 )
 
@@ -304,7 +310,8 @@ class AuthorizationStore:
             return
         seen = {"of_id": authorization_id, "before": now - SEEN_INTERVAL, "now": now}
         try:
-            with database.write() as connection:
+            # Non-durable: what a power failure loses, the next request records again.
+            with database.write(durable=False) as connection:
                 _NOTE_SEEN.execute(connection, seen)
         except (StrongroomError, SQLAlchemyError):
             logger.warning("Cannot record when an authorization was last seen", exc_info=True)

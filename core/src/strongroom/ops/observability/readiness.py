@@ -89,6 +89,16 @@ class ReadinessReport:
 
 _ONE: Final = Statement(select(literal(1)))
 _IN_RECOVERY: Final = Statement(select(func.pg_is_in_recovery()))
+# The state of a standby is NULL without the role pg_read_all_stats; then each connected one counts.
+_LACKS_STANDBY: Final = Statement(
+    text(
+        "SELECT current_setting('synchronous_standby_names') <> '' AND ("
+        "SELECT count(*) FROM pg_stat_replication "
+        "WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum')"
+        ") < coalesce(substring(current_setting('synchronous_standby_names') "
+        "FROM '([0-9]+) *[(]')::int, 1)"
+    )
+)
 _SMALL_MEMORY: Final = Statement(text("SET LOCAL work_mem = '64kB'"))
 _COUNT_SERIES: Final = Statement(select(func.count()).select_from(func.generate_series(1, 20_000)))
 
@@ -170,6 +180,8 @@ DISK_FULL: Final = "Its disk is full."
 IN_RECOVERY: Final = "It is in recovery: a standby, which refuses writes."
 NO_ACCESS: Final = "Its folder cannot be read and written."
 
+STANDBY_AWAY: Final = Note("A synchronous standby is away: writes wait for it.")
+
 FULL: Final = Note("It is full: uploads are refused.")
 
 NOT_OWNED: Final = "It belongs to another database, or is not the original store; see the doctor."
@@ -203,7 +215,7 @@ def probes(
     own: dict[str, Probe] = {"disk": lambda: _disk(data_dir)}
     shared: dict[str, Probe] = {"schema": lambda: _schema(database)}
     is_file = database.engine.dialect.name == "sqlite"
-    (own if is_file else shared)["database"] = lambda: database_fault(database)
+    (own if is_file else shared)["database"] = lambda: _database(database)
     shared["limits"] = lambda: storage_fault(limits_store)
     for name, store in storages.items():
         is_local = store.capability(LocalPaths) is not None
@@ -213,6 +225,21 @@ def probes(
 
 def _disk(folder: Path) -> str | None:
     return None if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else NO_ACCESS
+
+
+def _database(database: Database) -> Outcome:
+    return database_fault(database) or (STANDBY_AWAY if _lacks_standby(database) else None)
+
+
+def _lacks_standby(database: Database) -> bool:
+    """Return whether commits wait for a synchronous standby that is not connected."""
+    if database.engine.dialect.name != "postgresql":
+        return False
+    try:
+        with database.read() as connection:
+            return bool(_LACKS_STANDBY.scalar(connection))
+    except StrongroomError:
+        return False
 
 
 def database_fault(database: Database) -> str | None:

@@ -1,0 +1,49 @@
+"""A PostgreSQL whose commits wait for a synchronous standby, which is lost."""
+
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.e2e.cluster import EMAIL
+from tests.support.client import Client
+from tests.support.config import lifted
+from tests.support.replicas import Pair
+from tests.support.server import serving, write_config
+from tests.support.waiting import SLACK_SECONDS, wait_until
+
+NOTE = "A synchronous standby is away: writes wait for it."
+
+
+@pytest.mark.extended
+def test_reads_do_not_wait_for_a_standby(tmp_path: Path) -> None:
+    with Pair.serving() as pair:
+        url = pair.create("site")
+        config = write_config(
+            tmp_path, url, lifted("login_per_address"), {"database": {"timeout_seconds": 4}}
+        )
+        pair.require_standby()
+        with serving(config, tmp_path / "output") as server:
+            server.create_user(EMAIL)
+            user = Client.logged_in(server.url, EMAIL)
+            tenant = user.make_tenant("site")
+            assert NOTE not in user.expect(200, "GET", "/readyz").content.decode()
+            pair.stop_standby()
+            wait_until(lambda: NOTE in user.request("GET", "/readyz").content.decode())
+            # The next request is the first since long, so it records when the login was last seen.
+            forget_uses(url)
+            for path in ("/users/me", tenant):
+                began = time.monotonic()
+                user.expect(200, "GET", path)
+                assert time.monotonic() - began < 1 + SLACK_SECONDS
+            user.expect(503, "POST", "/api/v1/tenants", {"name": "other"})
+            pair.release_standby()
+            wait_until(lambda: NOTE not in user.request("GET", "/readyz").content.decode())
+
+
+def forget_uses(url: str) -> None:
+    """Set when logins were last seen to long ago."""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute("SET LOCAL synchronous_commit = off")
+        connection.execute("UPDATE authorizations SET last_seen_at = 1")
