@@ -112,6 +112,25 @@ def test_files_go_up_and_down(run: Run, tenant: str, tmp_path: Path) -> None:
     run("ls", "path-without-tenant", status=2)
 
 
+@pytest.mark.parametrize(
+    ("name", "local"),
+    [
+        ("x" * 251 + ".txt", "x" * 251 + ".txt"),
+        ("报" * 251 + ".txt", "报" * 83 + ".txt"),
+        ("." + "告" * 200, "." + "告" * 84),
+    ],
+    ids=["255 bytes", "extension", "hidden"],
+)
+def test_a_long_name_comes_down_shortened_if_need_be(
+    run: Run, tenant: str, tmp_path: Path, client: Client, name: str, local: str
+) -> None:
+    (tmp_path / "source").write_text("content")
+    tenant_id = next(each.id for each in client.iterate(tenants.list_tenants()) if each.name == tenant)
+    client.upload(tenant_id, tmp_path / "source", name=name)
+    run("down", f"{tenant}:/{name}", tmp_path)
+    assert (tmp_path / local).read_text() == "content"
+
+
 def test_a_folder_is_synchronized_upwards_and_downwards(
     run: Run, tenant: str, local: Path, tmp_path: Path
 ) -> None:

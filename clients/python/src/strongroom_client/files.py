@@ -11,13 +11,14 @@ from typing import BinaryIO, Final, Protocol, cast
 
 from .errors import SourceChanged
 
+_MAX_NAME_BYTES: Final = 255
 READ_BYTES: Final = 1024 * 1024
 
 
 def write_durably(path: Path, content: bytes) -> None:
     """Replace a file that only its owner may read. A crash leaves the old or the new content."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".strongroom-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -38,6 +39,15 @@ def publish(temporary: Path, path: Path) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def fitting_name(name: str) -> str:
+    """Return a name shortened at a character to what a file system takes; its extension stays."""
+    stem, dot, extension = name.rpartition(".")
+    if not stem or len(f"{dot}{extension}".encode()) > _MAX_NAME_BYTES // 2:
+        stem, dot, extension = name, "", ""
+    room = _MAX_NAME_BYTES - len(f"{dot}{extension}".encode())
+    return f"{stem.encode()[:room].decode(errors='ignore')}{dot}{extension}"
 
 
 def checksum(path: Path) -> str:

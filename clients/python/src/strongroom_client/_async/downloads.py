@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -40,7 +41,11 @@ class AsyncDownloader:
             ApiError: the server refused it.
             ConnectionFailed: the connection broke too often; the next call continues the download.
             IntegrityError: the content differs from the checksum of the file.
+            OSError: the file system does not take the name.
         """
+        # Before the content is downloaded: a name that is too long is an error of its own.
+        with suppress(FileNotFoundError):
+            path.lstat()
         for _ in range(_ROUNDS):
             node = await self._file(tenant_id, file_id)
             part = _part_of(path, node)
@@ -242,9 +247,13 @@ class _Transfer:
 
 
 def _part_of(path: Path, node: Node) -> Path:
-    """Return the path of the part, which names the content, so that parts of two contents never mix."""
+    """Return the path of the part, which names the content, so that parts of two contents never mix.
+
+    It is shorter than the longest name of a file system, however long the name of the file is.
+    """
     content = (node.checksum or "").removeprefix("sha256:")[:16]
-    return path.with_name(f".{path.name}.{content}.part")
+    name = hashlib.sha256(path.name.encode(errors="surrogateescape")).hexdigest()[:16]
+    return path.with_name(f".{name}.{content}.part")
 
 
 def _etag_of(response: httpx.Response) -> str | None:

@@ -24,6 +24,7 @@ from ..errors import (
     StrongroomError,
     UnauthorizedError,
 )
+from ..files import fitting_name
 from ..models import NewShare, Node, Share
 from ..operations import UNSET
 from ..transfers import OnConflict
@@ -273,7 +274,7 @@ def down(context: Context, path: str, target: Path) -> None:
         node = tree.find(remote)
         if node is None or _is_folder(node):
             raise click.UsageError(f"{remote} is a folder; use sync.")
-        local = target / node.name if target.is_dir() else target
+        local = target / fitting_name(node.name) if target.is_dir() else target
         with context.output.progress(node.name, node.size) as add:
             client.download(tree.tenant_id, node.id, local, progress=additions(add))
     context.output.result({"path": str(local), "size": node.size}, f"{local}, {node.size} bytes")
