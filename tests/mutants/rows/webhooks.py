@@ -61,4 +61,12 @@ ROWS: Final = (
         "valid = keys",
         "webhooks/rest/test_webhooks.py::test_a_rotated_secret_overlaps_with_the_former_one",
     ),
+    webhooks(
+        "webhooks-records",
+        "What a caller does with an endpoint is recorded in the audit log.",
+        "owners.py::Owners.record",
+        'self._host.audit(f"endpoint-{action}", TARGET, endpoint.id, {**about, **details})',
+        "",
+        "webhooks/rest/test_webhooks.py::test_each_change_is_recorded_in_the_audit_log",
+    ),
 )

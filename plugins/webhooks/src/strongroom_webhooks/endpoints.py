@@ -84,7 +84,9 @@ class Endpoints:
             if _count(tx, endpoints, is_same) >= self._host.options.endpoints_per_tenant:
                 raise ApiError(TOO_MANY)
             tx.execute(insert(endpoints), [row])
-            return _endpoint(tx, row["id"]), keys
+            created = _endpoint(tx, row["id"])
+        self._owners.record("create", created, eventTypes=" ".join(created.event_types))
+        return created, keys
 
     def list(self, query: Mapping[str, Any]) -> tuple[Sequence[Endpoint], int]:
         """Return a page of endpoints, the oldest first, and the number of all."""
@@ -125,7 +127,9 @@ class Endpoints:
                 raise ApiError(OUTDATED)
             if body.get("status") == Status.ENABLED:
                 _resume(tx, endpoint_id, now)
-            return _endpoint(tx, endpoint_id)
+            updated = _endpoint(tx, endpoint_id)
+        self._owners.record("update", updated, changed=" ".join(sorted(body.keys() - {"revision"})))
+        return updated
 
     def take_over(self, endpoint_id: str) -> Endpoint:
         """Make the caller the owner of an endpoint; a disabled one stays so, to be checked first."""
@@ -139,20 +143,21 @@ class Endpoints:
             if not tx.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(values)):
                 raise ApiError(UNKNOWN)
             taken = _endpoint(tx, endpoint_id)
-        self._owners.record_take_over(known)
+        self._owners.record("take-over", taken, formerOwner=known.owner_id)
         return taken
 
     def delete(self, endpoint_id: str) -> None:
         """Delete an endpoint with its deliveries."""
-        self.get(endpoint_id)
+        known = self.get(endpoint_id)
         with self._host.database.write() as tx:
             if not tx.execute(delete(endpoints).where(endpoints.c.id == endpoint_id)):
                 raise ApiError(UNKNOWN)
             tx.execute(delete(deliveries).where(deliveries.c.endpoint_id == endpoint_id))
+        self._owners.record("delete", known)
 
     def rotate(self, endpoint_id: str, overlap: int) -> SigningKeys:
         """Create new keys; messages have the signatures of both for some seconds."""
-        self.get(endpoint_id)
+        known = self.get(endpoint_id)
         keys, now = SigningKeys.create(), self._host.clock.now()
         with self._host.database.write() as tx:
             row = tx.first(select(endpoints).where(endpoints.c.id == endpoint_id).with_for_update())
@@ -162,6 +167,7 @@ class Endpoints:
             valid = [item for item in kept if item.valid_until is None or item.valid_until > now]
             values = {"signing_keys": self._seal([keys, *valid]), "updated_at": now}
             tx.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(values))
+        self._owners.record("rotate-secret", known)
         return keys
 
     def public_key(self, endpoint_id: str) -> str:
@@ -182,6 +188,7 @@ class Endpoints:
         delivery = self._queue.append_test(endpoint_id, json.dumps(body, separators=(",", ":")))
         if delivery is None:
             raise ApiError(DISABLED)
+        self._owners.record("test", endpoint)
         return delivery
 
     def deliveries(self, endpoint_id: str, query: Mapping[str, Any]) -> tuple[Sequence[Delivery], int]:
@@ -198,11 +205,13 @@ class Endpoints:
 
     def redeliver(self, endpoint_id: str, delivery_id: str) -> Delivery:
         """Queue a delivery again."""
-        if self.get(endpoint_id).status != Status.ENABLED:
+        endpoint = self.get(endpoint_id)
+        if endpoint.status != Status.ENABLED:
             raise ApiError(DISABLED)
         delivery = self._queue.redeliver(endpoint_id, delivery_id)
         if delivery is None:
             raise ApiError(UNKNOWN)
+        self._owners.record("redeliver", endpoint, eventId=delivery.event_id)
         return delivery
 
     def replay(self, endpoint_id: str, body: Mapping[str, Any]) -> dict[str, int | None]:
@@ -215,6 +224,7 @@ class Endpoints:
         chosen: list[Event] = [event for event in events if is_wanted(endpoint, event)]
         if chosen:
             self._queue.replay(endpoint_id, chosen)
+        self._owners.record("replay", endpoint, stream=stream, fromSequence=str(body["fromSequence"]))
         is_full = len(events) == _REPLAYED
         return {
             "count": len(chosen),

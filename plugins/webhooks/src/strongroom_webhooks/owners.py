@@ -1,6 +1,7 @@
 """The rights of the owners of endpoints, without which nothing is sent."""
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom_webhooks.models import Endpoint
@@ -27,7 +28,13 @@ class Owners:
         details = {"owner": endpoint.owner_id, "tenant": endpoint.tenant_id}
         self._host.audit("endpoint-stop", TARGET, endpoint.id, details)
 
-    def record_take_over(self, endpoint: Endpoint) -> None:
-        """Record that the caller has taken over an endpoint of the given former owner."""
-        details = {"formerOwner": endpoint.owner_id, "tenant": endpoint.tenant_id}
-        self._host.audit("endpoint-take-over", TARGET, endpoint.id, details)
+    def record(self, action: str, endpoint: Endpoint, **details: str) -> None:
+        """Record in the audit log what the caller has done with an endpoint.
+
+        The record has the host of the URL only, because paths and queries may contain secrets.
+
+        Args:
+            action: a verb, such as ``create``.
+        """
+        about = {"tenant": endpoint.tenant_id, "host": urlsplit(endpoint.url).hostname}
+        self._host.audit(f"endpoint-{action}", TARGET, endpoint.id, {**about, **details})

@@ -311,6 +311,40 @@ def test_a_disabled_endpoint_notifies_its_owner_and_resumes_when_enabled(scene: 
     assert scene.receiver.ids("/hook") == ["event-1", "event-2"]
 
 
+def test_each_change_is_recorded_in_the_audit_log(scene: Scene) -> None:
+    endpoint = scene.create(url=f"{scene.receiver.url()}?token=secret")
+    path = f"{ROOT}/{endpoint['id']}"
+    changes: list[tuple[str, Callable[[], Answer], Json]] = [
+        ("create", lambda: scene.api.get(path, by=scene.admin), {"eventTypes": "file.*"}),
+        (
+            "update",
+            lambda: scene.api.patch(path, {"revision": 1, "description": "x"}, by=scene.admin),
+            {"changed": "description"},
+        ),
+        ("rotate-secret", lambda: scene.api.post(f"{path}/rotate-secret", {}, by=scene.admin), {}),
+        ("test", lambda: scene.api.post(f"{path}/test", by=scene.admin), {}),
+        (
+            "replay",
+            lambda: scene.api.post(f"{path}/replay", {"fromSequence": 0}, by=scene.admin),
+            {"stream": scene.tenant_id, "fromSequence": "0"},
+        ),
+        (
+            "take-over",
+            lambda: scene.api.post(f"{path}/take-over", by=scene.admin),
+            {"formerOwner": scene.admin.id},
+        ),
+        ("delete", lambda: scene.api.delete(path, by=scene.admin), {}),
+    ]
+    for action, change, details in changes:
+        assert change().status_code in (200, 202), action
+        record = scene.api.get("/audit-events?pageSize=1", by=scene.root).json["data"][0]
+        assert record["action"] == f"webhooks.endpoint-{action}"
+        assert record["actor"] == {"$ref": scene.admin.id}
+        assert record["target"] == {"type": "webhook-endpoint", "id": endpoint["id"]}
+        about = {"tenant": scene.tenant_id, "host": "127.0.0.1"}
+        assert record["details"] == {**about, **details}
+
+
 def removed(scene: Scene) -> None:
     path = f"/api/v1/tenants/{scene.tenant_id}/members/{scene.admin.id}"
     assert scene.api.delete(path, by=scene.deputy).status_code == 200
