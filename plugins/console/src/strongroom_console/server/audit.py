@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -35,6 +36,8 @@ _COLUMNS: Final = (
     "details",
 )
 _MOST_EXPORTED: Final = 10_000
+_FORMULA_SIGNS: Final = frozenset("=+-@")
+_LINE_CONTROLS: Final = ("\t", "\r", "\n")
 
 
 @audit.get("/")
@@ -127,4 +130,7 @@ def _csv_line(cells: Any) -> bytes:
 def _cell(value: Any) -> str:
     """Return a cell that no spreadsheet takes for a formula: names and programs are input of others."""
     text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    # East Asian versions of Excel also accept full-width signs.
+    first = unicodedata.normalize("NFKC", text.lstrip()[:1])
+    is_formula = first in _FORMULA_SIGNS or text.startswith(_LINE_CONTROLS)
+    return f"'{text}" if is_formula else text
