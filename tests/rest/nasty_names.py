@@ -228,8 +228,14 @@ def nasty_names() -> list[str]:
 def may_be_a_name(name: str) -> bool:
     """Return whether the contract allows a name."""
     final = unicodedata.normalize("NFC", name)
-    forbidden = any(char == "/" or unicodedata.category(char) in ("Cc", "Cs") for char in final)
-    return 1 <= len(final) <= 255 and final not in (".", "..") and not forbidden
+    forbidden = any(char == "/" or unicodedata.category(char) in _REFUSED for char in final)
+    seen = any(unicodedata.category(char) not in _UNSEEN and char not in _BLANKS for char in final)
+    return seen and len(final) <= 255 and final not in (".", "..") and not forbidden
+
+
+_REFUSED = ("Cc", "Cs", "Zl", "Zp")
+_UNSEEN = (*_REFUSED, "Cf", "Zs")
+_BLANKS = "\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5" + "".join(map(chr, range(0xFE00, 0xFE10)))
 
 
 def _random_names() -> Iterator[str]:

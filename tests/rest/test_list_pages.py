@@ -50,7 +50,7 @@ def test_every_page_is_a_part_of_the_whole_list(
     api: Api, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_counts, "SPLIT_ABOVE", 2)
-    alice, bob = api.person(), api.person(name='Bob "the \u2028 Builder" \U0001f600')
+    alice, bob = api.person(), api.person(name='Bob "the \u3000 Builder" \U0001f600')
     tenant = api.tenant(alice)
     api.join(tenant, alice, bob)
     folder = api.folder(tenant, alice, "folder")["id"]

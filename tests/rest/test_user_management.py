@@ -610,7 +610,7 @@ class TestLinks:
         assert error_code(redeem(api, token)) == "error.account-link-invalid"
 
     def test_the_message_contains_no_text_of_users(self, api: Api, root: Person) -> None:
-        name = "Eve\u2028 http://evil.example/ <b>"
+        name = "Eve\u3000 http://evil.example/ <b>"
         user = created(api, root, email=EMAIL, name=name)
         sent_link(api, root, user["id"])
         message = api.outbox()[-1]

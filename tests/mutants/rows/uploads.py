@@ -179,4 +179,20 @@ ROWS: Final = (
         "unit/content/business_files/test_slots.py"
         "::test_the_waiting_are_bounded_and_the_next_is_refused_at_once",
     ),
+    core(
+        "names-visible",
+        "A file has a name that people see.",
+        "content/nodes/names.py::normalize_name",
+        "if not has_visible_character(normalized):",
+        "if False:",
+        "rest/test_visible_names.py::test_it_is_refused_everywhere",
+    ),
+    core(
+        "names-visible-elsewhere",
+        "Users, tenants, groups and keys have names that people see.",
+        "web/http/parsing.py::_require_visible",
+        "if name and not has_visible_character(name):",
+        "if False:",
+        "rest/test_visible_names.py::test_it_is_refused_everywhere",
+    ),
 )

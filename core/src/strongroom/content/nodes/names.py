@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from strongroom.foundation.errors import ValidationFailed
+from strongroom.foundation.visible_names import LINE_SEPARATORS, has_visible_character
 
 MAX_LENGTH: Final = 255
+
+_REFUSED: Final = frozenset({"Cc", "Cs", *LINE_SEPARATORS})
+"""Categories of control characters, surrogates, which UTF-8 cannot encode, and line separators."""
 
 MAX_PATH_LENGTH: Final = 4096
 MAX_PATH_NAMES: Final = 32
@@ -17,19 +21,20 @@ def normalize_name(name: str) -> str:
     """Return a name in Unicode normalization form C.
 
     Raises:
-        ValidationFailed: it is empty, longer than 255 characters, ``.`` or ``..``, or contains ``/``, a
-            control character or a surrogate.
+        ValidationFailed: it is empty, longer than 255 characters, ``.`` or ``..``, has no visible
+            character, or contains ``/``, a control character, a line separator or a surrogate.
     """
     normalized = unicodedata.normalize("NFC", name)
     if not 1 <= len(normalized) <= MAX_LENGTH:
         raise _invalid(f"Must have 1 to {MAX_LENGTH} characters.")
     if normalized in (".", ".."):
         raise _invalid('May not be "." or "..".')
-    # Cc are control characters; Cs are surrogates, which UTF-8 cannot encode. Neither is printable, and
-    # most names are.
+    if not has_visible_character(normalized):
+        raise _invalid("Must have a visible character.")
+    # None of the refused characters is printable, and most names are.
     is_plain = normalized.isprintable() and "/" not in normalized
     if not is_plain and any(
-        char == "/" or unicodedata.category(char) in ("Cc", "Cs") for char in normalized
+        char == "/" or unicodedata.category(char) in _REFUSED for char in normalized
     ):
         raise _invalid('May not contain "/" or a control character.')
     return normalized

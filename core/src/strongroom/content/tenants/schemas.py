@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.assurance import ACR_VALUES
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, identifier, text
+from strongroom.web.http.parsing import Timestamp, identifier, name_text, text
 
 MAX_BYTES: Final = 2**62
 MAX_AGE: Final = 30 * 24 * 3600
@@ -16,7 +16,7 @@ MAX_AGE: Final = 30 * 24 * 3600
 class NewTenantSchema(Schema):
     """A tenant to be created."""
 
-    name = text(255, required=True)
+    name = name_text(255, required=True)
 
 
 class AssuranceSchema(Schema):
@@ -60,7 +60,7 @@ class TenantSchema(Schema):
 class TenantChangesSchema(Schema):
     """Changes of a tenant."""
 
-    name = text(255)
+    name = name_text(255)
     quotaBytes = fields.Integer(
         attribute="quota_bytes",
         strict=True,
@@ -178,7 +178,7 @@ class TenantsQuery(PagingQuery):
 class NewGroupSchema(Schema):
     """A new group."""
 
-    name = text(255, required=True)
+    name = name_text(255, required=True)
 
 
 class GroupSchema(Schema):
@@ -195,7 +195,7 @@ class GroupSchema(Schema):
 class GroupNameSchema(Schema):
     """A new name of a group. A revision rejects the change if the group has changed since."""
 
-    name = text(255, required=True)
+    name = name_text(255, required=True)
     revision = fields.Integer(strict=True, load_default=None)
 
 

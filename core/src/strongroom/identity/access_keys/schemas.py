@@ -5,7 +5,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from strongroom.foundation.addresses import parse_network
 from strongroom.identity.accounts.schemas import ProofSchema
 from strongroom.plugin_api.authentication import Scope
-from strongroom.web.http.parsing import Timestamp, identifier, text
+from strongroom.web.http.parsing import Timestamp, identifier, name_text, text
 
 MAX_NAME = 255
 MAX_ADDRESSES = 16
@@ -25,13 +25,13 @@ def _require_network(value: str) -> None:
 class KeyChangeSchema(Schema):
     """A new name."""
 
-    name = text(MAX_NAME, required=True)
+    name = name_text(MAX_NAME, required=True)
 
 
 class NewServiceKeySchema(ProofSchema):
     """An access key of a service account, which is limited to the tenant of the account."""
 
-    name = text(MAX_NAME, required=True)
+    name = name_text(MAX_NAME, required=True)
     scopes = fields.List(
         fields.String(validate=validate.OneOf(_SCOPES)),
         required=True,

@@ -21,7 +21,7 @@ from strongroom.identity.users.password_policy import MAX_LENGTH, MIN_LENGTH
 from strongroom.identity.users.user_lists import USER_SORTS, UserSort
 from strongroom.identity.verification.schemas import VerificationCodeSchema
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema, collection_of
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, name_text, text
 
 MAX_TEXT = 1024
 MAX_NAME = 255
@@ -123,7 +123,7 @@ class UserQuery(PagingQuery):
 class UserChangeSchema(Schema):
     """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
-    name = text(MAX_NAME)
+    name = name_text(MAX_NAME)
     locale = fields.String(
         allow_none=True,
         validate=[validate.Length(max=MAX_LOCALE), _require_locale],
@@ -254,7 +254,7 @@ class SetupSchema(Schema):
 
     token = text(MAX_TEXT, required=True)
     email = text(MAX_TEXT, required=True)
-    name = text(MAX_NAME, minimum=0, load_default="")
+    name = name_text(MAX_NAME, minimum=0, load_default="")
     password = new_password()
 
 
@@ -292,7 +292,7 @@ class RecoveryCodesSchema(Schema):
 class FactorNameSchema(Schema):
     """A new name of a factor."""
 
-    name = text(MAX_FACTOR_NAME, minimum=0, required=True)
+    name = name_text(MAX_FACTOR_NAME, minimum=0, required=True)
 
 
 class RenamedFactorSchema(_SummarySchema):
@@ -311,7 +311,7 @@ class NewFactorSchema(Schema):
     """The beginning of an enrolment."""
 
     kind = text(32, required=True, metadata={"description": "Such as `totp` or `recovery-code`"})
-    name = text(
+    name = name_text(
         MAX_FACTOR_NAME,
         minimum=0,
         load_default="",

@@ -3,13 +3,13 @@
 from marshmallow import Schema, fields
 
 from strongroom.web.http.pages import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, name_text
 
 
 class NewServiceAccountSchema(Schema):
     """A new service account, or a new name."""
 
-    name = text(255, required=True)
+    name = name_text(255, required=True)
 
 
 class ServiceAccountSchema(Schema):

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 from strongroom.identity.user_imports.models import ImportState, OnTakenUser
 from strongroom.identity.user_management.schemas import metadata_field
 from strongroom.identity.users.models import MAX_EXTERNAL_ID, UserStatus
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, name_text, text
 
 _MAX_NAME: Final = 255
 _MAX_TEXT: Final = 1024
@@ -34,7 +34,7 @@ class UserLineSchema(Schema):
         allow_none=True,
         **_described("The id in the other system"),
     )
-    name = text(_MAX_NAME, minimum=0, allow_none=True)
+    name = name_text(_MAX_NAME, minimum=0, allow_none=True)
     email = text(_MAX_TEXT, allow_none=True)
     emailVerified = fields.Boolean(
         attribute="email_verified", allow_none=True, **_described("Whether a proof has verified it")

@@ -10,7 +10,7 @@ from strongroom.identity.accounts.schemas import MAX_NAME, MAX_TEXT, new_passwor
 from strongroom.identity.users.account_links import LinkKind
 from strongroom.identity.users.models import EMAIL, MAX_EXTERNAL_ID, MOBILE
 from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.http.parsing import AdministratorsOnly, Timestamp, text
+from strongroom.web.http.parsing import AdministratorsOnly, Timestamp, name_text, text
 
 MAX_BYTES: Final = 16 * 1024
 """The maximum size of metadata as JSON in UTF-8."""
@@ -63,7 +63,7 @@ def metadata_field(**options: Any) -> fields.Dict:
 class _NamesSchema(Schema):
     requires_any = ("email", "mobile", "username")
 
-    name = text(MAX_NAME, required=True)
+    name = name_text(MAX_NAME, required=True)
     email = text(MAX_TEXT, load_default=None)
     mobile = text(MAX_TEXT, load_default=None)
     username = text(MAX_TEXT, load_default=None)

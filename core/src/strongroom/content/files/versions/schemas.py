@@ -6,7 +6,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from strongroom.content.scanning.states import STATES
 from strongroom.web.http.pages import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.web.http.parsing import Timestamp, name_text
 
 
 class VersionSchema(Schema):
@@ -43,7 +43,7 @@ class VersionSchema(Schema):
 class VersionChangesSchema(Schema):
     """Changes of a version."""
 
-    label = text(255, allow_none=True)
+    label = name_text(255, allow_none=True)
     keep = fields.Boolean(attribute="is_kept")
 
     @validates_schema
