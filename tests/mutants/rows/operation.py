@@ -82,9 +82,9 @@ ROWS: Final = (
     core(
         "database-jit",
         "PostgreSQL compiles no statements of the server.",
-        "foundation/database/postgresql.py::Connector.__init__",
-        "settings = [NO_JIT]",
-        "settings = []",
+        "foundation/database/postgresql.py::Connector._with_settings",
+        "settings = [NO_JIT, _MARK]",
+        "settings = [_MARK]",
         "unit/foundation/database/test_compilation.py"
         "::test_no_statement_of_the_usage_of_a_tenant_is_compiled",
     ),

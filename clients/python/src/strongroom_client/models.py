@@ -885,7 +885,7 @@ class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
     action: FileEventAction
     actor: Reference
     on_behalf_of: None | Reference = msgspec.field(name="onBehalfOf")
-    """The user whom the actor, an administrator, impersonated"""
+    """The impersonated user; the actor is then an administrator"""
     address: None | str
     """The client's address"""
     name: str

@@ -7,7 +7,7 @@ from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.cli.service_faults import ServiceFault
-from strongroom.foundation.database.failures import is_read_only
+from strongroom.foundation.database import failures
 
 _UNKNOWN_HOST: Final = re.compile(r"failed to resolve host|could not translate host name")
 _WRONG_LOGIN: Final = re.compile(
@@ -34,7 +34,7 @@ def database_fault_of(url: URL, error: SQLAlchemyError) -> ServiceFault:
         return _sqlite_fault(url, reason)
     # psycopg repeats the address, which the message names itself.
     detail = reason.rpartition(" failed: ")[2].removeprefix("FATAL:").strip()
-    if is_read_only(error):
+    if failures.is_read_only(error):
         return ServiceFault(
             f"PostgreSQL at {_place(url)} is in recovery: it is a standby, which refuses writes; name "
             "the primary in database.url, or all hosts, as ?host=HOST:PORT&host=HOST:PORT",

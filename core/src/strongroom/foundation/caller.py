@@ -51,7 +51,7 @@ class Origin:
 
 
 class ActingUser(NamedTuple):
-    """The user who acts, and the user whom the first one impersonates, if any."""
+    """The user who acts, and the user that the first one impersonates, if any."""
 
     actor_id: str
     on_behalf_of: str | None

@@ -112,7 +112,7 @@ ACTOR: Final = EventField(
 
 ON_BEHALF_OF: Final = EventField(
     "onBehalfOf",
-    "The user whom the actor, an administrator, impersonated",
+    "The impersonated user; the actor is then an administrator",
     {"type": "object", "properties": {"$ref": {"type": "string"}}, "required": ["$ref"]},
     is_required=False,
 )

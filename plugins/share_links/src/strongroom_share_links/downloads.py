@@ -3,7 +3,7 @@
 A visitor uses one download when bytes beyond the beginning of the content are about to be sent for the
 first time: players and download managers read the beginning first. All further ranges and retries of the
 same version belong to it until twice the size of the content has been sent. A visitor is a browser with
-the cookie of the share; clients without cookies are told apart by address and User-Agent.
+the cookie of the share; clients without cookies are recognized by address and User-Agent.
 """
 
 import hashlib
@@ -116,7 +116,7 @@ class Downloads:
         )
 
     def _visitor(self, link_id: str) -> str:
-        """Return the hash of what tells clients without cookies apart."""
+        """Return the hash of the address and the User-Agent, which identify clients without cookies."""
         agent = request.headers.get("User-Agent", "")
         return hashlib.sha256(f"{link_id} {self._host.client_network} {agent}".encode()).hexdigest()
 

@@ -240,8 +240,8 @@ class FileListing:
         query = children_page(order.key, _viewer(access), from_end=from_end)
         levels = (access.permission, access.ceiling)
         # The statement depends on whether there are rows before the page.
-        found = Paging(2 if offset else 1, paging.size)
-        page = self._page(connection, query, parameters, found, total, levels, rows)
+        place = Paging(2 if offset else 1, paging.size)
+        page = self._page(connection, query, parameters, place, total, levels, rows)
         return replace(page, paging=paging)
 
     def _granted(

@@ -58,7 +58,7 @@ class FileEvent:
     """A row of :data:`file_events`. ``name``, ``parent_id`` and ``size`` are those after the action.
 
     Downloads have no ``sequence`` and no ``revision``; only a move has a ``previous_parent_id``.
-    ``on_behalf_of`` is the user whom the actor impersonated.
+    ``on_behalf_of`` is the user that the actor impersonated.
     """
 
     id: str

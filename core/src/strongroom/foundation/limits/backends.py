@@ -247,8 +247,8 @@ def refusal_code(error: BaseException) -> str:
     """Return the code of an error of Redis, such as READONLY or OOM."""
     # The client removes the codes that it has classes for; scripts report theirs within a text.
     classes = {"ReadOnlyError": "READONLY", "OutOfMemoryError": "OOM"}
-    found = _CODE.search(str(error))
-    return classes.get(type(error).__name__) or (found[0] if found else type(error).__name__)
+    match = _CODE.search(str(error))
+    return classes.get(type(error).__name__) or (match[0] if match else type(error).__name__)
 
 
 def storage_fault(storage: Storage) -> str | None:

@@ -45,7 +45,7 @@ class ChangeSchema(Schema):
     actor = fields.Nested(ReferenceSchema)
     onBehalfOf = fields.Nested(
         ReferenceSchema,
-        metadata={"description": "The user whom the actor, an administrator, impersonated"},
+        metadata={"description": "The impersonated user; the actor is then an administrator"},
     )
     occurredAt = fields.String(metadata={"format": "date-time"})
 

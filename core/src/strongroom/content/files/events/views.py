@@ -51,7 +51,7 @@ class FileEventSchema(Schema):
         ReferenceSchema,
         required=True,
         allow_none=True,
-        metadata={"description": "The user whom the actor, an administrator, impersonated"},
+        metadata={"description": "The impersonated user; the actor is then an administrator"},
     )
     address = fields.String(
         required=True, allow_none=True, metadata={"description": "The client's address"}

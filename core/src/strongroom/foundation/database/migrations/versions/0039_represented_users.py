@@ -1,4 +1,4 @@
-"""Add the user whom the actor of a file event impersonated."""
+"""Add the user that the actor of a file event impersonated."""
 
 import sqlalchemy as sa
 from alembic import op
