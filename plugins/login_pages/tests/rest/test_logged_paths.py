@@ -44,7 +44,8 @@ def logged(path: str) -> str:
 
 def paths(api: Api) -> Iterator[tuple[str, str]]:
     """Yield each path parameter with a secret, and a path with the canary in its place."""
-    mounted: Any = next(mount for mount in api.app.mounts if mount.prefix == "/account")
+    app: Any = api.app
+    mounted = next(mount for mount in app.mounts if mount.prefix == "/account")
     assert isinstance(mounted.application, LoginPagesApplication)
     maps = (("", api.app.url_map), ("/account", mounted.application._routes))
     for prefix, rules in maps:
