@@ -9,7 +9,7 @@ from strongroom_simulators.alipay import KeyPair, Simulator
 from tests.support.config import Table, lifted
 
 ROOT: Final = "https://127.0.0.1"
-CALLBACK: Final = "/api/v1/alipay-authorizations/callback"
+CALLBACK: Final = "/api/v1/alipay-authorizations/callback/main"
 REDIRECT: Final = f"{ROOT}{CALLBACK}"
 
 

@@ -13,7 +13,7 @@ from tests.support.wechat import Browser
 
 REQUESTS: Final = "/api/v1/dingtalk-authorization-requests"
 AUTHORIZATIONS: Final = "/api/v1/dingtalk-authorizations"
-CALLBACK: Final = f"{AUTHORIZATIONS}/callback"
+CALLBACK: Final = f"{AUTHORIZATIONS}/callback/main"
 IDS: Final = "/api/v1/users/me/dingtalk-ids"
 _MANY: Final = 10_000
 """Calls a second: no test waits for the limits of the platform."""

@@ -12,7 +12,7 @@ from strongroom_simulators.feishu import TENANT, Simulator
 from tests.support.config import Table, lifted
 
 ROOT: Final = "https://127.0.0.1"
-CALLBACK: Final = "/api/v1/feishu-authorizations/callback"
+CALLBACK: Final = "/api/v1/feishu-authorizations/callback/main"
 REDIRECT: Final = f"{ROOT}{CALLBACK}"
 
 

@@ -131,7 +131,7 @@ def register_blueprints(host):
         """Choose a person."""
         choice = form["choice"]
         answer = {"error": "access_denied"} if choice == "refuse" else {"code": choice}
-        path = "/api/v1/town-authorizations/callback"
+        path = f"/api/v1/town-authorizations/callback/{query['of']}"
         return flask.redirect(f"{path}?{urlencode({**answer, 'state': query['state']})}")
 
     return [*blueprints(host, TownLogin), routes]

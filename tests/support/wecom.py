@@ -17,7 +17,7 @@ from tests.support.http import TIMEOUT_SECONDS
 REQUESTS: Final = "/api/v1/wecom-authorization-requests"
 AUTHORIZATIONS: Final = "/api/v1/wecom-authorizations"
 BEGIN: Final = f"{AUTHORIZATIONS}/begin"
-CALLBACK: Final = f"{AUTHORIZATIONS}/callback"
+CALLBACK: Final = f"{AUTHORIZATIONS}/callback/main"
 IDS: Final = "/api/v1/users/me/wecom-ids"
 
 IN_APP: Final = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 MicroMessenger/7.0.1 wxwork/4.1.30"

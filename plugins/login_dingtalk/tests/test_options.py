@@ -13,7 +13,7 @@ def test_the_default_platform_is_dingtalk() -> None:
 
 
 def test_only_members_enter_by_default() -> None:
-    assert DingTalkApp("ding1", "secret").members_only
+    assert DingTalkApp(client_id="ding1", client_secret="secret").members_only
 
 
 @pytest.mark.parametrize("name", ["login_url", "api_url", "oapi_url"])
@@ -26,7 +26,7 @@ def test_urls_are_encrypted_or_of_this_machine(name: str, url: str) -> None:
 @pytest.mark.parametrize("organization", ["", "a:b", "Main", "x" * 33])
 def test_an_organization_has_a_plain_name(organization: str) -> None:
     with pytest.raises(ValueError, match=r"^organization: must be"):
-        DingTalkApp("ding1", "secret", organization=organization)
+        DingTalkApp(client_id="ding1", client_secret="secret", organization=organization)
 
 
 def test_the_options_of_all_methods_are_checked_too() -> None:

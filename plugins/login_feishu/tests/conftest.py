@@ -37,8 +37,8 @@ def vendor(feishu: Simulator) -> Platform:
 def app(feishu: Simulator, region: str) -> FeishuApp:
     known = next(iter(feishu.platform.apps.values()))
     return FeishuApp(
-        known.app_id,
-        known.app_secret,
+        app_id=known.app_id,
+        app_secret=known.app_secret,
         allowed_tenants=(TENANT,),
         region=region,
         accounts_url=feishu.url,

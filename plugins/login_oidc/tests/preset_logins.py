@@ -33,16 +33,20 @@ class PresetLogins:
     Args:
         preset: the name of the preset.
         folder: a folder for the private key of the client.
-        redirect_uri: the registered redirect URI.
+        redirect_uris: the registered redirect URIs.
         now: the time, in seconds since the Unix epoch.
     """
 
     def __init__(
-        self, preset: str, folder: Path, redirect_uri: str = REDIRECT_URI, now: float = NOW
+        self,
+        preset: str,
+        folder: Path,
+        redirect_uris: tuple[str, ...] = (REDIRECT_URI,),
+        now: float = NOW,
     ) -> None:
         self.preset = preset
         self.clock = AdjustableClock(lambda: now)
-        self.platform: Any = sample_provider(preset, redirect_uri, clock=self.clock)
+        self.platform: Any = sample_provider(preset, *redirect_uris, clock=self.clock)
         self.simulator = Simulator(self.platform)
         section = provider_section(preset, self.platform, folder / f"{preset}.pem")
         if "private_key_file" in section:
@@ -85,19 +89,27 @@ class PresetLogins:
         return person
 
 
+UrisOf = Callable[[str], tuple[str, ...]]
+
 SiteOf = Callable[[str], PresetLogins]
 """Returns the platform of a preset, which is served."""
 
 
 @contextmanager
-def preset_sites(folder: Path, redirect_uri: str = REDIRECT_URI, now: float = NOW) -> Iterator[SiteOf]:
-    """Serve the platforms that are asked for; the arguments are those of :class:`PresetLogins`."""
+def preset_sites(
+    folder: Path, uris_of: UrisOf = lambda _: (REDIRECT_URI,), now: float = NOW
+) -> Iterator[SiteOf]:
+    """Serve the platforms that are asked for; see :class:`PresetLogins`.
+
+    Args:
+        uris_of: returns the registered redirect URIs of a preset.
+    """
     sites: dict[str, PresetLogins] = {}
     with ExitStack() as stack:
 
         def get(preset: str) -> PresetLogins:
             if preset not in sites:
-                sites[preset] = PresetLogins(preset, folder, redirect_uri, now)
+                sites[preset] = PresetLogins(preset, folder, uris_of(preset), now)
                 stack.enter_context(sites[preset].simulator)
             return sites[preset]
 

@@ -39,7 +39,7 @@ def test_a_command_prints_the_uris_to_register(tmp_path: Path) -> None:
     result = run_command("oidc", "uris", env={"STRONGROOM_CONFIG": str(path)})
     assert result.stdout.splitlines() == [
         "[login.oidc.providers.company]",
-        "  redirect URI: https://files.example.org/api/v1/oidc-authorizations/callback",
+        "  redirect URI: https://files.example.org/api/v1/oidc-authorizations/callback/company",
         "  back-channel logout URI: https://files.example.org/api/v1/oidc-logouts/company",
     ], result.stderr
 

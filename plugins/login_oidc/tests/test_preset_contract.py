@@ -70,7 +70,7 @@ class PresetHarness(Harness):
 
 def _is_callback(_client: RegisteredClient, redirect_uri: str) -> bool:
     parts = urlsplit(redirect_uri)
-    return parts.hostname == "127.0.0.1" and parts.path == "/api/v1/oidc-authorizations/callback"
+    return parts.hostname == "127.0.0.1" and parts.path == "/api/v1/oidc-authorizations/callback/main"
 
 
 @pytest.fixture(scope="module", params=["github", "qq"])

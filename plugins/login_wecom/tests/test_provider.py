@@ -36,7 +36,7 @@ from strongroom_simulators.wecom.interfaces import (
 )
 from strongroom_simulators.wecom.refusals import MESSAGES
 
-REDIRECT_URI = "https://files.example.org/api/v1/wecom-authorizations/callback"
+REDIRECT_URI = "https://files.example.org/api/v1/wecom-authorizations/callback/main"
 START = Start("browser0abc", REDIRECT_URI, "nonce", "challenge")
 IN_APP = "Mozilla/5.0 (iPhone) Mobile wxwork/4.1.0 MicroMessenger/7.0.1"
 CORPID = "ww00000000000000c1"
@@ -68,7 +68,8 @@ def make(simulator: Simulator, vendor_app: PlatformApp) -> Iterator[Make]:
     made: list[WeComProvider] = []
 
     def provider(**changes: Any) -> WeComProvider:
-        app = replace(WeComApp(vendor_app.corpid, vendor_app.agentid, vendor_app.secret), **changes)
+        own = {name: getattr(vendor_app, name) for name in ("corpid", "agentid", "secret")}
+        app = replace(WeComApp(**own), **changes)
         options = WeComOptions(
             apps={"main": app},
             login_url=simulator.url,

@@ -30,6 +30,14 @@ ROWS: Final = (
         "",
         "login_wechat/rest/test_binding.py::TestBindingState::test_a_state_of_another_user_is_refused",
     ),
+    oauth(
+        "redirects-own-uri",
+        "The answer of a provider comes to the redirect URI of the provider that the login began with.",
+        "routes.py::Routes._require_own_uri",
+        "if provider is None or name != expected:",
+        "if provider is None:",
+        "login_oauth/test_app_mix_up.py::test_the_operator_of_one_app_logs_in_as_no_user_of_another",
+    ),
     core(
         "connections-proof",
         "A browser that is logged in connects an account with a proof of the user.",

@@ -299,6 +299,13 @@ class LoginMethod(Extension[OptionsT]):
         """
         return ()
 
+    def warnings(self) -> Iterable[str]:
+        """Return what is weaker than it could be, for ``strongroom doctor``; one line each (API 1.2).
+
+        Logins succeed nevertheless. A line has the remedy, and no secret. Must send no request.
+        """
+        return ()
+
     def credential_prefixes(self) -> Mapping[str, Collection[str]]:
         """Return the beginnings of the credentials' values that it can verify, by kind (API 1.2).
 

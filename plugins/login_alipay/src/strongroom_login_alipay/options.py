@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPubl
 
 from strongroom.plugin_api import option
 from strongroom_login_alipay.keys import private_key, public_key
-from strongroom_login_oauth.options import OAuthOptions, require_private
+from strongroom_login_oauth.options import AppOptions, OAuthOptions, require_private
 
 WITH_NAME: Final = "auth_user"
 SILENT: Final = "auth_base"
@@ -16,8 +16,8 @@ SILENT: Final = "auth_base"
 _FORMS: Final = "as PEM or bare base64"
 
 
-@dataclass(frozen=True, slots=True)
-class AlipayApp:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlipayApp(AppOptions):
     """The keys of a section ``[login.alipay.apps.NAME]``: one app registered with Alipay."""
 
     app_id: str = option(help="The APPID of the app.")

@@ -30,6 +30,7 @@ class AlipayProvider(Provider):
 
     def __init__(self, app: AlipayApp, options: AlipayOptions) -> None:
         self._app = app
+        self.shared_redirect_uri = app.shared_redirect_uri
         client = JsonClient.of(app.gateway_url, options)
         self.gateway = Gateway(client, app.app_id, app.read_private_key(), app.read_alipay_key())
 

@@ -33,6 +33,7 @@ class App(Provider):
 
     def __init__(self, app: DingTalkApp, options: DingTalkOptions, make_token: MakeToken) -> None:
         self._app = app
+        self.shared_redirect_uri = app.shared_redirect_uri
         self._login_url = options.login_url.rstrip("/")
         self._client = DingTalkClient(app, options, make_token)
 

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 
 from strongroom.plugin_api import option
-from strongroom_login_oauth.options import OAuthOptions, require_private
+from strongroom_login_oauth.options import AppOptions, OAuthOptions, require_private
 
 
-@dataclass(frozen=True, slots=True)
-class DingTalkApp:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DingTalkApp(AppOptions):
     """The keys of a section ``[login.dingtalk.apps.NAME]``: one internal app of a company."""
 
     client_id: str = option(help="The Client ID of the app, formerly AppKey.")

@@ -63,7 +63,7 @@ class TestBrowser:
         query = parse_qs(url.query)
         assert f"{url.scheme}://{url.netloc}" == platform.url
         assert query["state"] == [answer["state"]]
-        assert query["redirect_uri"][0].endswith("/api/v1/dingtalk-authorizations/callback")
+        assert query["redirect_uri"][0].endswith("/api/v1/dingtalk-authorizations/callback/main")
         assert answer["app"] == "main"
 
     def test_a_state_is_for_one_use_and_its_browser(

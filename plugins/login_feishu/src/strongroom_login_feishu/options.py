@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from strongroom.plugin_api import option
-from strongroom_login_oauth.options import OAuthOptions, require_private
+from strongroom_login_oauth.options import AppOptions, OAuthOptions, require_private
 
 MAINLAND: Final = "cn"
 GLOBAL: Final = "global"
@@ -15,8 +15,8 @@ _OPEN: Final = {MAINLAND: "https://open.feishu.cn", GLOBAL: "https://open.larksu
 _TENANT: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class FeishuApp:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeishuApp(AppOptions):
     """The keys of a section ``[login.feishu.apps.NAME]``: one app registered with Feishu or Lark."""
 
     app_id: str = option(help="The App ID of the app.")

@@ -38,6 +38,7 @@ class FeishuProvider(Provider):
     def __init__(self, app: FeishuApp, options: FeishuOptions, host: Callable[[], HostAPI]) -> None:
         self.labels = _LARK_LABELS if app.is_lark else _LABELS
         self._app = app
+        self.shared_redirect_uri = app.shared_redirect_uri
         self._accounts = JsonClient.of(app.accounts_base, options)
         self._open = JsonClient.of(app.open_base, options)
         self._tokens = TokenEndpoint(app, self._accounts, self._open)

@@ -174,6 +174,16 @@ class OAuthLogin(LoginMethod[OAuthOptionsT]):
             except ProviderError as error:
                 yield f"{self.selector} {name}: {error}"
 
+    def warnings(self) -> Iterator[str]:
+        """Return which providers share a redirect URI, so that one can log in as users of another."""
+        for name, provider in self.providers.items():
+            if provider.shared_redirect_uri:
+                yield (
+                    f"{self.selector} {name}: shares its redirect URI, so another platform that does "
+                    "can log in as its users; register the one that ends in its name, and remove "
+                    "shared_redirect_uri"
+                )
+
     def close(self) -> None:
         """Close the providers."""
         for provider in self.providers.values():

@@ -51,6 +51,18 @@ class OAuthOptions:
                 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppOptions:
+    """The keys of the section of every app or provider. Derived classes need ``kw_only=True``, too."""
+
+    shared_redirect_uri: bool = option(
+        False,
+        help="Whether the redirect URI has no name at its end, so that one of the platforms that share "
+        "it can log in as users of another.",
+        advanced=True,
+    )
+
+
 def require_private(name: str, url: str) -> None:
     """Require that requests to a URL are encrypted or stay on this machine.
 

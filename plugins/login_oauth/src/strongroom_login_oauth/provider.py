@@ -16,7 +16,7 @@ class Start:
     Args:
         state: ties the answer to the browser (RFC 6749, section 10.12): at most 96 letters, digits,
             ``.``, ``-`` and ``_``.
-        redirect_uri: the callback of this server.
+        redirect_uri: the callback of this server for the provider.
         nonce: ties an ID token to the login (OpenID Connect Core 1.0, section 3.1.2.1).
         code_challenge: the challenge of the method ``S256`` (RFC 7636, section 4.2).
         language: ``zh`` or ``en``; ``None``: not known.
@@ -100,6 +100,9 @@ class Provider(ABC):
 
     fails_in: tuple[str, ...] = ()
     """Words in the ``User-Agent`` of the browsers in which it does not work."""
+
+    shared_redirect_uri: bool = False
+    """Whether its redirect URI is the one of all such providers, whose answers are not told apart."""
 
     register: bool = True
     """Whether a login of an unknown person creates a user."""

@@ -5,7 +5,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Response, jsonify, redirect, request
@@ -97,9 +97,20 @@ def connection_name(login: OAuthLogin[Any], name: str) -> str:
     return link_name(login, name) if login.prefix_of(name) else login.name
 
 
-def callback_path(method: str) -> str:
-    """Return the path of the redirect URI of all providers of a method."""
-    return f"/api/v1/{method}-authorizations/callback"
+def callback_path(method: str, name: str | None = None) -> str:
+    """Return the path of the redirect URI of a provider; ``None``: the one that several share.
+
+    Each provider has its own, so that the answer of one is never taken for another's (RFC 9700,
+    section 4.4.2).
+    """
+    shared = f"/api/v1/{method}-authorizations/callback"
+    return shared if name is None else f"{shared}/{quote(name, safe='')}"
+
+
+def redirect_uri(host: HostAPI, login: OAuthLogin[Any], name: str) -> str:
+    """Return the redirect URI to register at a provider."""
+    is_shared = login.providers[name].shared_redirect_uri
+    return f"{host.public_url}{callback_path(login.name, None if is_shared else name)}"
 
 
 class Routes:
@@ -120,6 +131,7 @@ class Routes:
         self._add_logins()
         self._add_bindings()
         self._add_browser_flow()
+        self._add_callbacks()
 
     def _named(self, name: str, text: str) -> Callable[[ViewT], ViewT]:
         """Return a decorator that gives a view the name and the description of its operation."""
@@ -153,8 +165,8 @@ class Routes:
             name, provider = self._choose(body.get(self._login.selector))
             purpose = body["purpose"]
             state, url = self._begin(name, provider, purpose, purpose == BIND, body.get("language"))
-            if target := body.get("appRedirect") or body.get("returnTo"):
-                self._login.tickets.remember_return(state.value, target)
+            target = body.get("appRedirect") or body.get("returnTo")
+            self._login.tickets.remember_start(state.value, name, target)
             ends = iso_format(state.expires_at)
             return {"url": url, "state": state.value, self._login.selector: name, "expiresAt": ends}
 
@@ -259,55 +271,97 @@ class Routes:
                 return self._host.refuse_browser_login(error)
             return redirect(url)
 
-        @self.blueprint.operation(
-            "GET",
-            callback_path(self._name),
-            access=Access.PUBLIC,
-            query=self._schemas.callback,
-            any_query=True,
-            status=303,
-            errors=(self._invalid, self._denied, *self._host.state_errors),
-            limit="public_per_address",
-            document={
-                "responses": {"303": {"description": "Where the login began"}, "200": _HANDED_OVER}
-            },
-        )
+    def _add_callbacks(self) -> None:
+        selector = self._login.selector
+        own = f"{callback_path(self._name)}/<name>"
+
+        @self.blueprint.operation("GET", own, **self._callback_options())
         @self._named(
             f"finish_{self._name}_login",
             f"Follow the redirect of {self._platform}, and finish what the browser has begun.\n\n"
             "What began by the REST API goes on at its `returnTo` or `appRedirect`; without one, the "
-            "response is the body for the request that follows.",
+            "response is the body for the request that follows. "
+            f"The answer to a login that began with another {selector} is refused.",
         )
-        def finish(query: Json) -> Any:
-            self._require_single(request.args)
-            try:
-                return self._finish(query)
-            except ApiError as error:
-                return self._host.refuse_browser_login(error)
+        def finish(name: str, query: Json) -> Any:
+            return self._finish_or_refuse(query, name)
+
+        @self.blueprint.operation("GET", callback_path(self._name), **self._callback_options())
+        @self._named(
+            f"finish_shared_{self._name}_login",
+            f"Follow the redirect of {self._platform} to the redirect URI that several {selector}s "
+            "share.\n\n"
+            f"Only for {selector}s with `shared_redirect_uri`, whose answers are not told apart.",
+        )
+        def finish_shared(query: Json) -> Any:
+            return self._finish_or_refuse(query, None)
 
         if any(provider.form_post for provider in self._login.providers.values()):
-            self._add_form_post()
+            self._add_form_posts(own)
 
-    def _add_form_post(self) -> None:
-        @self.blueprint.operation(
-            "POST",
-            callback_path(self._name),
-            access=Access.PUBLIC,
-            status=303,
-            errors=(self._invalid,),
-            document={"responses": {"303": {"description": "The same by GET"}}},
-        )
-        @self._named(
-            f"forward_{self._name}_form",
+    def _callback_options(self) -> dict[str, Any]:
+        responses = {"303": {"description": "Where the login began"}, "200": _HANDED_OVER}
+        return {
+            "access": Access.PUBLIC,
+            "query": self._schemas.callback,
+            "any_query": True,
+            "status": 303,
+            "errors": (self._invalid, self._denied, *self._host.state_errors),
+            "limit": "public_per_address",
+            "document": {"responses": responses},
+        }
+
+    def _add_form_posts(self, own: str) -> None:
+        text = (
             f"Redirect the form that {self._platform} has posted to the same path by GET.\n\n"
-            "Browsers send no cookies with a form of another site, but with the redirect that follows.",
+            "Browsers send no cookies with a form of another site, but with the redirect that follows."
         )
-        def forward() -> Any:
-            self._require_single(request.form)
-            known = self._schemas.callback().fields
-            query = {name: value for name, value in request.form.items() if name in known}
-            path = urlsplit(self._host.public_url).path + callback_path(self._name)
-            return redirect(f"{path}?{urlencode(query)}", 303)
+        options: dict[str, Any] = {
+            "access": Access.PUBLIC,
+            "status": 303,
+            "errors": (self._invalid,),
+            "document": {"responses": {"303": {"description": "The same by GET"}}},
+        }
+
+        @self.blueprint.operation("POST", own, **options)
+        @self._named(f"forward_{self._name}_form", text)
+        def forward(name: str) -> Any:
+            return self._forward_form(name)
+
+        @self.blueprint.operation("POST", callback_path(self._name), **options)
+        @self._named(f"forward_shared_{self._name}_form", text)
+        def forward_shared() -> Any:
+            return self._forward_form(None)
+
+    def _forward_form(self, name: str | None) -> Any:
+        self._require_single(request.form)
+        known = self._schemas.callback().fields
+        query = {key: value for key, value in request.form.items() if key in known}
+        path = urlsplit(self._host.public_url).path + callback_path(self._name, name)
+        return redirect(f"{path}?{urlencode(query)}", 303)
+
+    def _finish_or_refuse(self, query: Json, name: str | None) -> Any:
+        self._require_single(request.args)
+        try:
+            return self._finish(query, name)
+        except ApiError as error:
+            return self._host.refuse_browser_login(error)
+
+    def _require_own_uri(self, began_with: str, name: str | None) -> None:
+        """Require that the answer came to the redirect URI of the provider that the login began with.
+
+        Otherwise, the code of one provider would be sent to another (RFC 9700, section 4.4).
+        """
+        provider = self._login.providers.get(began_with)
+        expected = None if provider and provider.shared_redirect_uri else began_with
+        if provider is None or name != expected:
+            logger.warning(
+                "%s: the answer to a login with %r came to the redirect URI of %r",
+                self._name,
+                began_with,
+                name or "several",
+            )
+            raise ApiError(self._invalid)
 
     def _require_single(self, parameters: MultiDict[str, str]) -> None:
         """Refuse a repeated parameter, whose meaning is undefined (RFC 6749, section 3.1)."""
@@ -315,21 +369,23 @@ class Routes:
         if any(len(values) > 1 for name, values in parameters.lists() if name in known):
             raise ApiError(self._invalid)
 
-    def _finish(self, query: Json) -> Any:
+    def _finish(self, query: Json, name: str | None) -> Any:
         state = query.get("state", "")
         answer = self._normalized(query)
         if state.startswith(prefix_of_state(self._purpose(CONNECT))):
-            return self._finish_connection(state, answer)
+            return self._finish_connection(state, answer, name)
         if state.startswith(prefix_of_state(self._purpose(BROWSER))):
             data = self._host.spend_state(state, self._purpose(BROWSER))
+            self._require_own_uri(data["name"], name)
             link = link_name(self._login, data["name"])
             return self._host.finish_browser_login(self._name, self._proof(data, answer), link=link)
-        return self._hand_over(state, answer)
+        return self._hand_over(state, answer, name)
 
-    def _finish_connection(self, state: str, answer: Json) -> Any:
+    def _finish_connection(self, state: str, answer: Json, name: str | None) -> Any:
         # Another login may have begun in this browser meanwhile, so the state is for its user only.
         self._host.require_browser_session()
         data = self._host.spend_state(state, self._purpose(CONNECT), for_user=True)
+        self._require_own_uri(data["name"], name)
         connection = connection_name(self._login, data["name"])
         if "code" not in answer:
             return self._host.finish_browser_connection(connection, None)
@@ -337,9 +393,15 @@ class Routes:
         proof = {self._login.selector: data["name"], "ticket": self._login.tickets.keep(outcome)}
         return self._host.finish_browser_connection(connection, proof)
 
-    def _hand_over(self, state: str, answer: Json) -> Response:
+    def _hand_over(self, state: str, answer: Json, name: str | None) -> Response:
         """Pass an answer on to the client that has begun, which alone can spend the state."""
-        target = self._login.tickets.return_of(state)
+        start = self._login.tickets.find_start(state)
+        if start is None:
+            # Refused as each state that this server did not issue.
+            self._host.spend_state(state, self._purpose(LOGIN))
+            raise ApiError(self._invalid)
+        self._require_own_uri(start.name, name)
+        target = start.target
         members = {
             name: answer[name] for name in ("code", "error", *self._login.parameters) if name in answer
         }
@@ -367,12 +429,12 @@ class Routes:
         self, name: str, provider: Provider, purpose: str, is_binding: bool, language: str | None
     ) -> tuple[State, str]:
         verifier, nonce = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
-        redirect_uri = f"{self._host.public_url}{callback_path(self._name)}"
-        kept = {"name": name, "redirect_uri": redirect_uri, "nonce": nonce, "code_verifier": verifier}
+        uri = redirect_uri(self._host, self._login, name)
+        kept = {"name": name, "redirect_uri": uri, "nonce": nonce, "code_verifier": verifier}
         state = self._host.issue_state(self._purpose(purpose), kept, for_user=is_binding)
         start = Start(
             state=state.value,
-            redirect_uri=redirect_uri,
+            redirect_uri=uri,
             nonce=nonce,
             code_challenge=create_s256_code_challenge(verifier),
             language=language,

@@ -6,7 +6,7 @@ is redeemed at once, and the ticket has its result.
 
 import hashlib
 import secrets
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.login import (
@@ -23,6 +23,14 @@ LIFETIME: Final = 600_000
 """Milliseconds for which tickets and states are valid."""
 
 Outcome = VerifiedCredential | LoginRejected | LoginUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class StartedLogin:
+    """What a client has begun by the REST API; see :meth:`Tickets.remember_start`."""
+
+    name: str
+    target: str | None
 
 
 class Tickets:
@@ -52,15 +60,20 @@ class Tickets:
             return None
         return _decoded(stored)
 
-    def remember_return(self, state: str, target: str) -> None:
-        """Remember where the browser with an answer for a state is redirected to."""
-        ends = self._clock.now() + LIFETIME
-        self._values.put(_key("return", state), target, expires_at=ends)
+    def remember_start(self, state: str, name: str, target: str | None) -> None:
+        """Remember what a client has begun by the REST API, for the answer to its state.
 
-    def return_of(self, state: str) -> str | None:
-        """Return where the browser is redirected to, if a client has stated it."""
-        target: str | None = self._values.get(_key("return", state))
-        return target
+        Args:
+            name: the name of the provider.
+            target: where the browser with the answer is redirected to.
+        """
+        ends = self._clock.now() + LIFETIME
+        self._values.put(_key("start", state), {"name": name, "target": target}, expires_at=ends)
+
+    def find_start(self, state: str) -> StartedLogin | None:
+        """Return what a client has begun with a state; ``None`` if it is unknown or too old."""
+        stored = self._values.get(_key("start", state))
+        return None if stored is None else StartedLogin(**stored)
 
 
 def _key(kind: str, secret: str) -> str:

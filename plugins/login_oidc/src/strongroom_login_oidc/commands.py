@@ -3,7 +3,7 @@
 import click
 
 from strongroom.plugin_api.web import HostAPI
-from strongroom_login_oauth.routes import callback_path
+from strongroom_login_oauth.routes import redirect_uri
 from strongroom_login_oidc.back_channel import LOGOUTS
 from strongroom_login_oidc.method import OIDCLogin
 
@@ -22,9 +22,11 @@ def commands_of(host: HostAPI) -> click.Group:
     def uris() -> None:
         """Print the URIs to register at each configured provider."""
         login = host.login_method(OIDCLogin)
-        for name in login.providers if login else ():
+        if login is None:
+            return
+        for name in login.providers:
             click.echo(f"[login.oidc.providers.{name}]")
-            click.echo(f"  redirect URI: {host.public_url}{callback_path(OIDCLogin.name)}")
+            click.echo(f"  redirect URI: {redirect_uri(host, login, name)}")
             click.echo(f"  back-channel logout URI: {host.public_url}{LOGOUTS}/{name}")
 
     return click.Group("oidc", commands={**oidc.commands, "uris": uris}, help=oidc.help)

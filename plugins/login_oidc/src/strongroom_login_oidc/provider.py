@@ -67,6 +67,7 @@ class OIDCProvider(Provider):
         self.options = options
         self.environment = environment
         self.register = options.register
+        self.shared_redirect_uri = options.shared_redirect_uri
         self.labels = labels_of(name, options, self.default_labels)
         self.icon = options.icon or self.default_icon
         self._documents = Documents(environment.connect_timeout, environment.read_timeout)

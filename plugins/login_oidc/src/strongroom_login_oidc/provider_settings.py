@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
 from strongroom_login_oauth.client_authentication import BASIC, NONE, POST
+from strongroom_login_oauth.options import AppOptions
 from strongroom_login_oidc.exchange import PRIVATE_KEY, TOKEN_AUTHS
 from strongroom_login_oidc.keys import ALGORITHMS
 
@@ -45,7 +46,7 @@ class GroupRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderSettings:
+class ProviderSettings(AppOptions):
     """The keys of ``[login.oidc.providers.NAME]``, without what the presets require of them."""
 
     preset: str | None = option(None, help="The preset, such as `google`; it says what is not set here.")

@@ -60,7 +60,7 @@ def certified(script: Path, port: int, server: str, people: Json) -> Iterator[Re
     issuer = f"http://127.0.0.1:{port}"
     client = {
         **CLIENT,
-        "redirect_uris": [f"{server}/api/v1/oidc-authorizations/callback"],
+        "redirect_uris": [f"{server}/api/v1/oidc-authorizations/callback/company"],
         "post_logout_redirect_uris": [f"{server}/account/login"],
         "backchannel_logout_uri": f"{server}/api/v1/oidc-logouts/company",
         "backchannel_logout_session_required": True,

@@ -32,7 +32,7 @@ def shared_changes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
     with ExitStack() as stack:
         providers = {}
         for preset in PRESETS:
-            provider = sample_provider(preset, f"{own}/api/v1/oidc-authorizations/callback")
+            provider = sample_provider(preset, f"{own}/api/v1/oidc-authorizations/callback/{preset}")
             stack.enter_context(Simulator(provider))
             providers[preset] = provider_section(preset, provider, folder / f"{preset}.pem")
         oidc = {"providers": providers, "allow_insecure_loopback": True, "read_timeout": 30.0}

@@ -71,7 +71,7 @@ class Stage:
         )
         assert begun.status_code == 201, begun.text
         visitor = visitor or Visitor()
-        visitor.stop = self.path(CALLBACK)
+        visitor.stop = self.path(f"{CALLBACK}/{self.name}")
         visitor.open(begun.json()["url"])
         if not visitor.url.startswith(visitor.stop):
             self.provider.confirm(visitor, person)

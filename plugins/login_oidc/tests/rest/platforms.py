@@ -95,11 +95,16 @@ def _address(preset: str, email: Any) -> dict[str, Any]:
     return {"email": email, verified: True}
 
 
+def uris_of(preset: str) -> tuple[str, ...]:
+    """Return the redirect URIs of the providers with a preset."""
+    return (f"{CALLBACK}/{preset}", f"{CALLBACK}/{preset}{TRUSTED}")
+
+
 @contextmanager
 def platforms(folder: Path, database_url: str) -> Iterator[Platforms]:
     """Run a server with each preset twice: as it is, and with addresses that are trusted."""
     clock = ManualClock()
-    with preset_sites(folder, CALLBACK, clock.now() / 1000) as site_of:
+    with preset_sites(folder, uris_of, clock.now() / 1000) as site_of:
         providers = _providers(site_of)
         # A platform that is slow on a busy machine is not unavailable.
         oidc = {"providers": providers, "allow_insecure_loopback": True, "read_timeout": 30.0}

@@ -1,6 +1,6 @@
 """What ``strongroom doctor`` reports about the users of providers."""
 
-from strongroom.ops.observability.checks import LostCredentialsCheck
+from strongroom.ops.observability.checks import LoginMethodsCheck, LostCredentialsCheck
 from strongroom.ops.observability.doctor import CheckState
 
 from ..clients import Logins
@@ -20,3 +20,14 @@ def test_the_doctor_warns_of_credentials_of_a_provider_that_was_renamed(
     (finding,) = LostCredentialsCheck(database, [renamed])()
     assert (finding.part, finding.state) == ("login.oidc", CheckState.WARNING)
     assert finding.message.startswith("1 credentials are of no configured part")
+
+
+def test_the_doctor_warns_of_providers_that_share_a_redirect_uri(
+    provider: HostileProvider,
+) -> None:
+    method = Logins({"own": (provider, {}), "old": (provider, {"shared_redirect_uri": True})}).method
+    (line,) = method.warnings()
+    assert line.startswith("provider old: shares its redirect URI")
+    findings = list(LoginMethodsCheck([method])())
+    assert (findings[-1].part, findings[-1].state) == ("login.oidc", CheckState.WARNING)
+    assert findings[-1].message == line

@@ -31,7 +31,7 @@ def test_a_request_has_state_nonce_and_challenge(people: People) -> None:
         assert queries[0][member] != queries[1][member]
     assert queries[0]["response_type"] == "code"
     assert queries[0]["code_challenge_method"] == "S256"
-    assert queries[0]["redirect_uri"].endswith("/api/v1/oidc-authorizations/callback")
+    assert queries[0]["redirect_uri"].endswith("/api/v1/oidc-authorizations/callback/company")
 
 
 def test_the_secret_of_the_client_is_form_encoded_in_the_header(
@@ -126,7 +126,7 @@ def test_an_error_of_the_provider_becomes_one_of_this_server(people: People, err
     browser = Browser(people.api)
     state = people.confirm(people.begin(browser))["state"]
     answer = people.api.get(
-        "/api/v1/oidc-authorizations/callback",
+        "/api/v1/oidc-authorizations/callback/company",
         query_string={"state": state, "error": error, "error_description": "<b>secret</b>"},
     )
     assert "secret" not in answer.text

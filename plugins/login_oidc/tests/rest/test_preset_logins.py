@@ -79,7 +79,7 @@ def test_an_answer_counts_once(served: Platforms, preset: str) -> None:
 
 
 def test_an_answer_of_apple_is_a_form_of_another_site(served: Platforms) -> None:
-    callback = "/api/v1/oidc-authorizations/callback"
+    callback = "/api/v1/oidc-authorizations/callback/apple"
     redirect = served.redirect(Browser(served.api), "apple", served.account("apple"))
     forwarded = served.api.post(callback, data=redirect)
     assert forwarded.status_code == 303
@@ -93,7 +93,7 @@ def test_a_parameter_of_a_redirect_without_a_value_is_none(served: Platforms) ->
     browser = Browser(served.api)
     account = served.account("github", "someone@example.net")
     redirect = served.redirect(browser, "github", account)
-    callback = "/api/v1/oidc-authorizations/callback"
+    callback = "/api/v1/oidc-authorizations/callback/github"
     refused = {"state": redirect["state"], "error": "access_denied", "error_description": "", "code": ""}
     answer = served.api.get(callback, query_string=refused)
     assert error_code(answer) == "error.oidc-access-denied"

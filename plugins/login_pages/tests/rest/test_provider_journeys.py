@@ -228,4 +228,4 @@ def answered(browser: PageBrowser) -> str:
     location = browser.request("/api/v1/town-authorizations/begin?provider=alpha").headers["Location"]
     state = re.search(r"state=(\w+)", location)
     assert state
-    return f"/api/v1/town-authorizations/callback?state={state[1]}&code=ann"
+    return f"/api/v1/town-authorizations/callback/alpha?state={state[1]}&code=ann"

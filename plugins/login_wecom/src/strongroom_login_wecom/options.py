@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 
 from strongroom.plugin_api import option
-from strongroom_login_oauth.options import OAuthOptions, require_private
+from strongroom_login_oauth.options import AppOptions, OAuthOptions, require_private
 
 
-@dataclass(frozen=True, slots=True)
-class WeComApp:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeComApp(AppOptions):
     """The keys of a section ``[login.wecom.apps.NAME]``: one app of a corporation's own (自建应用)."""
 
     corpid: str = option(help="The id of the corporation (企业ID).")

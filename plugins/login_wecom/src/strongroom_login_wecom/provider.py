@@ -33,6 +33,7 @@ class WeComProvider(Provider):
     ) -> None:
         self._options = options
         self._app = app
+        self.shared_redirect_uri = app.shared_redirect_uri
         self._api = api
         self._token = token
         self._proofs = proofs

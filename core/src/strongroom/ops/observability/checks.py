@@ -212,22 +212,29 @@ class ImportedPasswordsCheck:
 
 
 class LoginMethodsCheck:
-    """Lets each login method that can tell report what the operator must correct."""
+    """Lets each login method report what the operator must or should correct."""
 
     def __init__(self, methods: Iterable[LoginMethod[Any]]) -> None:
-        self._methods = [item for item in methods if type(item).faults is not LoginMethod.faults]
+        names = ("faults", "warnings")
+        self._methods = [
+            item
+            for item in methods
+            if any(getattr(type(item), name) is not getattr(LoginMethod, name) for name in names)
+        ]
 
     def __call__(self) -> Iterator[CheckResult]:
-        """Yield a finding for each fault, and one for each method without any."""
+        """Yield a finding for each fault and warning, and one for each method without any."""
         for method in self._methods:
             part = f"login.{method.name}"
             try:
-                faults = list(method.faults())
+                faults, warnings = list(method.faults()), list(method.warnings())
             except Exception as error:
-                faults = [f"failed: {type(error).__name__}"]
+                faults, warnings = [f"failed: {type(error).__name__}"], []
             for fault in faults:
                 yield warning(part, fault, f"see [{part}]; until then, logins by it fail")
-            if not faults:
+            for line in warnings:
+                yield warning(part, line, f"see [{part}]")
+            if not faults and not warnings:
                 yield ok(part, "is configured")
 
 

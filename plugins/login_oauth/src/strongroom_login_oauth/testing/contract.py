@@ -16,6 +16,7 @@ import pytest
 
 from strongroom.testing.browser import Browser
 from strongroom.testing.server import LiveServer, LiveUser, Reply, live_server
+from strongroom_login_oauth.routes import callback_path
 from strongroom_login_oauth.testing.harness import MEMBER, OTHER, OUTSIDER, Harness, parameters_of
 from strongroom_login_oauth.testing.rest_client import RestClient, answer_of
 
@@ -60,7 +61,8 @@ class OAuthLoginContract:
 
     @pytest.fixture
     def callback(self, harness: Harness) -> str:
-        return f"/api/v1/{harness.method.name}-authorizations/callback"
+        (name,) = harness.options(lambda url: url)[f"{harness.method.selector}s"]
+        return callback_path(harness.method.name, name)
 
     def log_in(self, harness: Harness, client: RestClient, person: str = MEMBER) -> Reply:
         """Log a person in by the REST API."""
@@ -275,6 +277,27 @@ class OAuthLoginContract:
         assert victim.page.error == "error.state-invalid"
         victim.open("/account/")
         assert victim.path.startswith("/account/login")
+
+    @pytest.mark.parametrize("purpose", ["", "?purpose=bind"], ids=["login", "bind"])
+    @pytest.mark.parametrize("other", [None, "another"], ids=["shared", "another"])
+    def test_the_answer_at_another_redirect_uri_is_refused(
+        self, harness: Harness, server: LiveServer, begin_path: str, other: str | None, purpose: str
+    ) -> None:
+        browser = Browser(server)
+        if purpose:
+            browser.log_in(server.user())
+        query = urlsplit(harness.approve(self.press(browser, f"{begin_path}{purpose}"))).query
+        browser.open(f"{callback_path(harness.method.name, other)}?{query}")
+        assert browser.page.error == f"error.{harness.method.name}-answer-invalid"
+
+    @pytest.mark.parametrize("other", [None, "another"], ids=["shared", "another"])
+    def test_the_answer_at_another_redirect_uri_is_not_handed_over(
+        self, harness: Harness, server: LiveServer, client: RestClient, other: str | None
+    ) -> None:
+        query = urlsplit(harness.approve(client.begin(returnTo="/account/")["url"])).query
+        reply = server.request("GET", f"{callback_path(client.name, other)}?{query}")
+        assert reply.error == f"error.{client.name}-answer-invalid"
+        assert "code=" not in reply.headers.get("location", "")
 
     def test_an_answer_counts_once(self, harness: Harness, server: LiveServer, begin_path: str) -> None:
         browser = Browser(server)

@@ -22,6 +22,7 @@ from strongroom.testing.server import LiveServer, Reply
 from strongroom_login_oauth.memory import MemoryValues
 from strongroom_login_oauth.method import OAuthLogin, proof_of
 from strongroom_login_oauth.provider import Start
+from strongroom_login_oauth.routes import redirect_uri
 from strongroom_login_oauth.testing.rest_client import RestClient, answer_of, parameters_of
 
 __all__ = [
@@ -157,7 +158,7 @@ def new_proof(harness: Harness, login: OAuthLogin[Any]) -> dict[str, str]:
     verifier = secrets.token_urlsafe(48)
     start = Start(
         state=f"contract0{secrets.token_hex(16)}",
-        redirect_uri=f"{login.host.public_url}/api/v1/{login.name}-authorizations/callback",
+        redirect_uri=redirect_uri(login.host, login, name),
         nonce=secrets.token_urlsafe(24),
         code_challenge=create_s256_code_challenge(verifier),
     )

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from urllib.parse import quote, urlencode
 
 from strongroom_login_oauth.client_authentication import POST
@@ -13,6 +13,9 @@ from strongroom_login_oidc.exchange import ClientKeys, TokenEndpoint
 from strongroom_login_oidc.people import identity_of
 from strongroom_login_oidc.provider import Environment, labels_of
 from strongroom_login_oidc.provider_settings import ProviderSettings
+
+_NUMBERS: Final = 1 << 63
+"""Ids are numbers of 64 bits with a sign."""
 
 
 class ProfileProvider(Provider):
@@ -32,6 +35,7 @@ class ProfileProvider(Provider):
         self.options = options
         self.environment = environment
         self.register = options.register
+        self.shared_redirect_uri = options.shared_redirect_uri
         self.labels = labels_of(name, options, {})
         self.icon = options.icon or self.icon
         timeouts = environment.connect_timeout, environment.read_timeout
@@ -79,7 +83,7 @@ def number_of(profile: Mapping[str, Any]) -> str:
         AnswerInvalid: there is none.
     """
     number = profile.get("id")
-    if isinstance(number, bool) or not isinstance(number, int) or number <= 0:
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < _NUMBERS:
         raise AnswerInvalid("the profile has no id")
     return str(number)
 

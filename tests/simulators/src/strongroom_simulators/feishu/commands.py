@@ -25,7 +25,7 @@ People: {people}."""
 @click.option("--port", default=8091, show_default=True, help="The port; 0 selects a free one.")
 @click.option(
     "--redirect-uri",
-    default="http://127.0.0.1:8000/api/v1/feishu-authorizations/callback",
+    default="http://127.0.0.1:8000/api/v1/feishu-authorizations/callback/main",
     show_default=True,
     help="The registered redirect URI of the app.",
 )

@@ -2,7 +2,7 @@
 
 They are written from the providers' documentation and share no code with the plugin. In a test::
 
-    provider = sample_provider("google", "https://127.0.0.1/api/v1/oidc-authorizations/callback")
+    provider = sample_provider("google", "https://127.0.0.1/api/v1/oidc-authorizations/callback/google")
     with Simulator(provider) as simulator:
         parameters = agree(url, "lin")  # of the redirect, after the person "lin" has agreed
 """

@@ -44,7 +44,7 @@ People: {people}."""
 )
 def simulator(preset: str, host: str, port: int, server: str, key_file: Path) -> None:
     """Serve a provider of logins with made-up people, until interrupted."""
-    provider = sample_provider(preset, f"{server.rstrip('/')}{CALLBACK}")
+    provider = sample_provider(preset, f"{server.rstrip('/')}{CALLBACK}/{preset}")
     service = Simulator(provider, host=host, port=port)
     section = provider_section(preset, provider, key_file)
     members = "\n".join(f"{name} = {_toml(value)}" for name, value in section.items())
