@@ -38,6 +38,7 @@ from strongroom.identity.user_imports.worker import ImportWorker
 from strongroom.identity.user_imports.writer import ImportWriter
 from strongroom.identity.users.models import (
     OWN_SCHEME,
+    account_links,
     credentials,
     passwords,
     second_factors,
@@ -48,7 +49,8 @@ from strongroom.ops.observability.checks import ImportedPasswordsCheck
 from strongroom.ops.observability.doctor import CheckState
 
 PLUGINS = {"enabled": ["storage_local", "password_schemes", "factor_totp"]}
-pytestmark = pytest.mark.config({"plugins": PLUGINS})
+LINKS = {"link_url": "https://app.example.com/password#"}
+pytestmark = pytest.mark.config({"plugins": PLUGINS, "users": LINKS})
 
 ANNA = {"email": "anna@example.com", "name": "Anna", "externalId": "a-1", "password": SIX_SCHEMES[0]}
 
@@ -194,6 +196,66 @@ def test_a_replaced_contact_voids_the_codes_that_were_sent_to_it(api: Api) -> No
     body = {"newPassword": PASSWORD, "verificationCode": code}
     response = api.post("/users/anna@example.com/reset-password", body)
     assert error_code(response) == "error.code-invalid"
+
+
+def test_an_update_of_a_login_informs_records_and_voids_as_every_route_does(api: Api) -> None:
+    admin = api.person(admin=True)
+    anna = api.person(email="anna@example.com", name="Anna")
+    link = {"kind": "reset"}
+    assert api.post(f"/users/{anna.id}/links", link, by=admin).status_code == 201
+    sent = len(api.outbox())
+    line = {
+        "email": "anna@example.com",
+        "mobile": "+8613800138000",
+        "identities": [{"provider": "wechat_openid", "subject": "wx1:secret-subject"}],
+        "totp": "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP",
+    }
+    external = [{**line, "externalId": "a-1"}, {"externalId": "a-1", "email": "new@example.com"}]
+    for update_line in external:
+        response = send(api, admin, [update_line], "?onConflict=update")
+        api.container.get(ImportWorker).run_due()
+        job = api.get(f"/user-imports/{response.json['id']}", by=admin).json
+        assert (job["updated"], job["failed"]) == (1, 0)
+    messages = [(each["recipient"], each["template"]) for each in api.outbox()[sent:]]
+    assert set(messages) == {
+        ("anna@example.com", "credential-changed"),
+        ("anna@example.com", "factor-changed"),
+        ("anna@example.com", "contact-replaced"),
+        ("+8613800138000", "credential-changed"),
+        ("+8613800138000", "factor-changed"),
+        ("new@example.com", "credential-changed"),
+    }
+    records = [
+        (record.action, record.details.get("kind") or record.details.get("factor"), record.details)
+        for record in rows(api, audit_events, target_id=anna.id, actor_id=admin.id)
+        if record.action in {"credential.bind", "factor.add"}
+    ]
+    assert {(action, what) for action, what, _ in records} == {
+        ("credential.bind", "email"),
+        ("credential.bind", "mobile"),
+        ("credential.bind", "wechat_openid"),
+        ("factor.add", "totp"),
+    }
+    (replaced,) = [details for _, what, details in records if what == "email"]
+    assert (replaced["former"], replaced["current"]) == ("a•••@example.com", "n•••@example.com")
+    assert replaced["import"]
+    assert "secret-subject" not in str(records)
+    assert rows(api, account_links) == []
+
+
+@pytest.mark.config({"limits": {"managed_users_per_caller": ["2/hour"]}})
+def test_an_import_changes_the_logins_of_as_many_users_as_its_caller_may(api: Api) -> None:
+    admin = api.person(admin=True)
+    import_users(api.container, [{"email": f"u{n}@example.com", "externalId": f"u{n}"} for n in range(4)])
+    lines = [{"externalId": f"u{n}", "mobile": f"+861380013800{n}"} for n in range(3)]
+    lines.append({"externalId": "u3", "name": "Only the name"})
+    job = send(api, admin, lines, "?onConflict=update").json
+    api.container.get(ImportWorker).run_due()
+    done = api.container.get(UserImports).get(job["id"])
+    assert counts(done) == (0, 3, 0, 1)
+    assert faults(api, done) == [(3, "", "too-many-requests")]
+    # The command line has no limit.
+    assert counts(import_users(api.container, lines[2:3], "update")) == (0, 1, 0, 0)
 
 
 def test_a_suspension_by_an_update_ends_the_logins(api: Api) -> None:

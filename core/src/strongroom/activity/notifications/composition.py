@@ -107,6 +107,10 @@ class Composer:
             html=self._mail_html(text, locale, values) if is_mail else None,
         )
 
+    def translate(self, text: str, locale: str) -> str:
+        """Return a built-in text in a language."""
+        return self._texts.translate(text, locale)
+
     def _subject(self, text: Text) -> str:
         return (self._code_in_subject and text.coded_subject) or text.subject
 

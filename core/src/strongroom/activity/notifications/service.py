@@ -125,6 +125,10 @@ class MessageService:
         else:
             self._pool.submit(carry(work), message, senders)
 
+    def translate(self, text: str, locale: str) -> str:
+        """Return an English text of the server in a language, for a parameter of a message."""
+        return self._composer.translate(text, locale)
+
     def can_send(self, template: str, recipient: Credential) -> bool:
         """Return whether any sender can send a template to a recipient."""
         senders = self.senders.get(CHANNELS[recipient.kind], ())

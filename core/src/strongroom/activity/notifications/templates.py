@@ -64,6 +64,14 @@ def _code(subject: str, request: str, coded_subject: str = "") -> Text:
     return Text(subject, _CODE_SMS, f"{request}\n\n{_CODE_END}", coded_subject)
 
 
+_SOURCE: Final = "Time: $time\nFrom: $source"
+
+
+def _notice(subject: str, advice: str) -> Text:
+    """Return the text of a notice about a change: what, when and from where, and what to do."""
+    return Text(subject, f"$what {advice}", f"$what\n\n{_SOURCE}\n\n{advice}")
+
+
 Texts = Mapping[str, Mapping[str, Text]]
 """Texts by occasion, then by language."""
 
@@ -102,19 +110,17 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "Confirm a change of your account", "Enter this code to confirm a change of your account:"
     ),
     "reset-password": _code("Reset your password", "Enter this code to choose a new password:"),
-    "password-changed": Text(
+    "password-changed": _notice(
         "Your password was changed",
-        "The password of your account was changed. If that was not you, reset it now, "
-        "and remove login methods that are not yours.",
+        "If that was not you, reset the password now, and remove login methods that are not yours.",
     ),
-    "credential-changed": Text(
+    "credential-changed": _notice(
         "Your login was changed",
-        "What you log in by was changed. If that was not you, reset your password now.",
+        "If that was not you, reset your password now, and remove what is not yours.",
     ),
-    "factor-changed": Text(
+    "factor-changed": _notice(
         "Your second factor was changed",
-        "A second factor of your account was added or removed. If that was not you, reset "
-        "your password and write to the administrators now.",
+        "If that was not you, reset your password and write to the administrators now.",
     ),
     "recovery-code-used": Text(
         "A recovery code was used",

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
+from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, page_of
@@ -17,8 +17,8 @@ from strongroom.identity.accounts.reauthentication import (
     require_contact_code,
 )
 from strongroom.identity.accounts.registration import identified
-from strongroom.identity.users.account_links import AccountLinks
 from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import USERNAME, BoundCredential
 from strongroom.identity.users.resolver import IdentityResolver
@@ -30,30 +30,11 @@ CODE_HEADER: Final = "X-Verification-Code"
 """Header for a verification code in requests without a body, as ``{id}.{code}``."""
 
 
-class ContactRelease:
-    """Takes contacts and usernames from their users, within the caller's transaction."""
-
-    def __init__(self, credentials: CredentialService, codes: CodeService, links: AccountLinks) -> None:
-        self._credentials = credentials
-        self._codes = codes
-        self._links = links
-
-    def release(self, connection: Connection, user_id: str, kind: str) -> None:
-        """Delete a user's credentials of a kind, and void the codes and links that were sent to them."""
-        for item in self._credentials.of_user(connection, user_id):
-            if item.kind == kind:
-                contact = Credential(item.kind, item.value)
-                # What was sent to the old address must not remain valid after it is released.
-                self._codes.void(connection, contact)
-                self._links.void_sent(connection, user_id, contact)
-        self._credentials.release(connection, user_id, kind)
-
-
 class BindingService:
     """Changes to credentials that users make themselves.
 
     Args:
-        notices: notifies the user, including at the previous address.
+        notices: knows the contacts of the user.
     """
 
     def __init__(
@@ -62,19 +43,17 @@ class BindingService:
         users: UserService,
         credentials: CredentialService,
         codes: CodeService,
-        contacts: ContactRelease,
         reauthentication: Reauthentication,
         notices: Notices,
-        audit: AuditService,
+        changes: CredentialChanges,
     ) -> None:
         self._database = database
         self._users = users
         self._credentials = credentials
         self._codes = codes
-        self._contacts = contacts
         self._reauthentication = reauthentication
         self._notices = notices
-        self._audit = audit
+        self._changes = changes
 
     def page(self, identity: Identity, user_id: str, paging: Paging) -> Page[BoundCredential]:
         """Return a page of a user's credentials, oldest first.
@@ -119,9 +98,6 @@ class BindingService:
         """
         identity.require_self(user_id)
         (credential,) = identified(self._credentials, {kind: text})
-        # Read before the change, so that the previous contact is notified as well.
-        with self._database.read() as connection:
-            held = self._notices.contacts(connection, user_id)
         self._codes.require(code, credential, Purpose.BIND)
         try:
             self._reauthentication.require(identity, proof)
@@ -132,11 +108,10 @@ class BindingService:
         with self._database.write() as connection:
             self._lock(connection, user_id)
             # Release first, because a unique index allows one credential of this kind per user.
-            self._contacts.release(connection, user_id, kind)
+            self._credentials.release(connection, user_id, kind)
             self._credentials.bind(connection, user_id, credential)
-            self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
             bound = self._credentials.of_user(connection, user_id)
-        self._notices.notify(held, "credential-changed", origin.languages)
+            self._changes.settle(connection, ChangedBy(user_id, origin))
         return next(item for item in bound if item.kind == kind)
 
     def unbind(
@@ -159,9 +134,8 @@ class BindingService:
             # Checked again under the lock: two concurrent requests could otherwise remove both contacts.
             self._credentials.lock_user(connection, user_id)
             _require_another(self._notices.contacts(connection, user_id), kind)
-            self._contacts.release(connection, user_id, kind)
-            self._audit.record(connection, _event("credential.unbind", user_id, kind, origin))
-        self._notices.notify(held, "credential-changed", origin.languages)
+            self._credentials.release(connection, user_id, kind)
+            self._changes.settle(connection, ChangedBy(user_id, origin))
 
     def set_username(
         self, identity: Identity, user_id: str, text: str, proof: Proof, origin: Origin
@@ -184,10 +158,8 @@ class BindingService:
             # Release first, because a unique index allows one username per user.
             self._credentials.release(connection, user_id, USERNAME)
             self._credentials.bind(connection, user_id, credential)
-            self._audit.record(connection, _event("credential.bind", user_id, USERNAME, origin))
             bound = self._credentials.of_user(connection, user_id)
-            contacts = self._notices.contacts(connection, user_id)
-        self._notices.notify(contacts, "credential-changed", origin.languages)
+            self._changes.settle(connection, ChangedBy(user_id, origin))
         return next(item for item in bound if item.kind == USERNAME)
 
     def _lock(self, connection: Connection, user_id: str) -> None:
@@ -196,11 +168,11 @@ class BindingService:
         self._users.get(connection, user_id)
 
 
-def _event(action: str, user_id: str, kind: str, origin: Origin, outcome: str = SUCCESS) -> AuditEvent:
-    """Return the audit event of a user who changed a credential of their own."""
+def _refusal(user_id: str, kind: str, origin: Origin) -> AuditEvent:
+    """Return the audit event of a user whose credential belongs to another user."""
     return AuditEvent(
-        action,
-        outcome,
+        "credential.bind",
+        FAILURE,
         actor_id=user_id,
         target_type="user",
         target_id=user_id,
@@ -230,8 +202,10 @@ class ExternalCredentials:
         resolver: IdentityResolver,
         codes: CodeService,
         notices: Notices,
+        changes: CredentialChanges,
         audit: AuditService,
     ) -> None:
+        self._changes = changes
         self._database = database
         self._credentials = credentials
         self._resolver = resolver
@@ -257,16 +231,14 @@ class ExternalCredentials:
         kind = verified.credential.kind
         try:
             with self._database.write() as connection:
-                contacts = self._notices.contacts(connection, user_id)
                 self._resolver.bind(connection, user_id, verified, replaced)
                 held = self._credentials.of_user(connection, user_id)
-                self._audit.record(connection, _event("credential.bind", user_id, kind, origin))
+                self._changes.settle(connection, ChangedBy(user_id, origin))
         except CredentialTaken:
             # A separate transaction, because the first one was rolled back.
             with self._database.write() as connection:
-                self._audit.record(connection, _event("credential.bind", user_id, kind, origin, FAILURE))
+                self._audit.record(connection, _refusal(user_id, kind, origin))
             raise
-        self._notices.notify(contacts, "credential-changed", origin.languages)
         kinds = {kind, *(credential.kind for credential in verified.also)}
         return [item for item in held if item.kind in kinds]
 
@@ -300,12 +272,9 @@ class ExternalCredentials:
             # Checked again under the lock: a concurrent request may unbind the last contact.
             self._credentials.lock_user(connection, user_id)
             self._contacts(connection, user_id)
-            released = self._released(connection, user_id, kinds, prefix)
-            for item in released:
+            for item in self._released(connection, user_id, kinds, prefix):
                 self._credentials.release_one(connection, user_id, Credential(item.kind, item.value))
-            kind = min(item.kind for item in released)
-            self._audit.record(connection, _event("credential.unbind", user_id, kind, origin))
-        self._notices.notify(contacts, "credential-changed", origin.languages)
+            self._changes.settle(connection, ChangedBy(user_id, origin))
 
     def _contacts(self, connection: Connection, user_id: str) -> Contacts:
         contacts = self._notices.contacts(connection, user_id)

@@ -5,15 +5,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation import errors
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.limits.service import Counters
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.throttle import LoginThrottle
-from strongroom.identity.users.account_links import AccountLinks
-from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges, Effect
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_policy import Strength, strength
 from strongroom.identity.verification.codes import CodeService, Purpose
@@ -82,19 +80,15 @@ class PasswordService:
         codes: CodeService,
         authorizations: AuthorizationService,
         throttle: LoginThrottle,
-        links: AccountLinks,
-        notices: Notices,
-        audit: AuditService,
+        changes: CredentialChanges,
     ) -> None:
-        self._links = links
+        self._changes = changes
         self._database = database
         self._credentials = credentials
         self._current = current
         self._codes = codes
         self._authorizations = authorizations
         self._throttle = throttle
-        self._notices = notices
-        self._audit = audit
 
     def change(self, identity: Identity, user_id: str, old: str, new: str, origin: Origin) -> Strength:
         """Change the password, given the old one; return the strength of the new one.
@@ -212,11 +206,6 @@ class PasswordService:
     ) -> None:
         with self._database.write() as connection:
             replace(connection)
-            self._links.void(connection, user_id)
             self._authorizations.revoke_all(connection, user_id, but=kept_authorization)
-            contacts = self._notices.contacts(connection, user_id)
-            event = AuditEvent(
-                action, actor_id=user_id, target_type="user", target_id=user_id, origin=origin
-            )
-            self._audit.record(connection, event)
-        self._notices.notify(contacts, "password-changed", origin.languages)
+            by = ChangedBy(user_id, origin, {Effect.PASSWORD: action})
+            self._changes.settle(connection, by)

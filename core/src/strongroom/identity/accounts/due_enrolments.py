@@ -18,7 +18,6 @@ from strongroom.identity.accounts.factor_management import BegunEnrolment, Facto
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.login import FirstProof, LoginService, NewFactor
 from strongroom.identity.sessions.tokens import IssuedTokens
-from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.models import FactorRow
 from strongroom.plugin_api.login import Client
 
@@ -41,13 +40,11 @@ class DueEnrolments:
         enrolments: FactorEnrolments,
         enrolling: FactorService,
         logins: LoginService,
-        notices: Notices,
     ) -> None:
         self._database = database
         self._enrolments = enrolments
         self._enrolling = enrolling
         self._logins = logins
-        self._notices = notices
 
     def begin(self, grant: str, kind: str, name: str, client: Client) -> BegunEnrolment:
         """Begin an enrolment; nothing changes until it is confirmed.
@@ -95,13 +92,10 @@ class DueEnrolments:
         rows: list[FactorRow] = []
 
         def store(connection: Connection) -> None:
-            row = self._enrolling.store(connection, user_id, begun, origin, due=grant)
+            row = self._enrolling.store(connection, user_id, begun, due=grant)
             rows.append(row)
 
         issued = self._logins.finish_enrolled(first, NewFactor(user_id, store), client, origin)
-        with self._database.read() as connection:
-            contacts = self._notices.contacts(connection, user_id)
-        self._notices.notify(contacts, "factor-changed", origin.languages)
         return EnrolledLogin(issued, rows[-1], begun.enrolment.shown)
 
     def _find(self, connection: Connection, grant: str, client: Client) -> tuple[str, FirstProof]:

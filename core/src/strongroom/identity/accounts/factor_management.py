@@ -22,7 +22,7 @@ from strongroom.identity.accounts.reauthentication import (
 )
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy, FactorState
@@ -83,7 +83,7 @@ class FactorService:
         enrolled: EnrolledFactors,
         authorizations: AuthorizationService,
         reauthentication: Reauthentication,
-        notices: Notices,
+        changes: CredentialChanges,
         audit: AuditService,
         keys: SecretKeys,
         policy: FactorPolicy,
@@ -96,7 +96,7 @@ class FactorService:
         self._enrolled = enrolled
         self._authorizations = authorizations
         self._reauthentication = reauthentication
-        self._notices = notices
+        self._changes = changes
         self._audit = audit
         self._keys = keys
 
@@ -194,29 +194,25 @@ class FactorService:
         if name is not None:
             begun = replace(begun, name=name)
         with self._database.write() as connection:
-            row = self.store(connection, user_id, begun, origin)
+            row = self.store(connection, user_id, begun)
             shown = begun.enrolment.shown
             if with_recovery_codes:
-                shown = {**shown, **self._first_recovery_codes(connection, user_id, origin)}
-            contacts = self._notices.contacts(connection, user_id)
+                shown = {**shown, **self._first_recovery_codes(connection, user_id)}
             if not row.is_backup:
                 # The login has just proven the factor; it states what it proves in the next challenge.
                 self._authorizations.strengthen(
                     connection, identity, Assurance(), origin, is_second=True
                 )
-        self._notices.notify(contacts, "factor-changed", origin.languages)
+            self._changes.settle(connection, ChangedBy(user_id, origin))
         return row, shown
 
-    def _first_recovery_codes(
-        self, connection: Connection, user_id: str, origin: Origin
-    ) -> Mapping[str, Any]:
+    def _first_recovery_codes(self, connection: Connection, user_id: str) -> Mapping[str, Any]:
         method = self._enrolments.methods.get(RECOVERY_CODE)
         held = {row.factor for row in self._enrolled.of_user(connection, user_id)}
         if method is None or RECOVERY_CODE in held:
             return {}
         sheet = method.enrol(Ceremony(), None)
         self._enrolled.add(connection, user_id, RECOVERY_CODE, "", sheet, is_backup=method.is_backup)
-        self._record(connection, "factor.add", user_id, user_id, origin, RECOVERY_CODE)
         return sheet.shown
 
     def renew_recovery_codes(
@@ -261,17 +257,17 @@ class FactorService:
         connection: Connection,
         user_id: str,
         begun: ProvenEnrolment,
-        origin: Origin,
         *,
         due: str | None = None,
     ) -> FactorRow:
-        """Store an enrolment whose answer was right; raises as :meth:`FactorEnrolments.finish`."""
+        """Store an enrolment whose answer was right; raises as :meth:`FactorEnrolments.finish`.
+
+        The caller settles the change.
+        """
         factor, name = begun.factor, begun.name
-        row = self._enrolments.finish(
+        return self._enrolments.finish(
             connection, user_id, begun.identifier, factor, name, begun.enrolment, due=due
         )
-        self._record(connection, "factor.add", user_id, user_id, origin, factor)
-        return row
 
     def rename(
         self,
@@ -333,15 +329,13 @@ class FactorService:
             removed = self._enrolments.remove(connection, user_id, factor_id)
             if removed is None:
                 raise errors.NotFound
-            contacts = self._notices.contacts(connection, user_id)
             if self._is_login_option(removed) and not self._has_login_option(connection, user_id):
                 raise errors.LastContact("The last way to log in cannot be removed.")
-            self._record(connection, "factor.remove", user_id, user_id, origin, removed.factor)
             self._require_dispensable(connection, user_id)
             # Its proofs are void from the next request on.
             self._authorizations.weaken(connection, user_id)
             shown = self._summary(connection, user_id)
-        self._notices.notify(contacts, "factor-changed", origin.languages)
+            self._changes.settle(connection, ChangedBy(user_id, origin))
         return shown
 
     def _require_dispensable(self, connection: Connection, user_id: str) -> None:
@@ -376,10 +370,9 @@ class FactorService:
             self._users.get(connection, user_id)
             self._authorizations.revoke_all(connection, user_id)
             count = self._enrolments.remove_all(connection, user_id)
-            contacts = self._notices.contacts(connection, user_id)
             actor_id = identity.user_id if identity else None
+            self._changes.settle(connection, ChangedBy(actor_id, origin))
             self._record(connection, "factor.reset", actor_id, user_id, origin, "all")
-        self._notices.notify(contacts, "factor-changed", origin.languages)
         return count
 
     def _is_login_option(self, row: FactorRow) -> bool:

@@ -5,7 +5,7 @@ from functools import cached_property, partial
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
-from strongroom.identity.accounts.bindings import BindingService, ContactRelease, ExternalCredentials
+from strongroom.identity.accounts.bindings import BindingService, ExternalCredentials
 from strongroom.identity.accounts.change_password import CurrentPassword, PasswordService
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.accounts.deletion import AccountDeletion
@@ -61,9 +61,7 @@ class AccountServices(ServiceGroup):
             self._verification.codes,
             self._sessions.authorizations,
             self._sessions.throttle,
-            self._user_services.account_links,
-            self._user_services.notices,
-            self._audit,
+            self._user_services.credential_changes,
         )
 
     @cached_property
@@ -140,24 +138,15 @@ class AccountServices(ServiceGroup):
         )
 
     @cached_property
-    def contact_release(self) -> ContactRelease:
-        return ContactRelease(
-            self._user_services.credentials,
-            self._verification.codes,
-            self._user_services.account_links,
-        )
-
-    @cached_property
     def bindings(self) -> BindingService:
         return BindingService(
             self._database,
             self._users,
             self._user_services.credentials,
             self._verification.codes,
-            self.contact_release,
             self.reauthentication,
             self._user_services.notices,
-            self._audit,
+            self._user_services.credential_changes,
         )
 
     @cached_property
@@ -168,6 +157,7 @@ class AccountServices(ServiceGroup):
             self._user_services.resolver,
             self._verification.codes,
             self._user_services.notices,
+            self._user_services.credential_changes,
             self._audit,
         )
 
@@ -181,7 +171,7 @@ class AccountServices(ServiceGroup):
             self._user_services.enrolled_factors,
             self._sessions.authorizations,
             self.reauthentication,
-            self._user_services.notices,
+            self._user_services.credential_changes,
             self._audit,
             self._base.keys,
             self._user_services.factor_policy,
@@ -205,7 +195,6 @@ class AccountServices(ServiceGroup):
             self._sessions.enrolments,
             self.second_factors,
             self._sessions.logins,
-            self._user_services.notices,
         )
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:

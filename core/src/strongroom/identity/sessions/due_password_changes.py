@@ -4,9 +4,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import iso_format
-from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import (
     InvalidCredentials,
     PasswordChangeRequired,
@@ -14,7 +12,6 @@ from strongroom.foundation.errors import (
     ValidationFailed,
 )
 from strongroom.identity.sessions.store import AuthorizationStore
-from strongroom.identity.users.account_links import AccountLinks
 from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.service import lock_logins
@@ -41,13 +38,9 @@ class DuePasswordChanges:
         self,
         credentials: CredentialService,
         sessions: AuthorizationStore,
-        links: AccountLinks,
-        audit: AuditService,
     ) -> None:
         self._credentials = credentials
         self._sessions = sessions
-        self._links = links
-        self._audit = audit
 
     def require_acceptable(self, new: str | None, old: str | None) -> None:
         """Check a new password before the login, which costs more.
@@ -90,10 +83,8 @@ class DuePasswordChanges:
             return ValidationFailed.of_field("newPassword", "not-due", message)
         return None
 
-    def apply(
-        self, connection: Connection, account: Account, proof: PasswordProof, origin: Origin
-    ) -> None:
-        """Change the password if there is a new one, and end all other logins.
+    def apply(self, connection: Connection, account: Account, proof: PasswordProof) -> None:
+        """Change the password if there is a new one, and end all other logins. The login settles it.
 
         Raises:
             InvalidCredentials: it was changed concurrently.
@@ -103,9 +94,4 @@ class DuePasswordChanges:
         user_id = account.user.id
         if not self._credentials.change_due(connection, user_id, proof.new):
             raise InvalidCredentials
-        self._links.void(connection, user_id)
         self._sessions.end_all(connection, user_id)
-        event = AuditEvent(
-            "password.change", actor_id=user_id, target_type="user", target_id=user_id, origin=origin
-        )
-        self._audit.record(connection, event)

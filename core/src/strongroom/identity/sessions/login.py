@@ -38,7 +38,7 @@ from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.throttle import AttemptedNames, LoginThrottle, Ticket
 from strongroom.identity.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
-from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.password_hashing import StoredPassword
@@ -186,7 +186,7 @@ class LoginService:
         policy: FactorPolicy,
         password_changes: DuePasswordChanges,
         consents: DueConsents,
-        notices: Notices,
+        changes: CredentialChanges,
         audit: AuditService,
         keys: SecretKeys,
     ) -> None:
@@ -203,7 +203,7 @@ class LoginService:
         self._policy = policy
         self._password_changes = password_changes
         self._consents = consents
-        self._notices = notices
+        self._changes = changes
         self._audit = audit
         self._names = AttemptedNames(credentials, keys)
         self._sources = LoginSources(keys)
@@ -431,7 +431,7 @@ class LoginService:
         *,
         new: NewFactor | None = None,
     ) -> IssuedTokens:
-        contacts, method, assurance = Contacts(), first.method, first.assurance(met)
+        method, assurance = first.method, first.assurance(met)
         if new is not None:
             # A factor states what it proves only when it answers a challenge.
             assurance = strengthened(assurance, Assurance())
@@ -443,19 +443,15 @@ class LoginService:
             )
             self._require_password(resolved.account, first, is_first=met is None and new is None)
             due_at = self._require_factor(connection, resolved, assurance, met, new)
-            self._password_changes.apply(connection, resolved.account, first.password, origin)
+            self._password_changes.apply(connection, resolved.account, first.password)
             changes += self._clear_failures(connection, resolved.user.id, ticket)
-            if resolved.added_credentials:
-                contacts = self._record_bindings(connection, resolved, method, origin)
+            self._settle_changes(connection, resolved, method, origin)
             # Last, because all writers of audit events wait for this transaction from here on.
             lock_chain(connection, record_login(issued.user.id, self._clock.now()))
             changes.append(self._audit.append_change(_login_event(issued, method, origin)))
             execute_together(connection, changes)
-        if contacts:
-            self._notices.notify(contacts, "credential-changed", origin.languages)
         if met is not None:
             self._factors.notify_of_backup(met)
-        self._notify_of_change(resolved.user.id, first, origin)
         if first.verified is not None:
             login = NewLogin(issued.user.id, issued.authorization_id, first.verified)
             self._methods.logged_in(method, login)
@@ -467,13 +463,6 @@ class LoginService:
             raise InvalidCredentials
         if refusal := self._password_changes.refusal(account, first.password):
             raise _PasswordRefused(account.user.id, refusal) if is_first else refusal
-
-    def _notify_of_change(self, user_id: str, first: FirstProof, origin: Origin) -> None:
-        if first.new_password is None:
-            return
-        with self._database.read() as connection:
-            contacts = self._notices.contacts(connection, user_id)
-        self._notices.notify(contacts, "password-changed", origin.languages)
 
     def _clear_failures(
         self, connection: Connection, user_id: str, ticket: Ticket | None
@@ -534,24 +523,15 @@ class LoginService:
             raise _EnrolmentMissing(resolved)
         return due_at
 
-    def _record_bindings(
+    def _settle_changes(
         self, connection: Connection, resolved: ResolvedUser, method: str, origin: Origin
-    ) -> Contacts:
-        """Record the credentials that were added, and return the contacts to notify."""
-        for credential in resolved.added_credentials:
-            event = AuditEvent(
-                "credential.bind",
-                actor_id=resolved.user.id,
-                target_type="user",
-                target_id=resolved.user.id,
-                origin=origin,
-                details={"kind": credential.kind, "method": method},
-            )
-            self._audit.record(connection, event)
-        # Notify the user, because only an e-mail address or mobile number identified the account.
-        if not resolved.by_contact:
-            return Contacts()
-        return self._notices.contacts(connection, resolved.user.id)
+    ) -> None:
+        """Settle credentials, a password and a factor that the login has added or changed."""
+        # A platform that proves its own credential adds others of the same person.
+        informs = resolved.by_contact or not resolved.added_credentials
+        details = {"method": method} if resolved.added_credentials else {}
+        by = ChangedBy(resolved.user.id, origin, details=details, informs=informs)
+        self._changes.settle(connection, by)
 
     def _record_failure(
         self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None

@@ -143,8 +143,6 @@ class SessionServices(ServiceGroup):
         return DuePasswordChanges(
             self._user_services.credentials,
             self._authorization_store,
-            self._user_services.account_links,
-            self._audit,
         )
 
     @cached_property
@@ -163,7 +161,7 @@ class SessionServices(ServiceGroup):
             self._user_services.factor_policy,
             self._due_password_changes,
             DueConsents(self._database, self.factor_challenges, self._user_services.consents),
-            self._user_services.notices,
+            self._user_services.credential_changes,
             self._audit,
             self._base.keys,
         )

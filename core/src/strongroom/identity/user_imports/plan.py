@@ -1,15 +1,16 @@
 """Decides what happens to each line: a new user, a change of one, or a refusal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.foundation.errors import Detail
+from strongroom.foundation.errors import Detail, TooManyRequests
 from strongroom.identity.user_imports.lines import UserLine
 from strongroom.identity.user_imports.models import OnTakenUser, UserImport
 from strongroom.identity.user_imports.store import ImportStore
+from strongroom.identity.user_management.administration import ManagedUsersLimit
 from strongroom.identity.users.bulk import BulkUsers
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import SINGLE_KINDS, User, UserType
@@ -53,7 +54,9 @@ class Planner:
         bulk: BulkUsers,
         users: UserService,
         credentials: CredentialService,
+        limit: ManagedUsersLimit,
     ) -> None:
+        self._limit = limit
         self._store = store
         self._bulk = bulk
         self._users = users
@@ -67,6 +70,8 @@ class Planner:
         for line in unique:
             self._decide(job, line, existing, plan)
         self._refuse_second_updates(connection, job, plan)
+        if job.created_by is not None and not job.dry_run:
+            self._refuse_too_many(connection, job.created_by, plan)
         return plan
 
     def _without_duplicates(
@@ -157,6 +162,24 @@ class Planner:
             else:
                 plan.updated.remove((user, line))
                 plan.refused[line.number] = [_duplicate("", earlier)]
+
+    def _refuse_too_many(self, connection: Connection, caller_id: str, plan: Plan) -> None:
+        """Refuse lines that change how more users log in than their caller may change."""
+        bound = self._bulk.credentials_of(connection, [user.id for user, _ in plan.updated])
+        for user, line in list(plan.updated):
+            held = {Credential(item.kind, item.value) for item in bound.get(user.id, ())}
+            if not _changes_login(line, held):
+                continue
+            try:
+                self._limit.spend(caller_id)
+            except TooManyRequests as error:
+                plan.updated.remove((user, line))
+                plan.refused[line.number] = [Detail("", "too-many-requests", error.message)]
+
+
+def _changes_login(line: UserLine, held: Collection[Credential]) -> bool:
+    has_secret = line.password is not None or line.factor is not None
+    return has_secret or any(credential not in held for credential in _credentials_of(line))
 
 
 def _credentials_of(line: UserLine) -> Iterator[Credential]:

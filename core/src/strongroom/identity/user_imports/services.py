@@ -14,10 +14,10 @@ from strongroom.identity.user_imports.service import UserImports
 from strongroom.identity.user_imports.store import ImportStore
 from strongroom.identity.user_imports.worker import ImportWorker
 from strongroom.identity.user_imports.writer import ImportWriter
+from strongroom.identity.user_management.administration import ManagedUsersLimit
 from strongroom.identity.user_management.services import UserManagementServices
 from strongroom.identity.users.bulk import BulkUsers
 from strongroom.identity.users.services import UserServices
-from strongroom.identity.verification.services import VerificationServices
 from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
 
 
@@ -30,7 +30,6 @@ class UserImportServices(ServiceGroup):
         self._metadata = group(UserManagementServices).metadata
         self._accounts = group(AccountServices)
         self._sessions = group(SessionServices)
-        self._verification = group(VerificationServices)
         self._audit = group(AuditServices).audit
 
     @cached_property
@@ -47,13 +46,17 @@ class UserImportServices(ServiceGroup):
         return UserImports(self._database, self._store, self._audit, max_lines)
 
     @cached_property
+    def _limit(self) -> ManagedUsersLimit:
+        return ManagedUsersLimit(self._base.rates, self._settings.limits.managed_users_per_caller)
+
+    @cached_property
     def import_worker(self) -> ImportWorker:
         users = self._user_services
         worker = ImportWorker(
             self._database,
             self._store,
             LineParser(self._clock, users.credentials, self._sessions.factors.methods),
-            Planner(self._store, self.bulk_users, users.users, users.credentials),
+            Planner(self._store, self.bulk_users, users.users, users.credentials, self._limit),
             self._writer,
             CallerRights(self._clock),
             self._audit,
@@ -77,9 +80,9 @@ class UserImportServices(ServiceGroup):
             self._metadata,
             users.users,
             users.credentials,
-            self._verification.codes,
             users.enrolled_factors,
             self._accounts.suspensions,
+            users.credential_changes,
             self._audit,
         )
 

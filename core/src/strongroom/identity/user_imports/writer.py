@@ -13,13 +13,12 @@ from strongroom.identity.user_imports.lines import FACTOR, UserLine
 from strongroom.identity.user_imports.models import UserImport
 from strongroom.identity.user_imports.plan import Plan
 from strongroom.identity.users.bulk import BulkUsers, ForeignUser
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import SINGLE_KINDS, User, UserStatus, UserType
 from strongroom.identity.users.service import UserService, lock_logins
-from strongroom.identity.verification.codes import CodeService
-from strongroom.plugin_api.login import Credential
 
 ORIGIN: Final = Origin(user_agent="user import")
 """The origin of the audit records of imported users."""
@@ -39,18 +38,18 @@ class ImportWriter:
         metadata: UserMetadata,
         users: UserService,
         credentials: CredentialService,
-        codes: CodeService,
         factors: EnrolledFactors,
         suspensions: Suspensions,
+        login_changes: CredentialChanges,
         audit: AuditService,
     ) -> None:
         self._bulk = bulk
         self._metadata = metadata
         self._users = users
         self._credentials = credentials
-        self._codes = codes
         self._factors = factors
         self._suspensions = suspensions
+        self._login_changes = login_changes
         self._audit = audit
 
     def apply(self, connection: Connection, job: UserImport, plan: Plan) -> None:
@@ -73,6 +72,8 @@ class ImportWriter:
         ]
         changed = [user.id for user, _ in plan.updated]
         # Last: the chain of audit records stays locked until the commit.
+        by = ChangedBy(job.created_by, ORIGIN, details={"import": job.id})
+        self._login_changes.settle(connection, by)
         self._record(connection, list(_events(job, created, changed, suspended)))
 
     def _update(
@@ -101,14 +102,11 @@ class ImportWriter:
         bound = {
             (item.kind, item.value): item for item in self._credentials.of_user(connection, user.id)
         }
-        kinds = {item.kind: item for item in bound.values()}
+        kinds = {item.kind for item in bound.values()}
         for new in line.credentials:
             credential = new.credential
             current = bound.get((credential.kind, credential.value))
             if current is None and credential.kind in SINGLE_KINDS and credential.kind in kinds:
-                # Codes that were sent to the former contact end with it.
-                former = kinds[credential.kind]
-                self._codes.void(connection, Credential(former.kind, former.value))
                 self._credentials.release(connection, user.id, credential.kind)
             elif current is not None and new.is_verified and not current.is_verified:
                 self._credentials.release_one(connection, user.id, credential)

@@ -19,19 +19,32 @@ def manages_users(identity: Identity | None) -> bool:
     return identity is not None and identity.is_admin
 
 
-class Administration:
-    """Requires an administrator, within the rates of the caller.
+class ManagedUsersLimit:
+    """Limits how many users a caller may create or change.
 
     Args:
-        rates: how many users a caller may create or change.
+        rates: the rates per caller.
     """
 
-    def __init__(
-        self, reauthentication: Reauthentication, limits: RateLimits, rates: Sequence[Rate]
-    ) -> None:
-        self._reauthentication = reauthentication
+    def __init__(self, limits: RateLimits, rates: Sequence[Rate]) -> None:
         self._limits = limits
         self._rates = rates
+
+    def spend(self, caller_id: str) -> None:
+        """Count a change.
+
+        Raises:
+            TooManyRequests: the caller has made too many changes.
+        """
+        self._limits.spend(Allowance(_PURPOSE, caller_id, self._rates))
+
+
+class Administration:
+    """Requires an administrator, within the rates of the caller."""
+
+    def __init__(self, reauthentication: Reauthentication, limit: ManagedUsersLimit) -> None:
+        self._reauthentication = reauthentication
+        self._limit = limit
 
     def require(self, identity: Identity) -> None:
         """Require an administrator with a recent proof of the second factor, and count the request.
@@ -46,7 +59,7 @@ class Administration:
         # Creating a key needed this proof.
         if identity.key is None:
             self._reauthentication.require_factor(identity)
-        self._limits.spend(Allowance(_PURPOSE, identity.user_id, self._rates))
+        self._limit.spend(identity.user_id)
 
 
 def require_takeover(identity: Identity, user: User) -> None:

@@ -1,24 +1,16 @@
 """Sets and removes the contacts and the username of users, for administrators."""
 
-from collections.abc import Iterable
-from typing import Final
-
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import NotFound
-from strongroom.identity.accounts.bindings import ContactRelease
 from strongroom.identity.accounts.registration import identified
 from strongroom.identity.user_management.administration import Administration, require_takeover
-from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import USERNAME, BoundCredential
 from strongroom.identity.users.service import UserService
-from strongroom.plugin_api.login import Credential
-
-_OCCASION: Final = "credential-changed"
 
 
 class ManagedContacts:
@@ -29,18 +21,14 @@ class ManagedContacts:
         database: Database,
         users: UserService,
         credentials: CredentialService,
-        contacts: ContactRelease,
         administration: Administration,
-        notices: Notices,
-        audit: AuditService,
+        changes: CredentialChanges,
     ) -> None:
         self._database = database
         self._users = users
         self._credentials = credentials
-        self._contacts = contacts
         self._administration = administration
-        self._notices = notices
-        self._audit = audit
+        self._changes = changes
 
     def put(
         self,
@@ -66,16 +54,14 @@ class ManagedContacts:
         self._administration.require(identity)
         (credential,) = identified(self._credentials, {kind: text})
         with self._database.write() as connection:
-            former = self._lock(connection, identity, user_id)
+            self._lock(connection, identity, user_id)
             # Release first, because a unique index allows one credential of a kind per user.
-            self._contacts.release(connection, user_id, kind)
+            self._credentials.release(connection, user_id, kind)
             self._credentials.bind(
                 connection, user_id, credential, is_verified=is_verified or kind == USERNAME
             )
             bound = self._credentials.of_user(connection, user_id)
-            current = self._notices.contacts(connection, user_id)
-            self._record(connection, "credential.bind", identity, user_id, kind, origin)
-        self._notify(former, current)
+            self._changes.settle(connection, ChangedBy(identity.user_id, origin))
         return next(item for item in bound if item.kind == kind)
 
     def remove(self, identity: Identity, user_id: str, kind: str, origin: Origin) -> None:
@@ -87,38 +73,12 @@ class ManagedContacts:
         """
         self._administration.require(identity)
         with self._database.write() as connection:
-            former = self._lock(connection, identity, user_id)
+            self._lock(connection, identity, user_id)
             if all(item.kind != kind for item in self._credentials.of_user(connection, user_id)):
                 raise NotFound
-            self._contacts.release(connection, user_id, kind)
-            self._record(connection, "credential.unbind", identity, user_id, kind, origin)
-        self._notify(former, ())
+            self._credentials.release(connection, user_id, kind)
+            self._changes.settle(connection, ChangedBy(identity.user_id, origin))
 
-    def _lock(self, connection: Connection, identity: Identity, user_id: str) -> Contacts:
+    def _lock(self, connection: Connection, identity: Identity, user_id: str) -> None:
         self._credentials.lock_user(connection, user_id)
         require_takeover(identity, self._users.get(connection, user_id))
-        return self._notices.contacts(connection, user_id)
-
-    def _notify(self, former: Contacts, current: Iterable[Credential]) -> None:
-        # Without the languages of the request, which are the administrator's.
-        everyone = dict.fromkeys((*former, *current))
-        self._notices.notify(Contacts(everyone, former.locale), _OCCASION)
-
-    def _record(
-        self,
-        connection: Connection,
-        action: str,
-        identity: Identity,
-        user_id: str,
-        kind: str,
-        origin: Origin,
-    ) -> None:
-        event = AuditEvent(
-            action,
-            actor_id=identity.user_id,
-            target_type="user",
-            target_id=user_id,
-            origin=origin,
-            details={"kind": kind},
-        )
-        self._audit.record(connection, event)

@@ -25,6 +25,7 @@ from strongroom.identity.user_management.administration import Administration, r
 from strongroom.identity.user_management.passwords import PasswordReplacement
 from strongroom.identity.users.account_links import AccountLink, AccountLinks, LinkKind
 from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges, Effect
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.password_hashing import StoredPassword
@@ -68,8 +69,10 @@ class PasswordLinks:
         administration: Administration,
         messages: MessageService,
         notices: Notices,
+        changes: CredentialChanges,
         audit: AuditService,
     ) -> None:
+        self._changes = changes
         self._database = database
         self._clock = clock
         self._keys = keys
@@ -168,11 +171,12 @@ class PasswordLinks:
             if not self._links.spend(connection, hashed):
                 raise AccountLinkInvalid
             self._users.get(connection, link.user_id)
-            contacts = self._replacement.replace(connection, link.user_id, stored)
+            self._replacement.replace(connection, link.user_id, stored)
             if link.contact is not None:
                 self._credentials.verify(connection, link.contact)
-            self._record(connection, "password-link.redeem", link.user_id, link, origin)
-        self._notices.notify(contacts, "password-changed", origin.languages)
+            actions = {Effect.PASSWORD: "password-link.redeem"}
+            by = ChangedBy(link.user_id, origin, actions, _details(link))
+            self._changes.settle(connection, by)
         return link.user_id
 
     def _add(
@@ -208,9 +212,13 @@ class PasswordLinks:
             target_type="user",
             target_id=link.user_id,
             origin=origin,
-            details={"kind": link.kind, "sent": str(link.contact is not None).lower()},
+            details=_details(link),
         )
         self._audit.record(connection, event)
+
+
+def _details(link: AccountLink) -> dict[str, str]:
+    return {"kind": link.kind, "sent": str(link.contact is not None).lower()}
 
 
 def _require_other_person(identity: Identity, user: User) -> None:

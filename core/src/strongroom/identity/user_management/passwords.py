@@ -6,15 +6,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.throttle import LoginThrottle
 from strongroom.identity.user_management.administration import Administration, require_takeover
-from strongroom.identity.users.account_links import AccountLinks
-from strongroom.identity.users.contacts import Contacts, Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges, Effect
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.password_policy import password_faults
@@ -44,17 +42,13 @@ class PasswordReplacement:
         self,
         database: Database,
         credentials: CredentialService,
-        links: AccountLinks,
         authorizations: AuthorizationService,
         throttle: LoginThrottle,
-        notices: Notices,
     ) -> None:
         self._database = database
         self._credentials = credentials
-        self._links = links
         self._authorizations = authorizations
         self._throttle = throttle
-        self._notices = notices
 
     def replace(
         self,
@@ -63,8 +57,8 @@ class PasswordReplacement:
         password: StoredPassword,
         *,
         expires_at: int | None = None,
-    ) -> Contacts:
-        """Set a password, end all logins, and void all links; return the contacts to notify.
+    ) -> None:
+        """Set a password, and end all logins. The caller settles the change.
 
         Args:
             expires_at: the end of a temporary password, in milliseconds since the Unix epoch.
@@ -76,9 +70,7 @@ class PasswordReplacement:
             expires_at=expires_at,
             change_required=expires_at is not None,
         )
-        self._links.void(connection, user_id)
         self._authorizations.revoke_all(connection, user_id)
-        return self._notices.contacts(connection, user_id)
 
     def forgive(self, user_id: str) -> None:
         """Clear the user's failed logins, so that the next login needs no captcha."""
@@ -98,8 +90,7 @@ class TemporaryPasswords:
         credentials: CredentialService,
         replacement: PasswordReplacement,
         administration: Administration,
-        notices: Notices,
-        audit: AuditService,
+        changes: CredentialChanges,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -107,8 +98,7 @@ class TemporaryPasswords:
         self._credentials = credentials
         self._replacement = replacement
         self._administration = administration
-        self._notices = notices
-        self._audit = audit
+        self._changes = changes
 
     def give(self, identity: Identity, user_id: str, origin: Origin) -> TemporaryPassword:
         """Replace a user's password by a temporary one, and end all logins of the user.
@@ -127,20 +117,10 @@ class TemporaryPasswords:
             self._credentials.lock_user(connection, user_id)
             # Checked again: the user may have become an administrator meanwhile.
             require_takeover(identity, self._users.get(connection, user_id))
-            contacts = self._replacement.replace(
-                connection, user_id, stored, expires_at=given.expires_at
-            )
-            event = AuditEvent(
-                "password.give",
-                actor_id=identity.user_id,
-                target_type="user",
-                target_id=user_id,
-                origin=origin,
-            )
-            self._audit.record(connection, event)
+            self._replacement.replace(connection, user_id, stored, expires_at=given.expires_at)
+            by = ChangedBy(identity.user_id, origin, {Effect.PASSWORD: "password.give"})
+            self._changes.settle(connection, by)
         self._replacement.forgive(user_id)
-        # Without the languages of the request, which are the administrator's.
-        self._notices.notify(contacts, "password-changed")
         return given
 
 

@@ -7,7 +7,7 @@ from strongroom.activity.audit.services import AuditServices
 from strongroom.activity.notifications.services import NotificationServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
-from strongroom.identity.user_management.administration import Administration
+from strongroom.identity.user_management.administration import Administration, ManagedUsersLimit
 from strongroom.identity.user_management.contacts import ManagedContacts
 from strongroom.identity.user_management.creation import UserCreation
 from strongroom.identity.user_management.links import PasswordLinks
@@ -33,8 +33,7 @@ class UserManagementServices(ServiceGroup):
     def administration(self) -> Administration:
         return Administration(
             self._accounts.reauthentication,
-            self._base.rates,
-            self._settings.limits.managed_users_per_caller,
+            ManagedUsersLimit(self._base.rates, self._settings.limits.managed_users_per_caller),
         )
 
     @cached_property
@@ -57,10 +56,8 @@ class UserManagementServices(ServiceGroup):
             self._database,
             self._user_services.users,
             self._user_services.credentials,
-            self._accounts.contact_release,
             self.administration,
-            self._user_services.notices,
-            self._audit,
+            self._user_services.credential_changes,
         )
 
     @cached_property
@@ -68,10 +65,8 @@ class UserManagementServices(ServiceGroup):
         return PasswordReplacement(
             self._database,
             self._user_services.credentials,
-            self._user_services.account_links,
             self._sessions.authorizations,
             self._sessions.throttle,
-            self._user_services.notices,
         )
 
     @cached_property
@@ -83,8 +78,7 @@ class UserManagementServices(ServiceGroup):
             self._user_services.credentials,
             self._password_replacement,
             self.administration,
-            self._user_services.notices,
-            self._audit,
+            self._user_services.credential_changes,
         )
 
     @cached_property
@@ -100,6 +94,7 @@ class UserManagementServices(ServiceGroup):
             self.administration,
             self._messages,
             self._user_services.notices,
+            self._user_services.credential_changes,
             self._audit,
         )
 

@@ -1,5 +1,6 @@
 """Links by which users set a password, within the caller's transaction."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -57,6 +58,9 @@ _VOID: Final = Statement(delete(account_links).where(_OF_USER))
 _VOID_KIND: Final = Statement(
     delete(account_links).where(_OF_USER, account_links.c.kind == bindparam("kind"))
 )
+_VOID_RESETS: Final = Statement(
+    delete(account_links).where(_OF_USER, account_links.c.kind == LinkKind.RESET.value)
+)
 _VOID_SENT: Final = Statement(
     delete(account_links).where(
         _OF_USER,
@@ -96,10 +100,19 @@ class AccountLinks:
         if ended.is_of_account:
             self.void(connection, ended.user_id)
 
-    def void_sent(self, connection: Connection, user_id: str, contact: Credential) -> None:
-        """Void the links of a user that were sent to a contact."""
-        sent = {"contact_kind": contact.kind, "contact_value": contact.value}
-        _VOID_SENT.execute(connection, {"of_user": user_id, **sent})
+    def void_changed(
+        self, connection: Connection, user_id: str, former: Iterable[Credential], *, are_all: bool
+    ) -> None:
+        """Void the links of a user whose login has changed: those that reset the password.
+
+        Args:
+            former: contacts that the user has no longer; links that were sent to them are void, too.
+            are_all: whether invitations are void, too, because there is another password.
+        """
+        (_VOID if are_all else _VOID_RESETS).execute(connection, {"of_user": user_id})
+        for contact in former:
+            sent = {"contact_kind": contact.kind, "contact_value": contact.value}
+            _VOID_SENT.execute(connection, {"of_user": user_id, **sent})
 
     def prune(self) -> int:
         """Delete expired links; return the count."""

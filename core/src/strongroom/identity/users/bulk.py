@@ -10,6 +10,7 @@ from strongroom.clock import Clock
 from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
+from strongroom.identity.users.credential_changes import note_change, note_exempt
 from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import (
@@ -164,6 +165,8 @@ class BulkUsers:
         made = [(self._user(account), account) for account in accounts]
         if not made:
             return []
+        for user, _ in made:
+            note_exempt(connection, user.id)
         _ADD_USERS.execute(connection, [USER.values(user) for user, _ in made])
         self.bind(
             connection, [(user.id, item) for user, account in made for item in account.credentials]
@@ -207,6 +210,8 @@ class BulkUsers:
             )
             for user_id, item in bound
         ]
+        for user_id in dict.fromkeys(user_id for user_id, _ in bound):
+            note_change(connection, user_id)
         if rows:
             _ADD_CREDENTIALS.execute(connection, rows)
         for user_id, item in bound:

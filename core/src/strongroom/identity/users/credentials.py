@@ -30,6 +30,7 @@ from strongroom.foundation.database.statements import Statement, for_each_dialec
 from strongroom.foundation.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users import password_policy as policy
+from strongroom.identity.users.credential_changes import note_change, note_exempt
 from strongroom.identity.users.models import (
     EMAIL,
     MOBILE,
@@ -343,6 +344,7 @@ class CredentialService:
             "created_at": self._clock.now(),
             "is_verified": is_verified,
         }
+        note_change(connection, user_id)
         try:
             # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
             with connection.begin_nested():
@@ -371,16 +373,19 @@ class CredentialService:
     def release_one(self, connection: Connection, user_id: str, credential: Credential) -> None:
         """Delete one credential of a user."""
         named = {"kind": credential.kind, "value": credential.value}
+        note_change(connection, user_id)
         _RELEASE_ONE.execute(connection, {"of_user": user_id, **named})
         _note_changed(connection, user_id, credential.kind)
 
     def release(self, connection: Connection, user_id: str, kind: str) -> None:
         """Delete a user's credentials of a kind."""
+        note_change(connection, user_id)
         _RELEASE.execute(connection, {"of_user": user_id, "kind": kind})
         _note_changed(connection, user_id, kind)
 
     def release_all(self, connection: Connection, user_id: str) -> None:
-        """Delete all credentials of a user, and the password."""
+        """Delete all credentials of a user who is deleted, and the password."""
+        note_exempt(connection, user_id)
         _RELEASE_ALL.execute(connection, {"of_user": user_id})
         _REMOVE_PASSWORD.execute(connection, {"of_user": user_id})
         note_changed(connection, user_id)
@@ -438,6 +443,7 @@ class CredentialService:
             "expires_at": expires_at,
             "change_required": change_required,
         }
+        note_change(connection, user_id)
         # Concurrent calls are serialised by the row lock; the last one wins.
         _SET_PASSWORD.execute(connection, row)
 
@@ -446,6 +452,7 @@ class CredentialService:
     ) -> bool:
         """Compare and set: replace the hash if it is still ``old_hash``; return whether it was."""
         change = {"of_user": user_id, "old_hash": old_hash, "new_hash": new.hash}
+        note_change(connection, user_id)
         return _REPLACE_PASSWORD.execute(connection, {**change, "now": self._clock.now()}) == 1
 
     def require_acceptable(self, password: str, field: str = "password") -> None:
@@ -526,6 +533,7 @@ class CredentialService:
     def change_due(self, connection: Connection, user_id: str, new: StoredPassword) -> bool:
         """Replace a password that its user must change; return whether there was one."""
         change = {"of_user": user_id, "new_hash": new.hash, "now": self._clock.now()}
+        note_change(connection, user_id)
         return _CHANGE_DUE.execute(connection, change) == 1
 
     def _has_ended(self, ends_at: int | None) -> bool:

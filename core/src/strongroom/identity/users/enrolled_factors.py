@@ -14,6 +14,7 @@ from strongroom.clock import Clock
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.users.credential_changes import note_change
 from strongroom.identity.users.models import FACTOR, FactorRow, second_factors
 from strongroom.plugin_api.factors import EnrolledFactor, Enrolment
 
@@ -125,6 +126,7 @@ class EnrolledFactors:
             last_used_at=None,
             handle=None if enrolment.handle is None else self._hash(factor, enrolment.handle),
         )
+        note_change(connection, user_id)
         try:
             # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
             with connection.begin_nested():
@@ -159,14 +161,17 @@ class EnrolledFactors:
 
     def remove(self, connection: Connection, user_id: str, factor_id: str) -> None:
         """Remove one enrolment of a user."""
+        note_change(connection, user_id)
         _REMOVE.execute(connection, {"of_user": user_id, "of_id": factor_id})
 
     def remove_kind(self, connection: Connection, user_id: str, factor: str) -> None:
         """Remove the enrolments of a user in one factor."""
+        note_change(connection, user_id)
         _REMOVE_KIND.execute(connection, {"of_user": user_id, "of_factor": factor})
 
     def remove_all(self, connection: Connection, user_id: str) -> int:
         """Remove all enrolments of a user; return the count."""
+        note_change(connection, user_id)
         return _REMOVE_ALL.execute(connection, {"of_user": user_id})
 
     def _opened(self, row: FactorRow) -> EnrolledFactor:

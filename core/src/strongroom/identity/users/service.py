@@ -22,6 +22,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users import user_index
+from strongroom.identity.users.credential_changes import note_exempt
 from strongroom.identity.users.models import (
     USER,
     User,
@@ -129,6 +130,7 @@ class UserService:
         )
         with _unique_external_id(connection, external_id):
             _ADD.execute(connection, USER.values(user))
+        note_exempt(connection, user.id)
         user_index.note_changed(connection, user.id)
         return user
 

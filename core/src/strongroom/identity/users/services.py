@@ -10,8 +10,10 @@ from strongroom.activity.audit.services import AuditServices
 from strongroom.activity.notifications.services import NotificationServices
 from strongroom.clock import DAY
 from strongroom.identity.users.account_links import AccountLinks
+from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.consents import Consents, Terms
 from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credential_changes import CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy
@@ -103,6 +105,13 @@ class UserServices(ServiceGroup):
     @cached_property
     def notices(self) -> Notices:
         return Notices(self.credentials, self.users, self._notifications.messages)
+
+    @cached_property
+    def credential_changes(self) -> CredentialChanges:
+        changes = CredentialChanges(self.account_links, self._audit)
+        messages = ChangeNotices(self._clock, self.users, self._notifications.messages)
+        changes.on_settled(messages.prepare)
+        return changes
 
     @cached_property
     def factor_policy(self) -> FactorPolicy:

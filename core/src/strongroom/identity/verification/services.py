@@ -73,6 +73,9 @@ class VerificationServices(ServiceGroup):
             self._notifications.messages,
         )
 
+    def connect(self) -> None:
+        self._user_services.credential_changes.on_void(self.codes.void)
+
     def register_deactivations(self) -> Iterable[UserEnding]:
         return [self.codes.deactivate]
 

@@ -1,0 +1,161 @@
+"""Messages to users about changes of how they log in."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.activity.notifications.service import MessageService
+from strongroom.clock import Clock
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.locales import locale_of
+from strongroom.identity.users.credential_changes import (
+    ChangedBy,
+    Effect,
+    LoginChange,
+    SettledChange,
+)
+from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME
+from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.user_agents import device_name
+
+_OCCASIONS: Final[Mapping[Effect, str]] = MappingProxyType(
+    {
+        Effect.CONTACT: "credential-changed",
+        Effect.USERNAME: "credential-changed",
+        Effect.PLATFORM_LOGIN: "credential-changed",
+        Effect.PASSWORD: "password-changed",
+        Effect.FACTOR: "factor-changed",
+    }
+)
+_Texts = tuple[str, str, str]
+"""The sentences of something that was added, replaced and removed."""
+
+_CREDENTIALS: Final[Mapping[str, _Texts]] = MappingProxyType(
+    {
+        EMAIL: (
+            "The e-mail address {current} was added to your account.",
+            "Your e-mail address was changed from {former} to {current}.",
+            "The e-mail address {former} was removed from your account.",
+        ),
+        MOBILE: (
+            "The mobile number {current} was added to your account.",
+            "Your mobile number was changed from {former} to {current}.",
+            "The mobile number {former} was removed from your account.",
+        ),
+        USERNAME: (
+            "Your username was set to {current}.",
+            "Your username was changed from {former} to {current}.",
+            "Your username {former} was removed.",
+        ),
+    }
+)
+_PLATFORM: Final[_Texts] = (
+    "A login by another platform ({kind}) was added to your account.",
+    "A login by another platform ({kind}) was replaced.",
+    "A login by another platform ({kind}) was removed from your account.",
+)
+_PASSWORD: Final = "Your password was changed."  # noqa: S105  a sentence
+_TEMPORARY: Final = "You were given a temporary password, and your former password ended."
+_FACTORS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "totp": "An authenticator app",
+        "passkey": "A passkey",
+        "recovery_code": "A sheet of recovery codes",
+    }
+)
+_ADDED: Final = "{factor} was added to your account."
+_ADDED_NAMED: Final = "{factor} named \u201c{name}\u201d was added to your account."
+_REMOVED: Final = "{factor} was removed from your account."
+_REMOVED_NAMED: Final = "{factor} named \u201c{name}\u201d was removed from your account."
+_SECOND_FACTOR: Final = "A second factor ({kind})"
+
+_IMPORT: Final = "an import of users by an administrator"
+_ADMINISTRATOR: Final = "an administrator"
+_OPERATOR: Final = "the operator of the server"
+_UNKNOWN_DEVICE: Final = "an unknown device"
+
+Translate = Callable[[str], str]
+
+
+class ChangeNotices:
+    """Writes the messages about settled changes."""
+
+    def __init__(self, clock: Clock, users: UserService, messages: MessageService) -> None:
+        self._clock = clock
+        self._users = users
+        self._messages = messages
+
+    def prepare(self, connection: Connection, settled: SettledChange) -> Callable[[], object]:
+        """Return what sends the messages about a change, after its commit.
+
+        They are in the language of the user, or else in that of the request if the user sent it.
+        """
+        chosen = self._users.locale_of(connection, settled.user_id)
+        own = settled.by.origin.languages if settled.by.actor_id == settled.user_id else ()
+        languages = (chosen, *own) if chosen else own
+        now = self._clock.now()
+        return lambda: self._send(settled, languages, now)
+
+    def _send(self, settled: SettledChange, languages: tuple[str, ...], now: int) -> None:
+        locale = locale_of(languages, self._messages.default_locale)
+
+        def translate(text: str) -> str:
+            return self._messages.translate(text, locale)
+
+        source = {"time": _time(now), "source": _source(settled, translate)}
+        for occasion in dict.fromkeys(_OCCASIONS[change.effect] for change in settled.changes):
+            parameters = {"what": _sentences(settled.changes, occasion, translate), **source}
+            for contact in settled.contacts:
+                self._messages.send(contact, occasion, parameters, (locale,))
+
+
+def _sentences(changes: Collection[LoginChange], occasion: str, translate: Translate) -> str:
+    # Without a blank between two Chinese sentences.
+    gap = translate(" ") if translate(_PASSWORD) == _PASSWORD else ""
+    named = (change for change in changes if _OCCASIONS[change.effect] == occasion)
+    return gap.join(_sentence(change, translate) for change in named)
+
+
+def _sentence(change: LoginChange, translate: Translate) -> str:
+    if change.effect is Effect.PASSWORD:
+        return translate(_TEMPORARY if change.is_temporary else _PASSWORD)
+    if change.effect is Effect.FACTOR:
+        return _factor_sentence(change, translate)
+    added, replaced, removed = _CREDENTIALS.get(change.kind, _PLATFORM)
+    changed = removed if change.current is None else replaced
+    text = added if change.former is None else changed
+    return translate(text).format(kind=change.kind, **change.shown)
+
+
+def _factor_sentence(change: LoginChange, translate: Translate) -> str:
+    texts = (_ADDED_NAMED, _ADDED) if change.former is None else (_REMOVED_NAMED, _REMOVED)
+    text = texts[0] if change.name else texts[1]
+    factor = translate(_FACTORS.get(change.kind, _SECOND_FACTOR)).format(kind=change.kind)
+    return translate(text).format(factor=factor, name=change.name)
+
+
+def _source(settled: SettledChange, translate: Translate) -> str:
+    by = settled.by
+    if by.actor_id == settled.user_id:
+        return _device(by.origin, translate)
+    return translate(_actor(by))
+
+
+def _actor(by: ChangedBy) -> str:
+    if by.actor_id is None:
+        return _OPERATOR
+    return _IMPORT if "import" in by.details else _ADMINISTRATOR
+
+
+def _device(origin: Origin, translate: Translate) -> str:
+    """Return the browser, the system and the address of a request."""
+    names = [name for name in device_name(origin.user_agent or "") if name]
+    device = ", ".join(names) or translate(_UNKNOWN_DEVICE)
+    return f"{device}, {origin.address}" if origin.address else device
+
+
+def _time(now: int) -> str:
+    return f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%d %H:%M} UTC"
