@@ -12,7 +12,6 @@ from uuid import uuid4
 from sqlalchemy import Connection, delete, select, update
 
 from strongroom.foundation.errors import CaptchaInvalid
-from strongroom.identity.accounts.bindings import ContactRelease
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, captchas
 from strongroom.identity.verification.codes import CodeService, Purpose, verification_codes
@@ -30,7 +29,7 @@ WAIT_SECONDS = 60
 _spend_code = CodeService.spend
 _spend_captcha = CaptchaService.spend
 _lock_user = CredentialService.lock_user
-_release = ContactRelease.release
+_release = CredentialService.release
 
 
 @hookimpl
@@ -38,7 +37,7 @@ def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
     CodeService.spend = spend_code  # type: ignore[method-assign]  # that is the point
     CaptchaService.spend = spend_captcha  # type: ignore[method-assign]
     CredentialService.lock_user = lock_user  # type: ignore[method-assign]
-    ContactRelease.release = release  # type: ignore[method-assign]
+    CredentialService.release = release  # type: ignore[method-assign]
     return []
 
 
@@ -98,7 +97,7 @@ def lock_user(self: CredentialService, connection: Connection, user_id: str) -> 
         _lock_user(self, connection, user_id)
 
 
-def release(self: ContactRelease, connection: Connection, user_id: str, kind: str) -> None:
+def release(self: CredentialService, connection: Connection, user_id: str, kind: str) -> None:
     if not is_kept("turns"):
         meet()
     _release(self, connection, user_id, kind)

@@ -79,7 +79,7 @@ class TestBinding:
         assert response.status_code == 201
         assert (response.json["kind"], response.json["value"]) == ("mobile", "+8613800138000")
         assert api.log_in("13800138000").json["user"]["id"] == person.id
-        assert "what you log in by was changed" in api.outbox()[-1]["text"].lower()
+        assert "The mobile number +86•••8000 was added" in api.outbox()[-1]["text"]
 
     @pytest.mark.rule("4.2 POST /users/{userId}/emails", "5 binding 1")
     def test_a_bound_address_takes_the_place_of_the_old_one_whose_codes_die(self, api: Api) -> None:

@@ -19,6 +19,7 @@ from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.sessions.factor_challenges import DUE_LIFETIME, TRIES
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.models import UserType
 from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR
@@ -273,6 +274,7 @@ class TestPermission:
         data = Enrolment({"secret": "", "step": 0})
         with api.container.database.write() as connection:
             enrolments.finish(connection, person.id, begun[0], "totp", "", data, due=permission["id"])
+            api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
         with (
             pytest.raises(ChallengeInvalid),
             api.container.database.write() as connection,

@@ -5,6 +5,7 @@ from tests.support.api import PASSWORD, Api, Person, error_code
 
 from strongroom.foundation.caller import Origin
 from strongroom.identity.accounts.registration import Registration, RegistrationService
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService
@@ -114,9 +115,11 @@ def test_each_change_of_a_user_changes_what_searches_find(api: Api, admin: Perso
         credentials = api.container.get(CredentialService)
         credentials.release(connection, alice.id, "email")
         credentials.bind(connection, alice.id, Credential("mobile", "+8613900139000"))
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
     assert (_found(api, admin, "first@"), _found(api, admin, "3900139")) == ([], [alice.id])
     with api.container.database.write() as connection:
         credentials.release_one(connection, alice.id, Credential("mobile", "+8613900139000"))
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
     assert _found(api, admin, "3900139") == []
     api.delete(f"/users/{alice.id}", by=admin)
     assert (_found(api, admin, "李雷"), _found(api, admin, "nder")) == ([], [])

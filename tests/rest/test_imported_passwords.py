@@ -9,6 +9,7 @@ from sqlalchemy import select
 from tests.support.api import PASSWORD, Api, error_code
 
 from strongroom.foundation.database.installation import oldest_code
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import OWN_SCHEME, passwords
 from strongroom.plugin_api.password_schemes import HashRejected
@@ -60,6 +61,7 @@ def test_a_password_is_changed_by_giving_the_imported_one(api: Api) -> None:
     with api.container.database.write() as connection:
         imported = api.container.get(CredentialService).imported_password(DIGEST)
         api.container.get(CredentialService).set_password(connection, user_id, imported)
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
     body = {"oldPassword": PASSWORD, "newPassword": "Another2Battery"}
     token = response.headers["X-Access-Token"]
     changed = api.put("/users/me/password", body, headers={"Authorization": f"Bearer {token}"})
@@ -79,6 +81,7 @@ def test_a_password_that_was_replaced_meanwhile_stays_replaced(
         new = credentials.hash_password("Another2Battery")
         with api.container.database.write() as connection:
             credentials.set_password(connection, user_id, new)
+            api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
         rehash(*arguments)
 
     monkeypatch.setattr(credentials, "_rehash", replace_first)

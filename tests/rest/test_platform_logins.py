@@ -22,6 +22,7 @@ from strongroom.foundation.errors import (
     SecondFactorRequired,
     UserSuspended,
 )
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import MAX_SESSION, Credential, NewLogin, VerifiedCredential
@@ -100,6 +101,7 @@ class TestEnd:
         login = log_in(api, "ann")
         with api.container.database.write() as connection:
             api.container.get(CredentialService).release_one(connection, login.user.id, ANN)
+            api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
         assert host.logins.end(ANN) == 1
         assert status(api, login) == 401
 
@@ -293,6 +295,7 @@ def values(host: HostAPI, after: str = "") -> list[str]:
 def bind(api: Api, person: Person, credential: Credential) -> None:
     with api.container.database.write() as connection:
         api.container.get(CredentialService).bind(connection, person.id, credential)
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
 
 
 def held_by(api: Api, person: Person) -> list[str]:

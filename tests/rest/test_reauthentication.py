@@ -197,4 +197,4 @@ def test_a_username_takes_any_one_proof(api: Api) -> None:
     for number, proof in enumerate(proofs):
         body = {"username": f"name{number}", **proof}
         assert api.put("/users/me/username", body, by=person).status_code == 200
-    assert "log in by was changed" in api.outbox()[-1]["text"]
+    assert "Your username was changed from name0 to name1." in api.outbox()[-1]["text"]

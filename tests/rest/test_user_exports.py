@@ -29,6 +29,7 @@ from strongroom.cli.age_files import Decrypted
 from strongroom.foundation.caller import Origin
 from strongroom.identity.user_imports import exports
 from strongroom.identity.user_imports.exports import UserExports
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords
 
@@ -173,6 +174,7 @@ def test_a_temporary_password_is_not_exported(api: Api) -> None:
         credentials = api.container.get(CredentialService)
         stored = credentials.hash_password(PASSWORD)
         credentials.set_password(connection, row.user_id, stored, expires_at=api.clock.now() + 1)
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
     (line,) = exported(api, with_secrets=True)
     assert "password" not in line
 

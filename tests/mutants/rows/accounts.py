@@ -484,4 +484,37 @@ ROWS: Final = (
         "if False:",
         "rest/test_user_management.py::TestTemporaryPassword::test_a_change_of_type_ends_it",
     ),
+    core(
+        "login-changes-settled",
+        "No change of how a user logs in is committed without its rules.",
+        "identity/users/credential_changes.py::_require_settled",
+        "if before is not None and before.compared != _read(connection, user_id).compared:",
+        "if False:",
+        "rest/test_login_changes.py::test_a_change_without_its_rules_is_not_committed",
+    ),
+    core(
+        "login-changes-former",
+        "The former contact is informed of its successor.",
+        "identity/users/credential_changes.py::_settled",
+        "contacts = [*dict.fromkeys((*before.contacts, *after.contacts))]",
+        "contacts = after.contacts",
+        "rest/test_login_changes.py::test_a_change_without_its_rules_is_not_committed",
+    ),
+    core(
+        "login-changes-links",
+        "A changed login voids links that reset the password.",
+        "identity/users/credential_changes.py::CredentialChanges._void_secrets",
+        "self._links.void_changed(connection, user_id, former, are_all=sets_password)",
+        "pass",
+        "rest/test_user_imports.py"
+        "::test_an_update_of_a_login_informs_records_and_voids_as_every_route_does",
+    ),
+    core(
+        "imports-limit",
+        "An import changes the logins of as many users as its caller may change.",
+        "identity/user_imports/worker.py::ImportWorker._within_limit",
+        "self._limit.spend(job.created_by)",
+        "pass",
+        "rest/test_user_imports.py::test_an_import_changes_the_logins_of_as_many_users_as_its_caller_may",
+    ),
 )

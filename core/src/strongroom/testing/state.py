@@ -109,9 +109,11 @@ class OpenedPlugin:
         credentials = self.services.get(module.CredentialService)
         source = sources(self.services.base.keys).of(verified)
         changes = import_module("strongroom.foundation.database.changes")
+        rules = import_module("strongroom.identity.users.credential_changes")
         with self.services.database.write() as connection:
             if not credentials.find_users(connection, [verified.credential]):
                 credentials.bind(connection, user_id, verified.credential)
+                self.services.get(rules.CredentialChanges).settle(connection, rules.ChangedBy(user_id))
             user = credentials.lock_account(connection, user_id).user
             issuer = self.services.group(sessions).token_issuer
             client = Client("192.0.2.7", "contract/1.0")

@@ -105,6 +105,13 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "Enter this code to add this address to your account:",
         "$code confirms your address for $product",
     ),
+    # To an e-mail address that a user has: it does not add the address, but lets the login change.
+    "bind-held": _code(
+        "Confirm a change of your account",
+        "Someone wants to change how you log in, such as to replace this address by another one. If it "
+        "is not you, ignore this message, and give this code to no other person. Enter it to confirm "
+        "the change:",
+    ),
     # Without the code in the subject: they give access to an account, and screens show subjects.
     "unbind": _code(
         "Confirm a change of your account", "Enter this code to confirm a change of your account:"

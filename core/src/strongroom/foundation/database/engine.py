@@ -24,6 +24,7 @@ from strongroom.foundation.database.sqlite_engines import BUSY_SECONDS, POOL_SEC
 from strongroom.foundation.database.sqlite_writer import SqliteWriter, WriterLock
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.transaction_clock import OneTransaction, TransactionClock
+from strongroom.foundation.database.transaction_state import accept_actions
 from strongroom.foundation.database.write_transaction import PooledWriter, Write, Writer
 from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
@@ -112,7 +113,9 @@ class Database:
             StorageFull: the database has no space left.
         """
         with self._guard, self._writing(durable) as connection:
+            state = accept_actions(connection)
             yield connection
+        state.run_actions()
 
     def write_together(
         self, work: Callable[[Connection], T], *, key: str | None = None, durable: bool = True

@@ -16,18 +16,18 @@ class TransactionState:
 
     Args:
         values: by the name of the module that owns them.
-        actions: run after the commit, in this order.
+        actions: run after the commit, in this order; ``None``: the transaction has none.
     """
 
     __slots__ = ("actions", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
-        self.actions: list[Callable[[], object]] = []
+        self.actions: list[Callable[[], object]] | None = None
 
     def run_actions(self) -> None:
         """Run what follows the commit. An error is logged, because the change cannot be undone."""
-        for action in self.actions:
+        for action in self.actions or ():
             try:
                 action()
             except Exception:
@@ -46,6 +46,20 @@ def state_of(connection: Connection) -> TransactionState:
     return begin_state(connection) if state is None else state
 
 
+def accept_actions(connection: Connection) -> TransactionState:
+    """Let a transaction have work after its commit, which its caller runs; return the state."""
+    state = state_of(connection)
+    state.actions = []
+    return state
+
+
 def after_commit(connection: Connection, action: Callable[[], object]) -> None:
-    """Run an action after the commit of the caller's writing transaction, without its lock."""
-    state_of(connection).actions.append(action)
+    """Run an action after the commit of a transaction of ``Database.write``, without its lock.
+
+    Raises:
+        RuntimeError: the transaction may be one of several requests.
+    """
+    actions = state_of(connection).actions
+    if actions is None:
+        raise RuntimeError("the transaction runs no work after its commit")
+    actions.append(action)

@@ -11,7 +11,7 @@ from strongroom.foundation.database.commit_signal import CommitSignal
 from strongroom.foundation.database.deferred import Deferred, run_deferred, take_deferred
 from strongroom.foundation.database.engines import LAZY
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
-from strongroom.foundation.database.transaction_state import TransactionState, begin_state
+from strongroom.foundation.database.transaction_state import begin_state
 
 
 class Writer(Protocol):
@@ -64,10 +64,9 @@ class Write:
     """
 
     # A class, because nested generators take a tenth of the time of a small change (ADR 0088).
-    __slots__ = ("_commits", "_connection", "_durable", "_on_wait", "_state", "_topics", "_writer")
+    __slots__ = ("_commits", "_connection", "_durable", "_on_wait", "_topics", "_writer")
 
     _connection: Connection
-    _state: TransactionState
     _topics: Collection[str]
 
     def __init__(
@@ -92,7 +91,7 @@ class Write:
         if self._on_wait is not None:
             self._on_wait(perf_counter() - began)
         self._topics = self._commits.collect(connection)
-        self._state = begin_state(connection)
+        begin_state(connection)
         return connection
 
     def __exit__(
@@ -108,7 +107,6 @@ class Write:
         if error is None:
             # After the release of the lock.
             self._commits.notify(self._topics)
-            self._state.run_actions()
         else:
             raise_translated(error)
 

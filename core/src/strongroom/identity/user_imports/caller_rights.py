@@ -7,27 +7,20 @@ from sqlalchemy import Connection, bindparam, select
 from strongroom.clock import Clock
 from strongroom.foundation.caller import ADMIN, SERVICE
 from strongroom.foundation.database.statements import Statement
-from strongroom.identity.access_keys.models import access_keys
+from strongroom.identity.access_keys.store import AccessKeyStore
 from strongroom.identity.operations import IMPORT_USERS
 from strongroom.identity.user_imports.models import UserImport
 from strongroom.identity.users.service import type_of_active
 
 _TYPE: Final = Statement(select(type_of_active(bindparam("of_user"))))
-_KEY_SCOPES: Final = Statement(
-    select(access_keys.c.scopes).where(
-        access_keys.c.id == bindparam("of_id"),
-        access_keys.c.user_id == bindparam("of_user"),
-        access_keys.c.tenant_id.is_(None),
-        access_keys.c.expires_at > bindparam("now"),
-    )
-)
 
 
 class CallerRights:
     """Checks the callers of imports, within the transaction of a chunk."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, keys: AccessKeyStore) -> None:
         self._clock = clock
+        self._keys = keys
 
     def has_right(self, connection: Connection, job: UserImport) -> bool:
         """Return whether the caller could begin the import now.
@@ -42,6 +35,7 @@ class CallerRights:
         return job.key_id is None or self._is_good(connection, job.created_by, job.key_id)
 
     def _is_good(self, connection: Connection, user_id: str, key_id: str) -> bool:
-        named = {"of_id": key_id, "of_user": user_id, "now": self._clock.now()}
-        scopes = _KEY_SCOPES.scalar(connection, named)
-        return scopes is not None and IMPORT_USERS.scope in scopes.split()
+        key = self._keys.find(connection, key_id)
+        if key is None or key.user_id != user_id or key.tenant_id is not None:
+            return False
+        return key.expires_at > self._clock.now() and IMPORT_USERS.scope in key.scopes.split()

@@ -1,19 +1,18 @@
 """Decides what happens to each line: a new user, a change of one, or a refusal."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.foundation.errors import Detail, TooManyRequests
+from strongroom.foundation.errors import Detail
 from strongroom.identity.user_imports.lines import UserLine
 from strongroom.identity.user_imports.models import OnTakenUser, UserImport
 from strongroom.identity.user_imports.store import ImportStore
-from strongroom.identity.user_management.administration import ManagedUsersLimit
 from strongroom.identity.users.bulk import BulkUsers
 from strongroom.identity.users.credentials import CredentialService
-from strongroom.identity.users.models import SINGLE_KINDS, User, UserType
+from strongroom.identity.users.models import SINGLE_KINDS, BoundCredential, User, UserType
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
 
@@ -54,9 +53,7 @@ class Planner:
         bulk: BulkUsers,
         users: UserService,
         credentials: CredentialService,
-        limit: ManagedUsersLimit,
     ) -> None:
-        self._limit = limit
         self._store = store
         self._bulk = bulk
         self._users = users
@@ -70,8 +67,6 @@ class Planner:
         for line in unique:
             self._decide(job, line, existing, plan)
         self._refuse_second_updates(connection, job, plan)
-        if job.created_by is not None and not job.dry_run:
-            self._refuse_too_many(connection, job.created_by, plan)
         return plan
 
     def _without_duplicates(
@@ -163,18 +158,25 @@ class Planner:
                 plan.updated.remove((user, line))
                 plan.refused[line.number] = [_duplicate("", earlier)]
 
-    def _refuse_too_many(self, connection: Connection, caller_id: str, plan: Plan) -> None:
-        """Refuse lines that change how more users log in than their caller may change."""
-        bound = self._bulk.credentials_of(connection, [user.id for user, _ in plan.updated])
-        for user, line in list(plan.updated):
-            held = {Credential(item.kind, item.value) for item in bound.get(user.id, ())}
-            if not _changes_login(line, held):
-                continue
-            try:
-                self._limit.spend(caller_id)
-            except TooManyRequests as error:
-                plan.updated.remove((user, line))
-                plan.refused[line.number] = [Detail("", "too-many-requests", error.message)]
+    def changed_logins(
+        self, connection: Connection, job: UserImport, lines: Sequence[UserLine]
+    ) -> list[int]:
+        """Return the numbers of the lines that would change how a user logs in who exists."""
+        if job.on_conflict != OnTakenUser.UPDATE:
+            return []
+        existing = self._existing(connection, lines)
+        bound = self._bulk.credentials_of(connection, [*existing.by_id])
+        return [line.number for line in lines if _is_changed_login(line, existing, bound)]
+
+
+def _is_changed_login(
+    line: UserLine, existing: _Existing, bound: Mapping[str, Sequence[BoundCredential]]
+) -> bool:
+    user_id = next((user_id for _, user_id in _holders(line, existing)), None)
+    if user_id is None:
+        return False
+    held = {Credential(item.kind, item.value) for item in bound.get(user_id, ())}
+    return _changes_login(line, held)
 
 
 def _changes_login(line: UserLine, held: Collection[Credential]) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
+from strongroom.identity.access_keys.store import AccessKeyStore
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.user_imports.caller_rights import CallerRights
@@ -56,9 +57,10 @@ class UserImportServices(ServiceGroup):
             self._database,
             self._store,
             LineParser(self._clock, users.credentials, self._sessions.factors.methods),
-            Planner(self._store, self.bulk_users, users.users, users.credentials, self._limit),
+            Planner(self._store, self.bulk_users, users.users, users.credentials),
             self._writer,
-            CallerRights(self._clock),
+            CallerRights(self._clock, AccessKeyStore(self._clock)),
+            self._limit,
             self._audit,
         )
         self._base.resources.callback(worker.close)

@@ -17,13 +17,20 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
 from strongroom.foundation.database import Database
-from strongroom.foundation.errors import Detail, StrongroomError, Unavailable, ValidationFailed
+from strongroom.foundation.errors import (
+    Detail,
+    StrongroomError,
+    TooManyRequests,
+    Unavailable,
+    ValidationFailed,
+)
 from strongroom.identity.user_imports.caller_rights import CallerRights
 from strongroom.identity.user_imports.lines import Line, LineParser, UserLine
 from strongroom.identity.user_imports.models import UserImport
 from strongroom.identity.user_imports.plan import Plan, Planner
 from strongroom.identity.user_imports.store import LEASE, Chunk, ImportStore
 from strongroom.identity.user_imports.writer import ORIGIN, ImportWriter
+from strongroom.identity.user_management.administration import ManagedUsersLimit
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +67,7 @@ class ImportWorker:
         planner: Planner,
         writer: ImportWriter,
         rights: CallerRights,
+        limit: ManagedUsersLimit,
         audit: AuditService,
     ) -> None:
         self._database = database
@@ -68,6 +76,7 @@ class ImportWorker:
         self._planner = planner
         self._writer = writer
         self._rights = rights
+        self._limit = limit
         self._audit = audit
         self._stopping = Event()
         self._thread: Thread | None = None
@@ -127,7 +136,7 @@ class ImportWorker:
         if chunk is None:
             self._finish(job, owner)
             return False
-        parsed = self._parse(job, owner, chunk)
+        parsed = self._within_limit(job, self._parse(job, owner, chunk))
         for attempt in range(_ATTEMPTS):
             try:
                 if not self._import(job, owner, chunk, parsed):
@@ -155,6 +164,24 @@ class ImportWorker:
                 except ValidationFailed as error:
                     refused[line.number] = error.details
         return _Parsed(valid, refused)
+
+    def _within_limit(self, job: UserImport, parsed: _Parsed) -> _Parsed:
+        """Refuse lines that change the logins of more users than the caller may change.
+
+        Outside of a transaction, because the count of the limit has its own.
+        """
+        if job.created_by is None or job.dry_run:
+            return parsed
+        with self._database.read() as connection:
+            changed = self._planner.changed_logins(connection, job, parsed.valid)
+        refused: dict[int, Sequence[Detail]] = {}
+        for number in changed:
+            try:
+                self._limit.spend(job.created_by)
+            except TooManyRequests as error:
+                refused[number] = [Detail("", "too-many-requests", error.message)]
+        valid = [line for line in parsed.valid if line.number not in refused]
+        return _Parsed(valid, {**parsed.refused, **refused})
 
     def _parse_line(self, line: Line) -> UserLine:
         while not self._stopping.is_set():

@@ -99,13 +99,12 @@ class LoginChange:
     @property
     def shown(self) -> dict[str, str]:
         """The former and the current value as others may see them."""
+        # An id at a platform says nothing to its user, and is personal data to others.
+        if self.effect not in (Effect.CONTACT, Effect.USERNAME):
+            return {}
         values = {"former": self.former, "current": self.current}
-        return {name: self._masked(value) for name, value in values.items() if value is not None}
-
-    def _masked(self, value: str) -> str:
-        if self.effect is Effect.USERNAME:
-            return value
-        return masked(value) if self.effect is Effect.CONTACT else "•••"
+        show = masked if self.effect is Effect.CONTACT else str
+        return {name: show(value) for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +122,8 @@ class ChangedBy:
 
     actor_id: str | None
     origin: Origin = field(default_factory=Origin)
-    actions: Mapping[Effect, str] = MappingProxyType({})
-    details: Mapping[str, str] = MappingProxyType({})
+    actions: Mapping[Effect, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
     informs: bool = True
     restores: bool = False
 

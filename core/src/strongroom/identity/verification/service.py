@@ -23,6 +23,7 @@ _MINUTE: Final = 60_000
 _OF_USERS: Final = (Purpose.LOGIN, Purpose.RESET_PASSWORD)
 _WITH_LINK: Final = "login-link"
 """The occasion of a message with a login code and its link."""
+_OF_HELD: Final = "bind-held"
 _OF_KNOWN: Final = "register-known"
 """The occasion of a message with a code for registration to an address of a user."""
 
@@ -211,6 +212,8 @@ class CodeSending:
         # Only the owner of the mailbox learns it. A text message has no room for more than the code.
         if is_bound and purpose is Purpose.REGISTER and recipient.kind == EMAIL:
             return _OF_KNOWN, parameters
+        if is_bound and purpose is Purpose.BIND and recipient.kind == EMAIL:
+            return _OF_HELD, parameters
         url = links.of(code) if links and purpose is Purpose.LOGIN and recipient.kind == EMAIL else None
         if url is None or not self._messages.can_send(_WITH_LINK, recipient):
             return purpose.value, parameters

@@ -5,8 +5,8 @@ from itertools import count
 from typing import Any, Final
 from urllib.parse import quote
 
-from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom.plugin_api.user_agents import device_name
+from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.visit import Routes, Visit, logged_in
 
 _PAGE: Final = "/devices"
