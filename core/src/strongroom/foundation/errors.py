@@ -498,6 +498,11 @@ class TooManyRequests(StrongroomError):
     message = "Too many requests; see Retry-After."
 
 
+class TooManyOpenUploads(StrongroomError):
+    status, code = 429, "error.too-many-open-uploads"
+    message = "Too many unfinished uploads; complete some, or see Retry-After."
+
+
 class HeaderFieldsTooLarge(StrongroomError):
     status, code = 431, "error.header-fields-too-large"
     message = "The headers of the request are too large together."

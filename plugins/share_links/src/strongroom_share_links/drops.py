@@ -1,6 +1,7 @@
 """Files that visitors upload: their limits, their folders, and who sent them.
 
-The room of a drop box is reserved before a file is received, so that parallel uploads cannot exceed it.
+The room of a drop box is reserved before bytes are received, so that parallel uploads cannot exceed it.
+A resumable upload reserves none before its first bytes, so that announcements do not close a drop box.
 """
 
 import re
@@ -15,6 +16,7 @@ from sqlalchemy import case, delete, insert, or_, select, update
 
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.uploads import UploadInfo
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_share_links.errors import (
@@ -94,7 +96,11 @@ class Drops:
         """Create a resumable upload, and return the response of tus."""
         link, sender = visit.link, _sender(visit.link, uploaded_by)
         _, size = self._host.uploads.announced()
-        self._reserve(link, size)
+        self._require_room(link, size)
+        # An empty file is complete without further requests.
+        count, first = _arriving(size) if size else (1, 0)
+        if count:
+            self._reserve(link, first)
         try:
             with self._visits.acting(visit, "write"):
                 place = self._place(link, parent_id, sender)
@@ -107,12 +113,13 @@ class Drops:
                     folders=place.missing,
                 )
         except BaseException:
-            self._release(link, 1, size)
+            self._release(link, count, first)
             raise
-        row = {"id": info.id, "link_id": link.id, "size": size, "uploaded_by": sender, "file_id": None}
+        row = {"id": info.id, "link_id": link.id, "size": first, "uploaded_by": sender, "file_id": None}
         with self._host.database.write() as transaction:
             transaction.execute(insert(uploads), {**row, "created_at": self._host.clock.now()})
         self._finish(visit, info)
+        self._free_rest(link, info, first)
         return response
 
     def state(self, visit: Visit, upload_id: str) -> Any:
@@ -123,10 +130,19 @@ class Drops:
 
     def append(self, visit: Visit, upload_id: str) -> Any:
         """Append the body of the request to an upload, and return the response of tus."""
-        self._require_own(visit.link, upload_id)
+        link = visit.link
+        self._require_own(link, upload_id)
         with self._visits.acting(visit, "write"):
-            response, info = self._host.uploads.append(visit.link.tenant_id, upload_id)
+            upload = self._host.uploads.info(link.tenant_id, upload_id)
+            before, held = self._hold(link, upload)
+            try:
+                response, info = self._host.uploads.append(link.tenant_id, upload_id)
+            except BaseException:
+                # Another request may be writing, so only what this one has reserved is freed.
+                self._shrink(link, upload_id, held, before)
+                raise
         self._finish(visit, info)
+        self._free_rest(link, info, held)
         return response
 
     def terminate(self, visit: Visit, upload_id: str) -> Any:
@@ -151,6 +167,42 @@ class Drops:
             self._forget(link, upload_id)
         return len(expired)
 
+    def _hold(self, link: Link, upload: UploadInfo) -> tuple[int, int]:
+        """Reserve room for the bytes of the request; return the upload's bytes before and after.
+
+        Raises:
+            ApiError: the drop box has no room.
+        """
+        _, arriving = _arriving(upload.size - upload.offset)
+        end = upload.offset + arriving
+        unfinished = (uploads.c.id == upload.id) & uploads.c.file_id.is_(None)
+        with self._host.database.write() as transaction:
+            # Locks the drop box, so that concurrent requests for one upload reserve room once.
+            transaction.execute(
+                update(links).where(links.c.id == link.id).values(dropped_files=links.c.dropped_files)
+            )
+            held: int | None = transaction.scalar(select(uploads.c.size).where(unfinished))
+            if held is None or end <= held:
+                return held or 0, held or 0
+            files = 0 if held else 1
+            if not self._take(transaction, link, end - held, files=files):
+                raise self._refusal(transaction, link, files)
+            transaction.execute(update(uploads).where(unfinished).values(size=end))
+        return held, end
+
+    def _free_rest(self, link: Link, upload: UploadInfo, held: int) -> None:
+        """Free the room that a request reserved for bytes which did not arrive."""
+        self._shrink(link, upload.id, held, upload.offset)
+
+    def _shrink(self, link: Link, upload_id: str, held: int, size: int) -> None:
+        if size >= held:
+            return
+        same = (uploads.c.id == upload_id) & uploads.c.file_id.is_(None) & (uploads.c.size == held)
+        with self._host.database.write() as transaction:
+            is_same = transaction.execute(update(uploads).where(same).values(size=size)) == 1
+        if is_same:
+            self._release(link, 0 if size else 1, held - size)
+
     def _is_gone(self, upload_id: str, link: Link) -> bool:
         try:
             with self._host.acting_for(delegation_of(link, "write")):
@@ -166,24 +218,36 @@ class Drops:
             size: bytes to reserve.
             excess: how many of them may be beyond the room of the drop box.
         """
-        files = or_(links.c.max_files.is_(None), links.c.dropped_files < links.c.max_files)
-        end = links.c.dropped_bytes + size
-        room = or_(links.c.max_bytes.is_(None), end <= links.c.max_bytes + excess)
-        values = {
-            "dropped_files": links.c.dropped_files + 1,
-            "dropped_bytes": end,
-        }
-        is_link = links.c.id == link.id
         with self._host.database.write() as transaction:
-            if transaction.execute(update(links).where(is_link & files & room).values(values)):
-                # The row is locked until the end of the transaction.
-                left = links.c.max_bytes - links.c.dropped_bytes + size
-                most: int | None = transaction.scalar(select(left).where(is_link))
-                return None if most is None else max(0, min(size, most))
-            is_full = links.c.dropped_bytes >= links.c.max_bytes
-            kinds = case((~files, UNAVAILABLE.code), (is_full, FULL.code), else_=TOO_LARGE.code)
-            code = transaction.scalar(select(kinds).where(is_link))
-        raise ApiError(_REFUSALS.get(code, UNAVAILABLE))
+            if not self._take(transaction, link, size, excess=excess):
+                raise self._refusal(transaction, link)
+            # The row is locked until the end of the transaction.
+            left = links.c.max_bytes - links.c.dropped_bytes + size
+            most: int | None = transaction.scalar(select(left).where(links.c.id == link.id))
+            return None if most is None else max(0, min(size, most))
+
+    def _require_room(self, link: Link, size: int) -> None:
+        """Require room for a file of an announced size, without reserving it."""
+        has_room = (links.c.id == link.id) & _has_files(1) & _has_bytes(size, 0)
+        with self._host.database.read() as transaction:
+            if transaction.scalar(select(links.c.id).where(has_room)) is None:
+                raise self._refusal(transaction, link)
+
+    def _take(
+        self, transaction: Transaction, link: Link, size: int, *, files: int = 1, excess: int = 0
+    ) -> bool:
+        room = (links.c.id == link.id) & _has_files(files) & _has_bytes(size, excess)
+        values = {
+            "dropped_files": links.c.dropped_files + files,
+            "dropped_bytes": links.c.dropped_bytes + size,
+        }
+        return transaction.execute(update(links).where(room).values(values)) == 1
+
+    def _refusal(self, transaction: Transaction, link: Link, files: int = 1) -> ApiError:
+        is_full = links.c.dropped_bytes >= links.c.max_bytes
+        kinds = case((~_has_files(files), UNAVAILABLE.code), (is_full, FULL.code), else_=TOO_LARGE.code)
+        code = transaction.scalar(select(kinds).where(links.c.id == link.id))
+        return ApiError(_REFUSALS.get(code, UNAVAILABLE))
 
     def _release(self, link: Link, files: int, size: int) -> None:
         values = {
@@ -198,7 +262,8 @@ class Drops:
         with self._host.database.write() as transaction:
             size = transaction.scalar(select(uploads.c.size).where(unfinished))
             is_first = transaction.execute(delete(uploads).where(unfinished)) == 1
-        if is_first:
+        # An announcement without bytes has reserved nothing.
+        if is_first and size:
             self._release(link, 1, size)
 
     def _finish(self, visit: Visit, info: UploadInfo) -> None:
@@ -209,7 +274,8 @@ class Drops:
         with self._host.database.write() as transaction:
             change = update(uploads).where(unfinished).values(file_id=info.file_id)
             is_first = transaction.execute(change) == 1
-            sender = transaction.scalar(select(uploads.c.uploaded_by).where(uploads.c.id == info.id))
+            of_id = uploads.c.id == info.id
+            sender = transaction.scalar(select(uploads.c.uploaded_by).where(of_id))
         if is_first:
             with self._visits.acting(visit):
                 file = self._host.files.stat(visit.link.tenant_id, info.file_id)
@@ -267,6 +333,24 @@ class _Place:
 
     folder_id: str
     missing: tuple[str, ...] = ()
+
+
+def _has_files(count: int) -> Any:
+    return or_(links.c.max_files.is_(None), links.c.dropped_files + count <= links.c.max_files)
+
+
+def _has_bytes(size: int, excess: int) -> Any:
+    end = links.c.dropped_bytes + size
+    return or_(links.c.max_bytes.is_(None), end <= links.c.max_bytes + excess)
+
+
+def _arriving(rest: int) -> tuple[int, int]:
+    """Return how many files (0 or 1) and bytes of an upload the request begins to send, at most."""
+    length = request.content_length
+    if length is None:
+        length = rest if request.headers.get("Transfer-Encoding") else 0
+    size = min(length, rest)
+    return (1 if size else 0), size
 
 
 def _excess() -> int:

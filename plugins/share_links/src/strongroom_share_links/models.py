@@ -119,7 +119,11 @@ uploads: Final = Table(
     Index("share_links_uploads_link", "link_id"),
     Index("share_links_uploads_age", "created_at"),
 )
-"""Resumable uploads of visitors. All belong to the maker, so this maps each to its share."""
+"""Resumable uploads of visitors. All belong to the maker, so this maps each to its share.
+
+``size`` is the number of bytes that the upload takes of the drop box; 0 before its first bytes, when it
+takes no file either.
+"""
 
 folders: Final = Table(
     "share_links_folders",

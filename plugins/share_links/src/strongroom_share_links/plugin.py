@@ -47,7 +47,12 @@ def register_errors() -> Iterable[ErrorKind]:
 
 @hookimpl
 def register_jobs(host: HostAPI) -> list[Job]:
-    return [Job("prune", timedelta(hours=6), shares_of(host).prune)]
+    shares = shares_of(host)
+    return [
+        Job("prune", timedelta(hours=6), shares.prune),
+        # As often as the core deletes expired uploads.
+        Job("settle_uploads", timedelta(minutes=10), shares.settle_uploads),
+    ]
 
 
 @hookimpl

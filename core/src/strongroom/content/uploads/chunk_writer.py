@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hmac import compare_digest
 from typing import Final
@@ -13,6 +13,7 @@ from strongroom.content.nodes.file_writer import FileWriter, OnConflict, Target
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.storage.streams import HEAD_BYTES
 from strongroom.content.uploads.repository import LEASE, Part, Upload, UploadRepository
+from strongroom.content.uploads.visitors import VisitorUploads
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ChecksumMismatch, PayloadTooLarge, UploadIncomplete
@@ -157,6 +158,7 @@ class ChunkWriter:
         repository: UploadRepository,
         file_writer: FileWriter,
         blobs: BlobService,
+        visitors: VisitorUploads,
         *,
         part_bytes: int = PART_BYTES,
     ) -> None:
@@ -165,6 +167,7 @@ class ChunkWriter:
         self._repository = repository
         self._file_writer = file_writer
         self._blobs = blobs
+        self._visitors = visitors
         self._part_bytes = part_bytes
 
     def receive(self, caller: AnyCaller, upload: Upload, lease: str, piece: Piece) -> Upload:
@@ -213,18 +216,19 @@ class ChunkWriter:
             if upload.received + part.blob.size == upload.size:
                 _require_end(arriving)
                 return self._complete(caller, upload, lease, part)
-            # One transaction, so the acknowledged offset never exceeds the stored parts.
-            with self._database.write() as connection:
-                self._repository.advance(connection, upload, lease, part.blob)
-                self._blobs.commit(connection, part.blob)
+            return self._advance(upload, lease, part)
         except BaseException:
             self._blobs.discard(part.blob.key)
             raise
-        return replace(
-            upload,
-            received=upload.received + part.blob.size,
-            expires_at=self._clock.now() + self._repository.lifetime,
-        )
+
+    def _advance(self, upload: Upload, lease: str, part: ReceivedBlob) -> Upload:
+        received = upload.received + part.blob.size
+        # One transaction, so the acknowledged offset never exceeds the stored parts.
+        with self._database.write() as connection:
+            advanced = self._visitors.advance(connection, upload, received)
+            self._repository.advance(connection, advanced, lease, part.blob)
+            self._blobs.commit(connection, part.blob)
+        return advanced
 
     def _complete(self, caller: AnyCaller, upload: Upload, lease: str, last: ReceivedBlob) -> Upload:
         with self._database.read() as connection:
@@ -236,7 +240,7 @@ class ChunkWriter:
                 # Renewing also checks that no other request has acquired the lease since.
                 self._repository.renew(connection, upload.id, lease)
                 view = self._file_writer.commit(
-                    connection, caller, _target(upload), complete, reserved=upload.size
+                    connection, caller, _target(upload), complete, reserved=upload.reservation
                 )
                 finished = self._repository.finish(connection, upload, lease, view.node.id)
                 released = self._blobs.release(connection, [part.blob_key for part in parts])

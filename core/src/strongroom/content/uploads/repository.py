@@ -57,6 +57,9 @@ class Upload:
         lease: id of the lease that a request holds while it writes.
         lease_until: when the lease expires.
         expires_at: when the upload expires.
+        reserved_bytes: bytes of the tenant's quota that a visitor's upload reserves; ``None``: its size.
+        shared_id: the file or folder that the visitor's rights are limited to; ``None`` for users.
+        announcer: keyed hash of the visitor's network; ``None`` for users.
     """
 
     id: str
@@ -73,6 +76,14 @@ class Upload:
     lease_until: int
     expires_at: int
     folders: str | None = None
+    reserved_bytes: int | None = None
+    shared_id: str | None = None
+    announcer: str | None = None
+
+    @property
+    def reservation(self) -> int:
+        """Bytes of the tenant's quota that the unfinished upload reserves."""
+        return self.size if self.reserved_bytes is None else self.reserved_bytes
 
     @property
     def is_finished(self) -> bool:
@@ -97,9 +108,13 @@ uploads: Final = Table(
     Column("lease_until", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
     Column("folders", Text),
+    Column("reserved_bytes", BigInteger),
+    Column("shared_id", Id),
+    Column("announcer", String(64)),
     Index(None, "expires_at"),
     Index(None, "tenant_id"),
     Index(None, "user_id"),
+    Index(None, "shared_id"),
 )
 """Neither folder nor file is a foreign key, because both may be deleted before the upload expires."""
 
@@ -142,7 +157,11 @@ _CLAIM: Final = Statement(_ROW.claim())
 _RENEW: Final = Statement(_ROW.renew())
 _END: Final = Statement(_ROW.end())
 _ADVANCE: Final = Statement(
-    _ROW.renew().values(received=bindparam("new_received"), expires_at=bindparam("expiry"))
+    _ROW.renew().values(
+        received=bindparam("new_received"),
+        reserved_bytes=bindparam("new_reserved"),
+        expires_at=bindparam("expiry"),
+    )
 )
 _FINISH: Final = Statement(
     _ROW.end().values(
@@ -222,15 +241,22 @@ class UploadRepository:
         _END.execute(connection, {"of_id": upload_id, "owner": lease})
 
     def advance(self, connection: Connection, upload: Upload, lease: str, blob: Blob) -> None:
-        """Store the next part of an upload, and renew the lease and the upload's expiry.
+        """Store the last part of an upload, and renew the lease.
+
+        Args:
+            upload: the upload with the part.
 
         Raises:
             UploadLocked: another request holds the lease, or the upload was removed.
         """
-        received, expiry = upload.received + blob.size, self._clock.now() + self.lifetime
-        changes = {"new_received": received, "expiry": expiry}
+        changes = {
+            "new_received": upload.received,
+            "new_reserved": upload.reserved_bytes,
+            "expiry": upload.expires_at,
+        }
         self._change(connection, _ADVANCE, upload.id, lease, changes)
-        part = {"start": upload.received, "blob_key": blob.key, "size": blob.size}
+        start = upload.received - blob.size
+        part = {"start": start, "blob_key": blob.key, "size": blob.size}
         _ADD_PART.execute(connection, {"upload_id": upload.id, **part})
 
     def parts(self, connection: Connection, upload_id: str) -> list[Part]:

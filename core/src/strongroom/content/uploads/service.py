@@ -18,6 +18,7 @@ from strongroom.content.storage.service import BlobService
 from strongroom.content.tenants.quota import Quota
 from strongroom.content.uploads.chunk_writer import ChunkWriter, Piece
 from strongroom.content.uploads.repository import Upload, UploadRepository
+from strongroom.content.uploads.visitors import VisitorUploads
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import Forbidden, OffsetConflict, PayloadTooLarge
@@ -40,6 +41,7 @@ class UploadService:
         blobs: BlobService,
         quota: Quota,
         writer: ChunkWriter,
+        visitors: VisitorUploads,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -48,6 +50,7 @@ class UploadService:
         self._blobs = blobs
         self._quota = quota
         self._writer = writer
+        self._visitors = visitors
 
     @property
     def max_size(self) -> int:
@@ -63,6 +66,9 @@ class UploadService:
         piece: Piece | None = None,
     ) -> Upload:
         """Create an upload, and reserve its size in the tenant's quota.
+
+        The upload of a visitor, by rights that a plugin delegates, reserves less; see
+        :class:`VisitorUploads`.
 
         An empty upload is completed immediately.
 
@@ -80,6 +86,7 @@ class UploadService:
             NameConflict: the name is taken.
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
+            TooManyOpenUploads: the visitor has too many unfinished uploads into the share.
         """
         target = replace(target, name=normalize_name(target.name))
         upload = Upload(
@@ -98,10 +105,10 @@ class UploadService:
             expires_at=self._clock.now() + self._repository.lifetime,
             folders="/".join(target.folders) or None,
         )
+        upload = self._visitors.announced(caller, upload)
         with self._database.write() as connection:
             self._file_writer.check(connection, caller, target, size)
-            # Reserved at the creation, so that parallel uploads cannot exceed the quota together.
-            self._quota.reserve(connection, target.tenant_id, size)
+            upload = self._reserved(connection, upload)
             self._repository.add(connection, upload)
         if piece is None and size > 0:
             return upload
@@ -186,6 +193,13 @@ class UploadService:
                 self._drop(connection, upload)
             count += 1
 
+    def _reserved(self, connection: Connection, upload: Upload) -> Upload:
+        if upload.shared_id is not None:
+            return self._visitors.reserve_first(connection, upload)
+        # Reserved at the creation, so that parallel uploads cannot exceed the quota together.
+        self._quota.reserve(connection, upload.tenant_id, upload.size)
+        return upload
+
     def _begin(self, caller: AnyCaller, upload: Upload, piece: Piece) -> Upload:
         try:
             return self.append(caller, upload.tenant_id, upload.id, 0, piece)
@@ -220,7 +234,7 @@ class UploadService:
         self._repository.remove(connection, upload.id)
         # A finished upload has already converted its reservation into usage.
         if not upload.is_finished:
-            self._quota.reserve(connection, upload.tenant_id, -upload.size)
+            self._quota.reserve(connection, upload.tenant_id, -upload.reservation)
         return self._blobs.release(connection, [part.blob_key for part in parts])
 
 

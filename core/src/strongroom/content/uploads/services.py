@@ -1,6 +1,7 @@
 """The services of resumable uploads."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import cached_property
 
 from strongroom.content.files.services import FileServices
@@ -11,6 +12,8 @@ from strongroom.content.uploads.chunk_writer import ChunkWriter
 from strongroom.content.uploads.direct import DirectUploads, Reservations
 from strongroom.content.uploads.repository import UploadRepository
 from strongroom.content.uploads.service import UploadService
+from strongroom.content.uploads.visitors import VisitorUploads
+from strongroom.plugin_api.jobs import Job
 from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser, UserEnding
 
 
@@ -36,11 +39,17 @@ class UploadServices(ServiceGroup):
             self._nodes.file_writer,
             self._storage.blobs,
         )
-        repository = self._repository
-        chunks = ChunkWriter(database, clock, repository, writer, blobs)
-        return UploadService(
-            database, clock, repository, writer, blobs, self._tenants.tenants.quota, chunks
+        repository, quota = self._repository, self._tenants.tenants.quota
+        visitors = VisitorUploads(
+            clock, self._base.keys, quota, writer.access.memberships, repository.lifetime
         )
+        chunks = ChunkWriter(database, clock, repository, writer, blobs, visitors)
+        return UploadService(database, clock, repository, writer, blobs, quota, chunks, visitors)
+
+    def register_jobs(self) -> Iterable[Job]:
+        # More often than pruning, because expired uploads of visitors reserve quota.
+        uploads = self.uploads
+        return [Job("expire_uploads", timedelta(minutes=10), lambda _: uploads.collect())]
 
     def register_tenant_erasers(self) -> Iterable[TenantEraser]:
         return [self.uploads.drop_all]

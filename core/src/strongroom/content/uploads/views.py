@@ -66,6 +66,7 @@ RECEIVE_ERRORS = (
     *INSPECTION_ERRORS,
     errors.UploadLocked,
     errors.ChecksumMismatch,
+    errors.TooManyOpenUploads,
     errors.StorageFull,
 )
 
