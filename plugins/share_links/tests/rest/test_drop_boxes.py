@@ -228,13 +228,15 @@ def test_abandoned_uploads_free_their_room(shared: Shared) -> None:
         should_stop = False
 
     visitor = shared.share(kind="drop", drop={"maxFiles": 2, "maxBytes": 10})
-    begin(visitor, "a.txt", 6)
+    first = begin(visitor, "a.txt", 6).headers["Location"].rpartition("/")[2]
     upload = begin(visitor, "b.txt", 4).headers["Location"].rpartition("/")[2]
+    assert append(visitor, first, 0, bytes(5)).status_code == 204
+    assert append(visitor, upload, 0, bytes(3)).status_code == 204
     assert error_code(visitor.get()) == "error.share-unavailable"
     assert visitor.send("DELETE", f"/uploads/{upload}", headers=TUS).status_code == 204
-    assert visitor.get().json["remainingBytes"] == 4
+    assert visitor.get().json["remainingBytes"] == 5
     shared.api.clock.advance(30 * DAY)
-    shares_of(shared.host).prune(Run())
+    shares_of(shared.host).settle_uploads(Run())
     left = visitor.get().json
     assert (left["remainingFiles"], left["remainingBytes"]) == (2, 10)
     assert error_code(visitor.drop("c.txt", bytes(11))) == "error.share-drop-too-large"
