@@ -41,6 +41,10 @@ class DingTalkHarness(Harness):
         urls = {"login_url": self._dingtalk.url, "api_url": url, "oapi_url": url}
         return {**urls, "apps": {"main": app_options(self._dingtalk.app)}}
 
+    def begin_minute(self) -> None:
+        for limit in (self._dingtalk.platform.new_calls, self._dingtalk.platform.old_calls):
+            limit.forget()
+
     def approve(self, url: str, person: str = MEMBER) -> str:
         return self._decide(url, "confirm", PEOPLE[person])
 

@@ -41,6 +41,9 @@ class WeComHarness(Harness):
         pages = {"login_url": self.platform.url, "open_url": self.platform.url}
         return {**pages, "api_url": through(self.platform.url), "apps": {"main": main}}
 
+    def begin_minute(self) -> None:
+        self.platform.platform.tokens.limit.forget()
+
     def approve(self, url: str, person: str = MEMBER) -> str:
         if person != OUTSIDER:
             return self.platform.visit(url, PEOPLE.get(person, person))

@@ -85,7 +85,7 @@ ROWS: Final = (
         "account-number",
         "An account is its number.",
         "presets/oauth2.py::number_of",
-        "if isinstance(number, bool) or not isinstance(number, int) or number <= 0:",
+        "if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < _NUMBERS:",
         "if number is None:",
         f"{_PLATFORMS}::TestGitHub::test_a_profile_has_a_number",
     ),

@@ -30,6 +30,8 @@ from strongroom.testing.server import LiveServer, LiveUser, live_server
 PASSWORD = "open sesame"
 CONTENT = b"0123456789" * 1000
 WAYS = 64
+PART = 2000
+"""Bytes beyond the beginning of the content, which probes may read without a download."""
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
 SIZES = {"wide": (1200, 800), "narrow": (360, 740)}
 
@@ -86,12 +88,14 @@ def test_of_64_downloads_of_the_last_one_exactly_one_gets_the_body(
     with serving(tmp_path, database_url=database_url) as server:
         site = Site(server)
         whole: dict[str, str] = {}
-        part = {"Range": "bytes=0-99"}
-        for headers, body in ((whole, CONTENT), (part, CONTENT[:100])):
+        part = {"Range": f"bytes=0-{PART - 1}"}
+        for headers, body in ((whole, CONTENT), (part, CONTENT[:PART])):
             secret = site.share(maxDownloads=1).rpartition("/")[2]
             path = f"/api/v1/shares/{secret}/files/{site.file}/download"
-            fetch = partial(server.request, "GET", path, headers=headers)
-            replies = at_once([fetch] * WAYS)
+            # One visitor's requests are one download.
+            agents = ({"User-Agent": f"visitor {number}"} for number in range(WAYS))
+            fetch = partial(server.request, "GET", path)
+            replies = at_once([partial(fetch, headers={**headers, **agent}) for agent in agents])
             assert Counter(reply.status < 300 for reply in replies) == {True: 1, False: WAYS - 1}
             assert [reply.body for reply in replies if reply.status < 300] == [body]
             refused = [reply for reply in replies if reply.status >= 300]
@@ -165,8 +169,9 @@ def test_curl_downloads_continues_and_drops(site: Site, tmp_path: Path) -> None:
     run("curl", "-fsS", *cookies, "-r", "0-99", "-o", str(target), file)
     run("curl", "-fsS", *cookies, "-C", "-", "-o", str(target), file)
     assert target.read_bytes() == CONTENT
-    status = run("curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", file)
-    assert status == "404"
+    for agent, status in (("wget", "200"), ("another", "404")):
+        options = ("-A", agent, "-o", "/dev/null", "-w", "%{http_code}")
+        assert run("curl", "-sS", *options, file) == status
     closed = site.share("drop", password=PASSWORD).replace("/s/", "/api/v1/shares/")
     body = ("-H", "Content-Type: application/json", "-d", json.dumps({"password": PASSWORD}))
     run("curl", "-fsS", *cookies, *body, f"{closed}/proofs")
@@ -318,17 +323,17 @@ def test_a_share_survives_a_backup(site: Site, tmp_path: Path) -> None:
     secret = site.share(password=PASSWORD, maxDownloads=2).rpartition("/")[2]
     api = f"/api/v1/shares/{secret}"
 
-    def download(url: str) -> int:
+    def download(url: str, visitor: int) -> int:
         caller = Caller(url)
         proven = caller.send("POST", f"{api}/proofs", {"password": PASSWORD})
         headers = {name.lower(): value for name, value in proven.headers.items()}
-        proof = {"X-Share-Proof": headers.get("x-share-proof", "")}
+        proof = {"X-Share-Proof": headers.get("x-share-proof", ""), "User-Agent": f"visitor {visitor}"}
         connection = HTTPConnection(urlsplit(url).netloc)
         with closing(connection):
             connection.request("GET", f"{api}/files/{site.file}/download", headers=proof)
             return connection.getresponse().status
 
-    assert download(site.server.url) == 200
+    assert download(site.server.url, 0) == 200
     archive = tmp_path / "backup.tar"
     site.server.command("backup", "create", str(archive))
     plugins = {"enabled": ["storage_local", "share_links"], "share_links": {"kinds": ALL_KINDS}}
@@ -336,4 +341,4 @@ def test_a_share_survives_a_backup(site: Site, tmp_path: Path) -> None:
     result = run_command("--config", str(config), "backup", "restore", str(archive))
     assert result.returncode == 0, result.stderr
     with serve(config) as restored:
-        assert [download(restored.url) for _ in range(2)] == [200, 404]
+        assert [download(restored.url, visitor) for visitor in (1, 2)] == [200, 404]

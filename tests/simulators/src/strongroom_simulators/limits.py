@@ -22,6 +22,11 @@ class Limit:
         self._lock = threading.Lock()
         self._passed: dict[Hashable, deque[float]] = defaultdict(deque)
 
+    def forget(self) -> None:
+        """Forget all hits, as if the window had passed."""
+        with self._lock:
+            self._passed.clear()
+
     def hit(self, key: Hashable) -> None:
         """Count one hit.
 

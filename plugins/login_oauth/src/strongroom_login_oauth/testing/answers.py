@@ -110,7 +110,7 @@ def _spoil_each(harness: PlatformHarness, through: ThroughProxies, fault: Fault)
     Each login is the first one of its object, so that it also fetches documents and tokens of apps.
     """
     genuine = _first_login(harness, through)
-    assert isinstance(genuine, VerifiedCredential)
+    assert isinstance(genuine, VerifiedCredential), genuine
     for after in range(MOST_REQUESTS):
         began = time.monotonic()
         outcome = _first_login(harness, through, partial(through.spoil, fault, after=after))
@@ -128,6 +128,7 @@ def _spoil_each(harness: PlatformHarness, through: ThroughProxies, fault: Fault)
 def _first_login(
     harness: PlatformHarness, through: ThroughProxies, prepare: Callable[[], None] = lambda: None
 ) -> Any:
+    harness.begin_minute()
     with closing(make_login(harness, through, **_LIMITS)) as login:
         proof = harness.new_proof(login)
         prepare()

@@ -87,6 +87,12 @@ class PlatformHarness(ABC):
     def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
         """Let a member confirm a login by the REST API; return the function that finishes it."""
 
+    def begin_minute(self) -> None:  # noqa: B027  most platforms permit enough
+        """Let the platform forget the requests that it limits per minute, before each login.
+
+        A contract logs in some hundred times, faster than a platform permits.
+        """
+
 
 class Harness(PlatformHarness):
     """A simulated platform with two members and, if it has organisations, an outsider.

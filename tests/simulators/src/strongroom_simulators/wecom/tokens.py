@@ -27,7 +27,7 @@ class AppTokens:
         self._lock = threading.Lock()
         self._current: dict[tuple[str, int], tuple[str, float]] = {}
         self._apps: dict[str, tuple[PlatformApp, float]] = {}
-        self._limit = Limit(TOKENS_A_MINUTE, 60, lambda: Refusal(TOO_OFTEN), clock)
+        self.limit = Limit(TOKENS_A_MINUTE, 60, lambda: Refusal(TOO_OFTEN), clock)
 
     def get(self, app: PlatformApp) -> dict[str, object]:
         """Return the app's token and its remaining lifetime in seconds.
@@ -36,7 +36,7 @@ class AppTokens:
             Refusal: too many requests of the app within a minute.
         """
         key = app.corpid, app.agentid
-        self._limit.hit(key)
+        self.limit.hit(key)
         with self._lock:
             token, expires_at = self._current.get(key, ("", 0.0))
             if self._clock() >= expires_at:
