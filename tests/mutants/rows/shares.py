@@ -268,17 +268,17 @@ ROWS: Final = (
     shares(
         "drops-room",
         "A drop box receives no more than its room.",
-        "drops.py::Drops._reserve",
-        "update(links).where(is_link & files & room).values(values)",
-        "update(links).where(is_link & files, room.is_not(None)).values(values)",
+        "drops.py::Drops._take",
+        "& _has_files(files) & _has_bytes(size, excess)",
+        "& _has_files(files)",
         "share_links/rest/test_drop_boxes.py::test_its_limits_hold",
     ),
     shares(
         "drops-files",
         "A drop box receives no more than its number of files.",
-        "drops.py::Drops._reserve",
-        "update(links).where(is_link & files & room).values(values)",
-        "update(links).where(is_link & room).values(values)",
+        "drops.py::Drops._take",
+        "& _has_files(files) & _has_bytes(size, excess)",
+        "& _has_bytes(size, excess)",
         "share_links/rest/test_drop_boxes.py::test_requests_that_began_at_the_same_time_share_the_room",
     ),
     shares(

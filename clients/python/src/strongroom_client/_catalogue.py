@@ -439,6 +439,10 @@ class UploadLocked(ConflictError, code="error.upload-locked"):
     """423 `error.upload-locked`: Another request is writing to the upload; see Retry-After."""
 
 
+class TooManyOpenUploads(RateLimitedError, code="error.too-many-open-uploads"):
+    """429 `error.too-many-open-uploads`: Too many unfinished uploads; complete some, or see Retry-After."""
+
+
 class TooManyRequests(RateLimitedError, code="error.too-many-requests"):
     """429 `error.too-many-requests`: Too many requests; see Retry-After."""
 

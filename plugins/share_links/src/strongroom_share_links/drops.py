@@ -249,6 +249,15 @@ class Drops:
         code = transaction.scalar(select(kinds).where(links.c.id == link.id))
         return ApiError(_REFUSALS.get(code, UNAVAILABLE))
 
+    def _add(self, transaction: Transaction, link: Link, files: int, size: int) -> None:
+        """Count what a finished upload takes beyond its reservation, if requests for it overlapped."""
+        values = {
+            "dropped_files": links.c.dropped_files + files,
+            "dropped_bytes": links.c.dropped_bytes + size,
+        }
+        if files or size:
+            transaction.execute(update(links).where(links.c.id == link.id).values(values))
+
     def _release(self, link: Link, files: int, size: int) -> None:
         values = {
             "dropped_files": _less(links.c.dropped_files, files),
@@ -272,8 +281,11 @@ class Drops:
             return
         unfinished = (uploads.c.id == info.id) & uploads.c.file_id.is_(None)
         with self._host.database.write() as transaction:
-            change = update(uploads).where(unfinished).values(file_id=info.file_id)
+            held = transaction.scalar(select(uploads.c.size).where(unfinished)) or 0
+            change = update(uploads).where(unfinished).values(file_id=info.file_id, size=info.size)
             is_first = transaction.execute(change) == 1
+            if is_first:
+                self._add(transaction, visit.link, 0 if held else 1, info.size - held)
             of_id = uploads.c.id == info.id
             sender = transaction.scalar(select(uploads.c.uploaded_by).where(of_id))
         if is_first:

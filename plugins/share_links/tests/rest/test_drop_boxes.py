@@ -159,8 +159,9 @@ def test_a_form_may_fill_its_room_but_not_exceed_it(shared: Shared) -> None:
 def test_the_last_file_closes_it(shared: Shared) -> None:
     visitor = shared.share(kind="drop", drop={"maxFiles": 1})
     upload = begin(visitor, "a.txt", 4).headers["Location"].rpartition("/")[2]
+    assert append(visitor, upload, 0, b"mi").status_code == 204
     assert error_code(visitor.drop("b.txt", b"b")) == "error.share-unavailable"
-    assert append(visitor, upload, 0, b"mine").status_code == 204
+    assert append(visitor, upload, 2, b"ne").status_code == 204
     assert error_code(visitor.get()) == "error.share-unavailable"
     assert names(shared) == ["Inside", "a.txt", "note.txt"]
 

@@ -1,12 +1,12 @@
 """What announced uploads of visitors reserve of a tenant's quota and of a drop box."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 from tests.support.api import Answer, Api, creation_headers, error_code
+from tests.support.campaign import campaign_size
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 
 from strongroom.content.tenants.models import tenants
@@ -15,8 +15,8 @@ from strongroom.content.uploads.service import UploadService
 MIB = 1024 * 1024
 MINUTE = 60_000
 PATCH = {"Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream"}
-UPLOAD_MIB = int(os.environ.get("STRONGROOM_TEST_VISITOR_UPLOAD_MIB", "20"))
-ANNOUNCEMENTS = int(os.environ.get("STRONGROOM_TEST_ANNOUNCEMENTS", "100"))
+UPLOAD_MIB = campaign_size("VISITOR_UPLOAD_MIB", 20)
+ANNOUNCEMENTS = campaign_size("ANNOUNCEMENTS", 100)
 
 pytestmark = [
     pytest.mark.both_databases,

@@ -1,8 +1,8 @@
 """Add what a visitor's resumable upload reserves, and its announcer.
 
-Rows of users have NULL there, and reserve their whole size. ``oldest_code`` is the version before: it
-reads and writes all other columns as before. While it runs, it releases the whole size of a visitor's
-upload that it completes or deletes, so that the tenant's reserved bytes may be too low.
+Rows of users have NULL there, and reserve their whole size. While the version before runs alongside, it
+releases the whole size of a visitor's upload that it completes or deletes, so that the tenant's reserved
+bytes may be too low until then.
 """
 
 import sqlalchemy as sa
