@@ -54,7 +54,7 @@ class Rule(StrEnum):
     INFORM_FORMER = "inform-former"
     """The contact that was replaced or removed."""
     RECORD = "record"
-    """An audit record of what has changed, and by whom."""
+    """An audit record that names the change and the actor."""
     VOID_CODES = "void-codes"
     """The open codes of the former contact or, for a password, of all contacts."""
     VOID_LINKS = "void-links"
@@ -109,14 +109,14 @@ class LoginChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBy:
-    """Who has changed something, and how.
+    """The actor of a change, and its circumstances.
 
     Args:
         actor_id: the user who acts; ``None``: the command line of the server.
         actions: the actions of audit records that replace the usual ones.
         details: further details of the audit records.
-        informs: whether the user is informed. Only a platform that proves again whom it has proven
-            before adds a login of its own silently.
+        informs: whether the user is informed. Only a platform that has proven the same user before adds
+            a login of its own silently.
         restores: whether a former address was restored, which cannot be undone by its successor.
     """
 
