@@ -11,6 +11,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from tests.support.acme_logins import install_acme, log_in, status
 from tests.support.api import Api, Person
 from tests.support.config import Table, lifted, write_api_config
@@ -197,11 +198,26 @@ class TestSuspend:
     def test_the_last_administrator_stays(
         self, api: Api, host: HostAPI, caplog: pytest.LogCaptureFixture
     ) -> None:
-        admin = api.person(admin=True)
-        bind(api, admin, ANN)
+        login = log_in(api, "ann")
+        with api.container.database.write() as connection:
+            connection.execute(text("UPDATE users SET type = 'ADMIN'"))
         assert not host.logins.suspend(ANN, reason="left")
         assert "last administrator" in caplog.text
-        assert api.get("/users/me", by=admin).status_code == 200
+        assert status(api, login) == 200
+
+    @pytest.mark.both_databases
+    @pytest.mark.parametrize("admin", [False, True])
+    def test_who_only_connected_the_platform_loses_its_logins(
+        self, api: Api, host: HostAPI, admin: bool
+    ) -> None:
+        person = api.person(admin=admin)
+        api.clock.advance(60_000)
+        bind(api, person, ANN)
+        assert not host.logins.suspend(ANN, reason="left")
+        login = log_in(api, "ann")
+        assert host.logins.suspend(ANN, reason="left")
+        assert status(api, login) == 401
+        assert api.log_in(person.email).json["user"]["id"] == person.id
 
 
 class TestLoggedIn:
@@ -269,6 +285,14 @@ class TestContacts:
         login = log_in(api, "ann", **proof)
         assert (login.user.id == person.id) is (outcome == "joins")
         assert held_by(api, person) == ["email", "acme"][: 2 if outcome == "joins" else 1]
+
+    def test_no_platform_leads_to_an_administrator(self, api: Api) -> None:
+        root = api.person(email=self.EMAIL, admin=True)
+        with pytest.raises(CredentialConflict):
+            log_in(api, "ann", email=self.EMAIL)
+        assert held_by(api, root) == ["email"]
+        bind(api, root, ANN)
+        assert log_in(api, "ann", email=self.EMAIL).user.id == root.id
 
     def test_a_free_address_is_that_of_the_new_user(self, api: Api) -> None:
         first = log_in(api, "ann", email=self.EMAIL)

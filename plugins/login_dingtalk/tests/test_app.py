@@ -96,8 +96,9 @@ class TestIdentity:
         ],
     )
     def test_a_verified_number_is_in_e164(
-        self, mobile: str, state_code: str, also: str | None, app: App, vendor: Platform
+        self, mobile: str, state_code: str, also: str | None, make_app: MakeApp, vendor: Platform
     ) -> None:
+        app = make_app(trust_mobile=True)
         vendor.add_person(replace(vendor.people["lin"], mobile=mobile, state_code=state_code))
         expected = () if also is None else (Credential("mobile", also),)
         assert identify(app, vendor, "lin").also == expected

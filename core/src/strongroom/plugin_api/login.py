@@ -99,7 +99,7 @@ class VerifiedCredential:
             the platform has verified. Do not include unverified claims, or those of a platform that the
             configuration does not trust with them. All credentials must belong to one user: the core
             binds the unbound ones to that user, and reports a conflict if they belong to two users, or
-            if only a contact that its user has not verified leads to a user.
+            if only a contact leads to a user who has not verified it, or who is an administrator.
         may_register: whether to create a user if none of the credentials is bound.
         display_name: the name of such a new user.
         assurance: how strongly the attempt proves them.

@@ -60,11 +60,12 @@ class LoginsAPI(ABC):
 
     @abstractmethod
     def suspend(self, credential: Credential, *, reason: str) -> bool:
-        """Suspend the user who holds a credential, as an administrator would; return whether it did.
+        """End what a person of a platform could do; return whether there was something to end.
 
-        All logins, keys and links of the user end. Nothing happens if no active user holds it, or the
-        user is the last administrator of the server, whose suspension would lock everyone out; the log
-        then has a warning.
+        A user whose account came from the platform is suspended, as by an administrator: all logins,
+        keys and links end. Of another user, who only connected the platform, the logins by it end.
+        Nothing happens if no active user holds it, or if the user is the last administrator of the
+        server, whose suspension would lock everyone out; the log then has a warning.
 
         Args:
             credential: the credential.

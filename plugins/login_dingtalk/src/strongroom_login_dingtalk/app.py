@@ -98,8 +98,9 @@ class App(Provider):
         return union_id if organization == self._app.organization else None
 
     def _mobile(self, profile: Json) -> tuple[Credential, ...]:
-        # The administrators of a company enter the numbers of the accounts that it owns.
-        if self._app.exclusive_corp_id is not None:
+        # The administrators of a company enter the numbers of the accounts that it owns, and an answer
+        # does not state whether it is such an account.
+        if not self._app.trust_mobile or self._app.exclusive_corp_id is not None:
             return ()
         number = f"+{profile.optional_text('stateCode')}{profile.optional_text('mobile')}"
         return (Credential("mobile", number),) if _E164.fullmatch(number) else ()

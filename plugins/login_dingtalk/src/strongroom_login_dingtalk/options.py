@@ -19,6 +19,11 @@ class DingTalkApp(AppOptions):
     exclusive_corp_id: str | None = option(
         None, help="The CorpId of the company, if only accounts that it owns can log in."
     )
+    trust_mobile: bool = option(
+        False,
+        help="Whether a login joins the user of the mobile number. Its holder may not have proven it: "
+        "the administrators of a company enter the numbers of the accounts that it owns.",
+    )
     organization: str = option(
         "main",
         help="Your name for the company of the app; apps of the same company share unionIds.",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.api import Api
-from tests.support.config import Table
+from tests.support.config import Table, declared_config, merged
 from tests.support.dingtalk import DingTalk, DingTalkLogins, dingtalk
 
 
@@ -15,8 +15,8 @@ def platform() -> Iterator[DingTalk]:
 
 
 @pytest.fixture
-def config_changes(platform: DingTalk) -> Table:
-    return platform.config()
+def config_changes(platform: DingTalk, request: pytest.FixtureRequest) -> Table:
+    return merged(platform.config(), declared_config(request))
 
 
 @pytest.fixture

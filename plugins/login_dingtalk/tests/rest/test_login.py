@@ -281,9 +281,18 @@ class TestRefusals:
 
 
 class TestNumbers:
-    def test_a_verified_number_finds_its_user(self, api: Api, logins: DingTalkLogins) -> None:
+    def test_a_number_that_only_the_platform_states_is_a_new_user(
+        self, api: Api, logins: DingTalkLogins
+    ) -> None:
+        known = api.person(mobile="+8613800000001")
+        assert logins.scan("lin").json["user"]["id"] != known.id
+
+    @pytest.mark.config({"login": {"dingtalk": {"apps": {"main": {"trust_mobile": True}}}}})
+    def test_a_trusted_number_finds_its_user(self, api: Api, logins: DingTalkLogins) -> None:
         known = api.person(mobile="+8613800000001")
         assert logins.scan("lin").json["user"]["id"] == known.id
+        root = api.person(mobile="+8613800000002", admin=True)
+        assert root.id != known.id
 
     def test_without_the_right_of_numbers_it_is_a_new_user(
         self, api: Api, platform: DingTalk, logins: DingTalkLogins

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select
 
 from strongroom.clock import Clock
 from strongroom.foundation.caller import Origin
@@ -20,6 +20,9 @@ from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import UserStatus, credentials, users
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.logins import LiveCredential
+
+_AT_ONCE: Final = 1000
+"""Milliseconds within which the credentials of a new user are bound."""
 
 logger = logging.getLogger(__name__)
 
@@ -89,11 +92,20 @@ class PlatformLogins:
             return self._logins.end_made_with(connection, source, (), origin, method=method)
 
     def suspend(self, credential: Credential, reason: str, origin: Origin) -> bool:
-        """Suspend the active user who holds a credential; return whether there is one who may be."""
+        """Suspend the active user who holds a credential, if the account came with it.
+
+        Of any other user, end the logins by the credential: the platform does not decide about the rest.
+        Return whether something has ended.
+        """
         try:
             with self._database.write() as connection:
                 user_id = self._credentials.find_users(connection, [credential]).get(credential)
-                if user_id is None or not self._suspensions.begin_unasked(
+                if user_id is None:
+                    return False
+                if not self._came_with(connection, user_id, credential):
+                    source = LoginSource(self._sources.hash(credential), None)
+                    return bool(self._logins.end_made_with(connection, source, [user_id], origin))
+                if not self._suspensions.begin_unasked(
                     connection, user_id, Suspension(reason), PLATFORM, origin
                 ):
                     return False
@@ -102,3 +114,13 @@ class PlatformLogins:
             return False
         self._suspensions.notify(user_id)
         return True
+
+    def _came_with(self, connection: Connection, user_id: str, credential: Credential) -> bool:
+        """Return whether a user was created with a credential, instead of connecting it later."""
+        held = self._credentials.of_user(connection, user_id)
+        began = min(row.created_at for row in held)
+        return any(
+            (row.kind, row.value) == (credential.kind, credential.value)
+            and row.created_at - began <= _AT_ONCE
+            for row in held
+        )

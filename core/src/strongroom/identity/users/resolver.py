@@ -14,7 +14,7 @@ from strongroom.foundation.errors import (
     Unavailable,
 )
 from strongroom.identity.users.credentials import Account, CredentialService
-from strongroom.identity.users.models import EMAIL, MOBILE, User
+from strongroom.identity.users.models import EMAIL, MOBILE, User, UserType
 from strongroom.identity.users.service import UserService, require_open
 from strongroom.plugin_api.login import Credential, VerifiedCredential
 
@@ -73,8 +73,8 @@ class IdentityResolver:
                 user was deleted since the proof was checked.
             RegistrationClosed: no user holds one, and users cannot register themselves.
             InvitationRequired: no user holds one, and only invited users can register.
-            CredentialConflict: they belong to different users, or to a user who only holds a contact
-                that is not verified.
+            CredentialConflict: they belong to different users, to a user who only holds a contact that
+                is not verified, or to an administrator by a contact that only a platform states.
             Unavailable: concurrent transactions kept changing the same credentials.
         """
         # Most logins prove one credential, which is bound: one query.
@@ -131,6 +131,7 @@ class IdentityResolver:
         if user_ids:
             self._require_verified(connection, verified, holders)
             user_id = user_ids.pop()
+            self._require_own_proof(connection, verified, holders, user_id)
             added = self._add(connection, user_id, missing)
             return user_id, added, all(name.kind in CONTACTS for name in holders), False
         if not verified.may_register:
@@ -154,6 +155,21 @@ class IdentityResolver:
             if is_proven or self._credentials.find_verified(connection, held) is not None:
                 return
         raise CredentialConflict
+
+    def _require_own_proof(
+        self,
+        connection: Connection,
+        verified: VerifiedCredential,
+        holders: Iterable[Credential],
+        user_id: str,
+    ) -> None:
+        """Require that no platform's statement about a contact leads to an administrator.
+
+        The administrator connects the platform in the own account instead.
+        """
+        is_stated = all(held.kind in CONTACTS and held != verified.credential for held in holders)
+        if is_stated and self._users.get(connection, user_id).type == UserType.ADMIN:
+            raise CredentialConflict
 
     def _add(
         self, connection: Connection, user_id: str, names: Sequence[Credential]
