@@ -54,7 +54,7 @@ def test_a_new_user_gets_a_temporary_password(api: Api, browser: PageBrowser, pe
     browser.open(f"{USERS}new")
     form = browser.forms[f"{USERS}new"]
     described = {"name": HOSTILE, "email": "anna@example.com", "emailVerified": "on", "locale": "zh"}
-    page = browser.open(f"{USERS}new", {**form, **described, "access": "password", "type": "ADMIN"})
+    page = browser.open(f"{USERS}new", {**form, **described, "access": "password"})
     assert page.status_code == 200
     password = re.search(r'<code class="secret">([^<]+)', page.text)
     assert password
@@ -63,7 +63,7 @@ def test_a_new_user_gets_a_temporary_password(api: Api, browser: PageBrowser, pe
     assert error_code(refused) == "error.password-change-required"
     logged_in = api.log_in("anna@example.com", password.group(1), newPassword="Correct2Horse").json
     user = api.get(f"/users/{logged_in['user']['id']}", by=person).json
-    assert (user["type"], user["locale"], user["emailVerified"]) == ("ADMIN", "zh", True)
+    assert (user["type"], user["locale"], user["emailVerified"]) == ("USER", "zh", True)
 
 
 def test_a_new_user_gets_a_link_or_a_message(api: Api, browser: PageBrowser) -> None:

@@ -31,7 +31,6 @@ def create_user() -> Any:
         is_wrong = created.error in ("error.validation-failed", "error.credential-taken")
         return _form(created) if is_wrong else visit.follow(created, "/server/users/new")
     user_id = created.json["id"]
-    # First, because a temporary password or a link is not given to administrators.
     secret = _first_secret(visit, user_id)
     changed = _change(visit, user_id)
     for response in (secret, changed):
@@ -69,8 +68,10 @@ def _first_secret(visit: Visit, user_id: str) -> RestResponse | None:
 
 
 def _change(visit: Visit, user_id: str) -> RestResponse | None:
-    """Set what a new user cannot have yet."""
-    changes = fields("locale", "type")
-    if changes.get("type") == "USER":
-        del changes["type"]
+    """Set what a new user cannot have yet.
+
+    Not the type: it would void the temporary password or the link. Users who have set a password become
+    administrators.
+    """
+    changes = fields("locale")
     return visit.rest("PATCH", rest_path(user_id), changes) if changes else None
