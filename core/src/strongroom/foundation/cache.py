@@ -1,9 +1,9 @@
 """Thread-safe caches: of bounded size, and of what is built once."""
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import update_wrapper
 from threading import Lock, RLock
-from typing import Final, Generic, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
@@ -13,20 +13,36 @@ _BUILDING: Final = RLock()
 """One for all functions, because one that is built may call another."""
 
 
-def built_once(function: Callable[ParametersT, ValueT]) -> Callable[ParametersT, ValueT]:
-    """Return a function that calls the given one once for each set of arguments.
+class BuiltOnce(Generic[ParametersT, ValueT]):
+    """A function that is called once for each tuple of arguments, which are hashable.
 
     ``functools.cache`` calls it in each thread that arrives before the first call has returned. SQL
     needs a single object: SQLAlchemy refuses a statement with two different CTEs of the same name.
     """
-    cached: Callable[..., ValueT] = cache(function)
 
-    @wraps(function)
-    def call(*arguments: ParametersT.args, **options: ParametersT.kwargs) -> ValueT:
+    def __init__(self, function: Callable[ParametersT, ValueT]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._values: dict[Any, ValueT] = {}
+
+    def __call__(self, *arguments: ParametersT.args, **options: ParametersT.kwargs) -> ValueT:
+        """Return the value for the arguments."""
+        key = (arguments, *options.items()) if options else arguments
+        # Hot: a single dict operation is atomic, so calls after the first take no lock.
+        if key in self._values:
+            return self._values[key]
         with _BUILDING:
-            return cached(*arguments, **options)
+            if key not in self._values:
+                self._values[key] = self._function(*arguments, **options)
+            return self._values[key]
 
-    return call
+    def cache_clear(self) -> None:
+        """Forget all values."""
+        self._values.clear()
+
+
+built_once = BuiltOnce
+"""The decorator."""
 
 
 class Cache(Generic[KeyT, ValueT]):

@@ -13,6 +13,7 @@ from strongroom.foundation.config.sources import KeyPath
 
 FORMER = Path(__file__).with_name("former_configuration.toml")
 ADDED = {
+    ("tokens", "refresh_reuse_seconds"),
     ("limits", "profile"),
     ("limits", "managed_users_per_caller"),
     ("users", "max_import_lines"),
