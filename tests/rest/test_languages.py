@@ -29,15 +29,15 @@ def change_password(api: Api, person: Person, accepted: str | None) -> None:
 @pytest.mark.parametrize(
     ("accepted", "said"),
     [
-        (None, "The password of your account"),
-        ("en-GB", "The password of your account"),
-        ("zh", "您的账户密码"),
-        ("zh-Hans-CN, en;q=0.5", "您的账户密码"),
-        ("fr, zh;q=0.5, en;q=0.2", "您的账户密码"),
-        ("zh;q=0.2, en", "The password of your account"),
-        ("zh;q=0, fr", "The password of your account"),
-        ("*", "The password of your account"),
-        ("no language at all;;q=", "The password of your account"),
+        (None, "Your password was changed."),
+        ("en-GB", "Your password was changed."),
+        ("zh", "您的密码已更改。"),
+        ("zh-Hans-CN, en;q=0.5", "您的密码已更改。"),
+        ("fr, zh;q=0.5, en;q=0.2", "您的密码已更改。"),
+        ("zh;q=0.2, en", "Your password was changed."),
+        ("zh;q=0, fr", "Your password was changed."),
+        ("*", "Your password was changed."),
+        ("no language at all;;q=", "Your password was changed."),
     ],
 )
 def test_a_notice_is_in_the_language_of_the_request_that_caused_it(
@@ -65,11 +65,11 @@ class TestOfAChineseDeployment:
 
     def test_a_request_that_says_nothing_is_answered_in_it(self, api: Api) -> None:
         change_password(api, api.person(), None)
-        assert said_last(api).startswith("您的账户密码")
+        assert said_last(api).startswith("您的密码已更改。")
 
     def test_a_request_that_says_otherwise_is_not(self, api: Api) -> None:
         change_password(api, api.person(), "en")
-        assert said_last(api).startswith("The password of your account")
+        assert said_last(api).startswith("Your password was changed.")
 
     def test_the_language_of_an_administrator_is_not_that_of_the_suspended(self, api: Api) -> None:
         admin, person = api.person(admin=True), api.person()
@@ -165,7 +165,7 @@ class TestOfARecipientWithALocale:
 
     def test_a_notice_is_in_it(self, api: Api, person: Person) -> None:
         change_password(api, person, "en")
-        assert said_last(api).startswith("您的账户密码")
+        assert said_last(api).startswith("您的密码已更改。")
 
     def test_a_code_is_in_it(self, api: Api, person: Person) -> None:
         answer = api.request_code(person.email, "reset-password", headers={"Accept-Language": "en"})

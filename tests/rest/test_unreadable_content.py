@@ -63,7 +63,7 @@ READ_ROUTES = {
     *(
         f"/api/v1/{name}-authorizations/{page}"
         for name in ("alipay", "dingtalk", "feishu", "oidc", "wecom")
-        for page in ("begin", "callback")
+        for page in ("begin", "callback", "callback/<name>")
     ),
     "/api/v1/wechat-authorizations/callback",
     "/api/v1/wechat-authorizations/scan",
@@ -267,7 +267,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 73
+    assert len(READ_ROUTES) == 78
 
 
 def test_every_module_that_reads_blobs_is_listed() -> None:

@@ -50,18 +50,18 @@ class Origin:
     impersonator_id: str | None = None
 
 
-class ActingUser(NamedTuple):
+class Attribution(NamedTuple):
     """The user who acts, and the user that the first one impersonates, if any."""
 
     actor_id: str
     on_behalf_of: str | None
 
 
-def attribute_action(user_id: str, impersonator_id: str | None) -> ActingUser:
+def attribute_action(user_id: str, impersonator_id: str | None) -> Attribution:
     """Return who is recorded for an action: during an impersonation, the administrator acts."""
     if impersonator_id is None:
-        return ActingUser(user_id, None)
-    return ActingUser(impersonator_id, user_id)
+        return Attribution(user_id, None)
+    return Attribution(impersonator_id, user_id)
 
 
 @dataclass(frozen=True, slots=True)

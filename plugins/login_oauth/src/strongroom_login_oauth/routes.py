@@ -291,7 +291,7 @@ class Routes:
             f"finish_shared_{self._name}_login",
             f"Follow the redirect of {self._platform} to the redirect URI that several {selector}s "
             "share.\n\n"
-            f"Only for {selector}s with `shared_redirect_uri`, whose answers are not told apart.",
+            f"Only for {selector}s with `shared_redirect_uri`, whose answers cannot be distinguished.",
         )
         def finish_shared(query: Json) -> Any:
             return self._finish_or_refuse(query, None)

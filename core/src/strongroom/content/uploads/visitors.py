@@ -1,6 +1,6 @@
 """Limits what announced uploads of visitors reserve.
 
-A visitor is a person without rights, for whom a plugin uses a user's rights within limits. An
+A visitor has no rights: a plugin uses the rights of a user within limits. An
 announcement costs a visitor nothing, so it reserves only what has arrived and a few bytes ahead.
 """
 

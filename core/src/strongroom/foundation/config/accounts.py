@@ -171,6 +171,7 @@ class TokensSettings:
         maximum=300,
         help="Seconds after its use for which a refresh token may be presented again, by another tab or "
         "after a lost answer, and gets the same successor; 0: a second use always ends the login.",
+        advanced=True,
     )
     session_lifetime_days: int = option(
         90,
