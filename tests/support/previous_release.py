@@ -32,8 +32,8 @@ from tests.support.server import STRONGROOM
 COMMIT: Final = "c6f7f1a777b4505cc6074f2d8be5e2dfa881507c"
 """The last commit of the previous release."""
 
-VERSION_BEFORE: Final = "b251a9c9"
-"""The last commit whose servers refuse every plugin's tables that are not of their own revision."""
+VERSION_BEFORE: Final = "608fb3f0"
+"""The first commit whose plugins start with tables of later revisions."""
 
 ROOT: Final = Path(__file__).parents[2]
 FAR_FUTURE: Final = 2**42
