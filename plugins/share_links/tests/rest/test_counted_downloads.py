@@ -108,3 +108,14 @@ def test_of_64_visitors_at_once_one_gets_the_body(shared: Shared, visitor: Visit
     clients = [Client(visitor, path, "browser", f"203.0.113.{number}") for number in range(64)]
     statuses = [client.get().status_code for client in clients]
     assert sorted(statuses) == [200] + [404] * 63
+
+
+def test_a_second_download_of_one_visitor_continues_as_the_first(shared: Shared, path: str) -> None:
+    visitor = shared.share(shared.file, maxDownloads=3)
+    wget = Client(visitor, path, "wget")
+    for span in (f"0-{SIZE // 2 - 1}", "0-", "0-"):
+        assert wget.get(span).status_code == 206
+    assert downloads(shared, visitor) == 2
+    assert wget.get("0-99999").status_code == 206
+    assert wget.get(f"{SIZE - 100_000}-").status_code == 206
+    assert downloads(shared, visitor) == 2
