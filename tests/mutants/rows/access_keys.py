@@ -198,8 +198,8 @@ ROWS: Final = (
         "impersonation-attribution",
         "Records of an impersonation name the administrator and the user.",
         "foundation/caller.py::attribute_action",
-        "return ActingUser(impersonator_id, user_id)",
-        "return ActingUser(user_id, None)",
+        "return Attribution(impersonator_id, user_id)",
+        "return Attribution(user_id, None)",
         "rest/test_impersonation.py::test_a_download_is_recorded_with_the_administrator_and_the_user",
     ),
     core(

@@ -10,7 +10,7 @@ ROWS: Final = (
     core(
         "databases-built-once",
         "Threads that build SQL at once share one object.",
-        "foundation/cache.py::built_once",
+        "foundation/cache.py::BuiltOnce.__call__",
         "with _BUILDING:",
         "if True:",
         f"{_TESTS}/test_first_use.py::test_threads_at_once_share_the_folders_around_a_node",

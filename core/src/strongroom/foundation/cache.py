@@ -14,7 +14,7 @@ _BUILDING: Final = RLock()
 
 
 class BuiltOnce(Generic[ParametersT, ValueT]):
-    """A function that is called once for each tuple of arguments, which are hashable.
+    """A decorator: the function is called once for each tuple of arguments, which are hashable.
 
     ``functools.cache`` calls it in each thread that arrives before the first call has returned. SQL
     needs a single object: SQLAlchemy refuses a statement with two different CTEs of the same name.
@@ -39,10 +39,6 @@ class BuiltOnce(Generic[ParametersT, ValueT]):
     def cache_clear(self) -> None:
         """Forget all values."""
         self._values.clear()
-
-
-built_once = BuiltOnce
-"""The decorator."""
 
 
 class Cache(Generic[KeyT, ValueT]):

@@ -21,7 +21,7 @@ from strongroom.content.nodes import child_counts, order_counts
 from strongroom.content.nodes.effective_permission import group_permission, is_in_force, own_permission
 from strongroom.content.nodes.models import Permission, grants, nodes
 from strongroom.content.nodes.node_filters import SortKey
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
@@ -69,7 +69,7 @@ _SOURCES: Final = {
 }
 
 
-@built_once
+@BuiltOnce
 def children_page(sort: SortKey, viewer: Viewer, *, from_end: bool = False) -> PageQuery:
     """Return the query for a page of the folder ``node_id``.
 

@@ -41,7 +41,7 @@ from strongroom.content.nodes.models import NODE, Permission, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, sources
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
 from strongroom.content.tenants.models import Role
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Paging
@@ -96,7 +96,7 @@ class _Candidate(NamedTuple):
     trash_id: str | None
 
 
-@built_once
+@BuiltOnce
 def _candidates(
     source: Source, used: frozenset[str], shape: ScopeShape | None, limit: int
 ) -> Statement[_Candidate]:

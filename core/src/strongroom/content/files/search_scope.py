@@ -31,7 +31,7 @@ from sqlalchemy import (
 from strongroom.content.nodes.effective_permission import granted_nodes, granted_permission
 from strongroom.content.nodes.models import NodeType, Permission, folder_counts, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, search_names
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.metadata import Id
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Source
@@ -106,7 +106,7 @@ def _extent(shape: ScopeShape) -> Select[Any]:
     return select(*counts).select_from(some)
 
 
-@built_once
+@BuiltOnce
 def _extent_of(shape: ScopeShape) -> Statement[Any]:
     return Statement(_extent(shape), tuple)
 
@@ -131,7 +131,7 @@ def in_scope(shape: ScopeShape) -> ColumnElement[bool]:
     return is_inside | nodes.c.id.in_(select(topmost.c.id)) if shape.has_topmost else is_inside
 
 
-@built_once
+@BuiltOnce
 def names_within(shape: ScopeShape) -> Source:
     """Return the source of matching names that reads the names of all nodes in a scope."""
 

@@ -29,7 +29,7 @@ from strongroom.content.nodes.group_visibility import through_groups
 from strongroom.content.nodes.models import grants, nodes
 from strongroom.content.nodes.node_filters import SortKey
 from strongroom.content.nodes.node_selection import Nodes
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
@@ -150,7 +150,7 @@ def _top_level(parts: Callable[[SortKey], Parts], permission: Callable[[Any], An
 
         return build
 
-    @built_once
+    @BuiltOnce
     def order(sort: SortKey) -> TopLevelOrder:
         return TopLevelOrder(
             keys_of(sort),

@@ -23,7 +23,7 @@ from sqlalchemy import (
     select,
 )
 
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 
@@ -281,7 +281,7 @@ def folders_around(parameter: str = "node_id") -> CTE:
     return _folders_around(parameter)
 
 
-@built_once
+@BuiltOnce
 def _folders_around(parameter: str) -> CTE:
     start = select(nodes.c.id, nodes.c.parent_id, literal(0).label("height"))
     name = "path" if parameter == "node_id" else f"path_of_{parameter}"

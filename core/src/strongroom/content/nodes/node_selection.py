@@ -24,7 +24,7 @@ from strongroom.content.nodes.effective_permission import group_permission, own_
 from strongroom.content.nodes.models import Node, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, search_names
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.statements import Statement
@@ -117,7 +117,7 @@ def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:
     return query.where(*conditions(shape.used))
 
 
-@built_once
+@BuiltOnce
 def total_of(listed: Nodes, shape: Shape) -> Statement[Any]:
     """Return the query for the number of selected nodes."""
 
@@ -153,7 +153,7 @@ def position_of(paging: Paging, total: int) -> PagePosition:
     return PagePosition(max(from_end, 0), from_end=True, rows=slice(-count, None))
 
 
-@built_once
+@BuiltOnce
 def page_of(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
     """Return the query for a page of the selected nodes, with the user's own grant on each.
 

@@ -35,7 +35,7 @@ from strongroom.content.nodes.models import (
 )
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.visibility import Visibility
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database import long_statements
 from strongroom.foundation.database.changes import Change
 from strongroom.foundation.database.statements import Statement, for_each_dialect
@@ -71,7 +71,7 @@ _CHANGE: Final = Statement(
 )
 
 
-@built_once
+@BuiltOnce
 def within_subtree() -> ColumnElement[bool]:
     """Return the condition that a node is ``node_id`` or one of its descendants."""
     return nodes.c.id.in_(select(subtree().c.id))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.pool import NullPool
 
-from strongroom.foundation.cache import built_once
+from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.compiled import REPEATABLE, UNOBSERVED, note_observed
 from strongroom.foundation.database.sqlite_engines import (
     POOL_SECONDS,
@@ -158,7 +158,7 @@ def _begin(connection: Connection, *, read_only: bool) -> None:
         _plain("; ".join(settings)).execute(connection, {})
 
 
-@built_once
+@BuiltOnce
 def _settings(begin: str, milliseconds: int) -> Statement[Any]:
     """Return the settings of a transaction through a pooler, which take one round trip."""
     # JIT as in a direct session, see NO_JIT.
@@ -166,6 +166,6 @@ def _settings(begin: str, milliseconds: int) -> Statement[Any]:
     return Statement(text(f"{begin}; {limits}" if begin else limits))
 
 
-@built_once
+@BuiltOnce
 def _plain(settings: str) -> Statement[Any]:
     return Statement(text(settings))
