@@ -23,6 +23,8 @@ MAX_GROWTH: Final = 16 * 1024 * 1024
 """Bytes by which the memory of a worker may grow because of one answer."""
 
 _WARM_UPS: Final = 3
+_MOST_WARM_UPS: Final = 30
+"""Logins that are tried for it: on a busy machine, even a good answer may come too late."""
 # Of the server and the machine, in addition to the time limits of the login.
 _OVERHEAD_SECONDS: Final = 4
 
@@ -57,10 +59,20 @@ def spoiled_server(
             config=config,
             database_url=database_url,
         ) as server:
-            for _ in range(_WARM_UPS):
-                reply = harness.begin_login(server)()
-                assert reply.status == HTTPStatus.OK, reply.text
+            _warm_up(server, harness)
             yield SpoiledServer(server, through)
+
+
+def _warm_up(server: LiveServer, harness: PlatformHarness) -> None:
+    """Log in until the process has what it keeps, so that only the answers of a test add memory."""
+    logins = 0
+    for _ in range(_MOST_WARM_UPS):
+        reply = harness.begin_login(server)()
+        assert reply.status in (HTTPStatus.OK, HTTPStatus.SERVICE_UNAVAILABLE), reply.text
+        logins += reply.status == HTTPStatus.OK
+        if logins == _WARM_UPS:
+            return
+    pytest.fail(f"{logins} of {_MOST_WARM_UPS} logins succeeded")
 
 
 class LiveAnswersContract:
