@@ -3,4 +3,9 @@
 It is above them, because pytest allows a conftest below the root of a run to load no plugin.
 """
 
-pytest_plugins = ["tests.support.collection", "tests.support.databases", "tests.support.fixtures"]
+pytest_plugins = [
+    "tests.support.collection",
+    "tests.support.databases",
+    "tests.support.fixtures",
+    "tests.support.threads",
+]

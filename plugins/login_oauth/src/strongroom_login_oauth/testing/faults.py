@@ -188,7 +188,9 @@ def proxies() -> Iterator[Callable[[str], FaultProxy]]:
     started: dict[str, FaultProxy] = {}
 
     def start(target: str) -> FaultProxy:
-        return started.setdefault(target, FaultProxy(target))
+        if target not in started:
+            started[target] = FaultProxy(target)
+        return started[target]
 
     try:
         yield start
