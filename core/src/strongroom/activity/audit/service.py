@@ -179,8 +179,15 @@ class AuditService:
 
         This locks the chain until the commit, and all other writers of events wait. So call it last.
         """
-        lock_chain(connection)
-        execute_together(connection, [self.append_change(event)])
+        self.record_all(connection, [event])
+
+    def record_all(self, connection: Connection, events: Sequence[AuditEvent]) -> None:
+        """Append events to the chain in their order, as :meth:`record` appends one."""
+        if events:
+            lock_chain(connection)
+        for event in events:
+            # One statement for each: a record contains the hash of the record before.
+            execute_together(connection, [self.append_change(event)])
 
     def append_change(self, event: AuditEvent) -> Change:
         """Return the change that appends an event, for a caller that has locked the chain."""

@@ -6,12 +6,11 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import AuditEvent, AuditService, lock_chain
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.content.nodes.events import FileAction, FileEvents
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.versions import Version
 from strongroom.foundation.caller import AnyCaller, Origin
-from strongroom.foundation.database.changes import execute_together
 
 PURGE: Final = "file.purge"
 PURGE_VERSION: Final = "version.purge"
@@ -39,10 +38,7 @@ class RemovalRecords:
         removed = list(nodes)
         for node in removed:
             self._events.record(connection, event, caller, node)
-        records = [self._record(PURGE, caller, node, {}) for node in removed]
-        if records:
-            lock_chain(connection)
-            execute_together(connection, [self._audit.append_change(record) for record in records])
+        self._audit.record_all(connection, [self._record(PURGE, caller, node, {}) for node in removed])
 
     def record_version(
         self,
