@@ -32,7 +32,8 @@ def _not_implemented(method: str, path: str) -> Callable[..., NoReturn]:
     def view(**_: str) -> NoReturn:
         raise NotImplementedHere
 
-    words = re.sub("/<[^>]*>", "", path.removeprefix("/api/v1")).replace("-", "_").replace("/", "_")
+    named = re.sub("/<(?:[^>:]*:)?([^>]*)>", r"_by_\1", path.removeprefix("/api/v1"))
+    words = named.replace("-", "_").replace("/", "_")
     view.__name__ = f"{method.lower()}{words}"
     view.__doc__ = "Answer 501: the plugin of this route is not enabled."
     return view
