@@ -55,6 +55,8 @@ def configured(mails: MailServer) -> Table:
     """Return the changes to the configuration; the mail is real, so that no outbox holds codes."""
     return {
         "server": {"secret_key": SECRET_KEY},
+        # A used refresh token is refused at once.
+        "tokens": {"refresh_reuse_seconds": 0},
         "plugins": {"enabled": ["storage_local", "watched"]},
         "limits": {
             "code_per_device": ["1000/second"],

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,28 @@ ACTION = re.compile(r"[a-z]+(-[a-z]+)*\.[a-z]+(-[a-z]+)*")
 SECRETS = ("password", "token", "@", "127.0.0.1", "address", "user_agent")
 
 
+RECORDING = ("activity.audit.service", "identity.users.credential_changes")
+"""The modules through which actions are recorded."""
+
+
+def _texts(nodes: Iterable[ast.AST]) -> set[str]:
+    return {
+        item.value for item in nodes if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    }
+
+
 def recorded_actions() -> set[str]:
     """Return the texts like "noun.verb" that modules which record audit events pass to functions."""
     found = set()
     for path in Path(strongroom.__file__).parent.rglob("*.py"):
         text = path.read_text()
-        if "strongroom.activity.audit.service import" not in text:
+        if not any(f"strongroom.{module} import" in text for module in RECORDING):
             continue
         for call in ast.walk(ast.parse(text)):
             if isinstance(call, ast.Call) and "ForeignKey" not in ast.unparse(call.func):
-                found |= {
-                    item.value
-                    for item in call.args
-                    if isinstance(item, ast.Constant) and isinstance(item.value, str)
-                }
+                found |= _texts(call.args)
+            if isinstance(call, ast.Dict):
+                found |= _texts(call.values)
             if isinstance(call, ast.Assign | ast.AnnAssign) and isinstance(call.value, ast.Constant):
                 found.add(str(call.value.value))
     return {text for text in found if ACTION.fullmatch(text)} | {"login"}
