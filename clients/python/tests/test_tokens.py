@@ -122,13 +122,16 @@ def test_processes_refresh_once(alice: LiveUser, processes: "list[subprocess.Pop
     assert [process.communicate(timeout=120)[0] for process in processes] == [alice.id] * 4
 
 
-def test_a_login_that_was_ended_elsewhere_is_forgotten(server: LiveServer, store: FileTokens) -> None:
-    spoiled = store.load()
-    assert spoiled is not None
+def test_a_login_that_was_ended_elsewhere_is_forgotten(
+    server: LiveServer, store: FileTokens, tmp_path: Path
+) -> None:
     with Client(server.url, tokens=store) as client:
         client.send(users.get_user("me"))
-        # The second use of the refresh token ends the login.
-        store.save(spoiled)
+        elsewhere, tokens = FileTokens(tmp_path / "elsewhere"), store.load()
+        assert tokens is not None
+        elsewhere.save(tokens)
+        with Client(server.url, tokens=elsewhere) as other:
+            other.log_out()
         with pytest.raises(errors_by_code.TokenInvalid):
             client.send(users.get_user("me"))
     assert store.load() is None

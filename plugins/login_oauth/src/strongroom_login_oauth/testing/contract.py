@@ -6,7 +6,7 @@ import struct
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,14 @@ import pytest
 from strongroom.testing.browser import Browser
 from strongroom.testing.server import LiveServer, LiveUser, Reply, live_server
 from strongroom_login_oauth.routes import callback_path
-from strongroom_login_oauth.testing.harness import MEMBER, OTHER, OUTSIDER, Harness, parameters_of
+from strongroom_login_oauth.testing.harness import (
+    MEMBER,
+    OTHER,
+    OUTSIDER,
+    Harness,
+    make_login,
+    parameters_of,
+)
 from strongroom_login_oauth.testing.rest_client import RestClient, answer_of
 
 _AT_ONCE = 16
@@ -61,7 +68,8 @@ class OAuthLoginContract:
 
     @pytest.fixture
     def callback(self, harness: Harness) -> str:
-        (name,) = harness.options(lambda url: url)[f"{harness.method.selector}s"]
+        with closing(make_login(harness)) as login:
+            (name,) = login.providers
         return callback_path(harness.method.name, name)
 
     def log_in(self, harness: Harness, client: RestClient, person: str = MEMBER) -> Reply:
