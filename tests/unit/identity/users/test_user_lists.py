@@ -23,6 +23,7 @@ from strongroom.foundation.database.text_index import TextIndex
 from strongroom.foundation.database.upgrade import alembic_config, upgrade
 from strongroom.identity.accounts.service import AccountService
 from strongroom.identity.users import user_lists
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService
@@ -246,6 +247,7 @@ def test_changes_of_one_user_at_once_are_both_indexed(api: Api, monkeypatch: pyt
 def _write(container: Container, service: type, method: str, *arguments: Any, **options: Any) -> None:
     with container.database.write() as connection:
         getattr(container.get(service), method)(connection, *arguments, **options)
+        container.get(CredentialChanges).settle(connection, ChangedBy(None))
 
 
 def _waits(container: Container) -> bool:
