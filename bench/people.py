@@ -11,8 +11,7 @@ from bench.archive import Planter
 from bench.forest import analyze
 from strongroom.assembly.container import Container
 from strongroom.foundation.database.grams import as_array
-from strongroom.foundation.text_folding import fold_text
-from strongroom.identity.users.user_index import USER_INDEX
+from strongroom.identity.users.user_index import USER_INDEX, indexed_text
 
 _BATCH: Final = 20_000
 _SURNAMES: Final = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗"
@@ -52,7 +51,7 @@ class Person(NamedTuple):
     @property
     def folded(self) -> str:
         """The text of the index."""
-        return fold_text("\n".join([self.name, *self.contacts.values()]))
+        return indexed_text([self.name, *self.contacts.values()], self.status, self.type)
 
 
 def people(count: int) -> Iterator[Person]:

@@ -517,4 +517,22 @@ ROWS: Final = (
         "pass",
         "rest/test_user_imports.py::test_an_import_changes_the_logins_of_as_many_users_as_its_caller_may",
     ),
+    core(
+        "users-marks",
+        "A search for users of a status or type reads no texts of other users.",
+        "identity/users/user_lists.py::_search",
+        "mark=mark",
+        'mark=""',
+        "unit/identity/users/test_user_lists.py"
+        "::test_a_search_for_a_status_reads_no_texts_of_users_of_another",
+    ),
+    core(
+        "users-marks-present",
+        "The end of a suspension is in the index of searches.",
+        "identity/users/suspension_ends.py::SuspensionEnds._reinstate",
+        "note_changed(connection, user_id)",
+        "pass",
+        "unit/identity/users/test_user_lists.py"
+        "::test_a_search_knows_the_present_status_and_type_of_users",
+    ),
 )

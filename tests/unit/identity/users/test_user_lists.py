@@ -1,10 +1,12 @@
 """Lists and searches of users: they find what reading all users finds, and read as few as possible."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
-from pathlib import Path
 from random import Random
+from statistics import quantiles
 from threading import Thread
+from time import perf_counter
 from typing import Any, Final
 
 import pytest
@@ -12,7 +14,9 @@ from alembic import command
 from bench.people import Person, people, plant
 from sqlalchemy import Connection, event, text
 from tests.support.api import Api
+from tests.support.campaign import campaign_size
 from tests.support.databases import on_postgresql, on_sqlite
+from tests.support.previous_release import drop_all
 from tests.support.waiting import wait_until
 from tests.support.work import counted_steps
 
@@ -27,6 +31,7 @@ from strongroom.identity.users.credential_changes import ChangedBy, CredentialCh
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService
+from strongroom.identity.users.suspension_ends import SuspensionEnds
 from strongroom.identity.users.user_lists import USER_SORTS, UserLists, UserSelection
 from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.plugin_api.login import Credential
@@ -43,6 +48,21 @@ _OLD_ADDRESS: Final = """
 INSERT INTO credentials (id, user_id, kind, value, created_at)
 VALUES ('c{number}', 'u{number}', 'email', 'mail{number}@example.com', 1)
 """
+RARE: Final[tuple[dict[str, str], ...]] = (
+    {"status": "suspended"},
+    {"status": "suspended", "type": "USER"},
+)
+EVERY: Final[tuple[dict[str, str], ...]] = (
+    *RARE,
+    {},
+    *({"status": "active", "type": kind} for kind in ("USER", "ADMIN")),
+    *({"type": kind} for kind in ("USER", "ADMIN", "SERVICE")),
+    {"status": "suspended", "type": "ADMIN"},
+    {"status": "active"},
+)
+USERS: Final = campaign_size("USERS", SMALL)
+"""Number of users of the campaign; 1,000,000 take a quarter of an hour to write."""
+
 FILTERS: Final[tuple[dict[str, str], ...]] = ({}, {"status": "active"}, {"type": "USER"})
 
 
@@ -184,6 +204,76 @@ def test_the_first_and_last_page_of_each_order_read_no_more_of_more_users(
 
 
 @on_sqlite
+def test_a_search_for_a_status_reads_no_texts_of_users_of_another(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_lists, "_FEW", PAGE)
+    monkeypatch.setattr(user_lists, "MAX_HITS", PAGE)
+    plant(api.container, LARGE)
+    with counted_steps(api.container, monkeypatch) as steps:
+        # Suspended users have no number, so no user has the second text.
+        for filters, part in product(RARE, ("@", "+86", "a", "wang")):
+            before = steps[0]
+            found = listed(api.container, selection("name", filters, part))
+            assert bool(found.total) == (part != "+86")
+            assert 2 * (steps[0] - before) < LARGE, (filters, part)
+
+
+@pytest.mark.both_databases
+def test_a_search_knows_the_present_status_and_type_of_users(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Otherwise the texts of the few users who meet the filters are read.
+    monkeypatch.setattr(user_lists, "_FEW", -1)
+    container, person = api.container, api.person()
+    end = {"status": "suspended", "suspended_until": api.clock.now() + 1000}
+    for changes in (end, {"type": "ADMIN"}, {"status": "active", "suspended_until": None}, end):
+        _write(container, UserService, "change", person.id, **changes)
+        assert _filters_that_find(container, person.id) == _present(container, person.id)
+    api.clock.advance(1000)
+    assert container.get(SuspensionEnds).reinstate_due() == 1
+    assert _filters_that_find(container, person.id) == {"active", "ADMIN"}
+
+
+def _filters_that_find(container: Container, user_id: str) -> set[str]:
+    filters = [("status", "active"), ("status", "suspended"), ("type", "USER"), ("type", "ADMIN")]
+    return {
+        value
+        for name, value in filters
+        for page in [listed(container, selection("name", {name: value}, "a"))]
+        if user_id in {user.id for user in page.items}
+    }
+
+
+def _present(container: Container, user_id: str) -> set[str]:
+    with container.database.read() as connection:
+        user = container.get(UserService).get(connection, user_id)
+    return {user.status, user.type}
+
+
+@pytest.mark.extended
+@pytest.mark.both_databases
+def test_each_filter_and_order_of_a_search_takes_milliseconds(api: Api) -> None:
+    plant(api.container, USERS)
+    parts = (None, "wang", "@", "a", "+86", "王", "王伟", "qq", "zz", "12", "no such", "alice.wang")
+    exact: tuple[Filters, ...] = ({}, {"email": "a@example.org"}, {"username": "wanga-5"})
+    chosen = [
+        {**selection(sort, filters, part), **names}
+        for sort, filters, part, names in product(USER_SORTS, EVERY, parts, exact)
+    ]
+    # The first round fills the caches, and makes PostgreSQL plan for all values of the parameters.
+    for _ in range(2):
+        seconds = [_seconds(partial(listed, api.container, each)) for each in chosen]
+    assert quantiles(seconds, n=20)[-1] < 0.1, max(zip(seconds, map(str, chosen), strict=True))
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = perf_counter()
+    call()
+    return perf_counter() - began
+
+
+@on_sqlite
 def test_users_who_change_together_are_indexed_without_reading_others(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,15 +346,19 @@ def _waits(container: Container) -> bool:
         return bool(connection.execute(waiting).scalar())
 
 
-def test_users_of_the_version_before_are_indexed_by_the_migration(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
-    count = 1300
+@pytest.mark.both_databases
+def test_users_of_the_version_before_are_indexed_by_the_migration(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, count = Database(database_url), 1300
+    drop_all(database.engine)
     with database.engine.execution_options(strongroom_writing=True).begin() as connection:
         command.upgrade(alembic_config(connection), "0033")
         for number in range(count):
             connection.execute(text(_OLD_USER.format(number=f"{number:05}")))
             connection.execute(text(_OLD_ADDRESS.format(number=f"{number:05}")))
         connection.execute(text("UPDATE users SET deleted_at = 1 WHERE id = 'u00007'"))
+        connection.execute(text("UPDATE users SET status = 'suspended' WHERE id = 'u00290'"))
     upgrade(database.engine)
     reindexing = UserReindexing(database)
     assert reindexing.count() == (count - 1, 0)
@@ -273,4 +367,9 @@ def test_users_of_the_version_before_are_indexed_by_the_migration(tmp_path: Path
     for part, total in {"报告01299": 1, "报告0129": 10, "MAIL00003@": 1, "报告00007": 0}.items():
         with database.read() as connection:
             assert lists.page(connection, UserSelection(text=part), Paging(1, PAGE)).total == total
+    monkeypatch.setattr(user_lists, "_FEW", -1)
+    suspended = UserSelection({"status": "suspended"}, text="报告")
+    with database.read() as connection:
+        page = lists.page(connection, suspended, Paging(1, PAGE))
+    assert [user.id for user in page.items] == ["u00290"]
     database.close()

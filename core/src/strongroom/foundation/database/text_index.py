@@ -67,6 +67,7 @@ class TextIndex:
         postings: the name of the FTS5 table of SQLite.
         scope: its column of the part of the rows that a search covers; ``None``: all of them.
         grams: how texts are divided.
+        has_marks: whether a search can also require a mark, which the texts end with.
     """
 
     def __init__(
@@ -76,7 +77,10 @@ class TextIndex:
         postings: str,
         scope: str | None = None,
         grams: Grams | None = None,
+        *,
+        has_marks: bool = False,
     ) -> None:
+        self._has_marks: Final = has_marks
         self.rows: Final = rows
         self.key: Final = rows.c[key]
         self.grams: Final = grams or Grams()
@@ -134,9 +138,9 @@ class TextIndex:
         """Return the row of the FTS5 table for a text."""
         return {"number": number, "grams": as_document(self.grams.of_row(scope, folded))}
 
-    def match(self, part: str, scope: str = "") -> "TextMatch":
-        """Return the condition that a text contains a part."""
-        return TextMatch(self.grams, scope, part)
+    def match(self, part: str, scope: str = "", mark: str = "") -> "TextMatch":
+        """Return the condition that a text contains a part, and a mark."""
+        return TextMatch(self.grams, scope, part, mark)
 
     def indexed_until(self) -> ColumnElement[int]:
         """Return the number of the last row that SQLite has indexed."""
@@ -179,8 +183,12 @@ class TextIndex:
 
     def contains_part(self, dialect: str) -> ColumnElement[bool]:
         """Return the condition of a :class:`TextMatch` on the rows."""
-        contains: ColumnElement[bool] = _position(dialect, self.rows.c.folded) > 0
+        contains = self._contains(dialect, self.rows.c.folded)
         return contains if self._scope is None else contains & self._in_scope()
+
+    def _contains(self, dialect: str, folded: ColumnElement[str]) -> ColumnElement[bool]:
+        contains: ColumnElement[bool] = _position(dialect, folded, "wanted") > 0
+        return contains & (_position(dialect, folded, "mark") > 0) if self._has_marks else contains
 
     def share(self, connection: Connection, match: "TextMatch") -> float:
         """Return the share of the newest rows of the scope that match, on PostgreSQL."""
@@ -227,17 +235,19 @@ class TextIndex:
             newest = newest.where(self._in_scope())
         newest = newest.order_by(self.rows.c.number.desc()).limit(literal_column(str(SAMPLE)))
         sample = newest.subquery("newest")
-        matching = _position(dialect, sample.c.folded) > 0
+        matching = self._contains(dialect, sample.c.folded)
         return select(func.count()).select_from(sample).where(matching)
 
 
 class TextMatch:
     """The condition that a text contains a part: case and compatible characters do not matter."""
 
-    def __init__(self, grams: Grams, scope: str, part: str) -> None:
+    def __init__(self, grams: Grams, scope: str, part: str, mark: str = "") -> None:
         self.folded: Final = fold_text(part)
+        self._mark: Final = mark
         self._scope: Final = scope
-        self._grams: Final = grams.of_search(scope, self.folded)
+        of_mark = grams.of_search(scope, mark) if mark else set()
+        self._grams: Final = grams.of_search(scope, self.folded) | of_mark
         self.has_grams: Final = bool(self._grams)
 
     def parameters(self, index: TextIndex) -> dict[str, object]:
@@ -246,13 +256,15 @@ class TextMatch:
         return {
             **scope,
             "wanted": self.folded,
+            "mark": self._mark,
             "fts_query": as_fts_query(self._grams),
             "grams": as_array(self._grams),
             "block": BLOCK,
         }
 
 
-def _position(dialect: str, folded: ColumnElement[str]) -> ColumnElement[int]:
+def _position(dialect: str, folded: ColumnElement[str], part: str) -> ColumnElement[int]:
+    """Return the position of a parameter in a text; that of an empty one is 1."""
     position = func.instr if dialect == "sqlite" else func.strpos
-    offset: ColumnElement[int] = position(folded, bindparam("wanted", type_=Text))
+    offset: ColumnElement[int] = position(folded, bindparam(part, type_=Text))
     return offset

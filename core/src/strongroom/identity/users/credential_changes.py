@@ -14,9 +14,8 @@ from typing import Final
 
 from sqlalchemy import BindParameter, Connection, bindparam, delete, select
 
-from strongroom.activity.audit.service import AuditEvent, AuditService, lock_chain
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.caller import Origin
-from strongroom.foundation.database.changes import execute_together
 from strongroom.foundation.database.deferred import defer
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.transaction_state import after_commit, state_of
@@ -269,11 +268,7 @@ class CredentialChanges:
                 settled = _settled(user_id, before, after, changes, by)
                 self._prepare_messages(connection, settled)
                 events += (_event(user_id, change, by) for change in changes)
-        if events:
-            lock_chain(connection)
-        for event in events:
-            # One at a time, because each record contains the hash of the one before.
-            execute_together(connection, [self._audit.append_change(event)])
+        self._audit.record_all(connection, events)
 
     def _prepare_messages(self, connection: Connection, settled: SettledChange) -> None:
         if settled.by.informs:

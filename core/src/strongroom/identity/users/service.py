@@ -215,7 +215,7 @@ class UserService:
         statement = update(users).where(users.c.id == user_id).values(USER.values(changed))
         with _unique_external_id(connection, values.get("external_id")):
             dynamic(statement).execute(connection)
-        if (changed.name, changed.deleted_at) != (user.name, user.deleted_at):
+        if user_index.indexed_values(changed) != user_index.indexed_values(user):
             user_index.note_changed(connection, user_id)
         return changed
 

@@ -12,6 +12,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.users.models import USER, User, UserStatus, users
+from strongroom.identity.users.user_index import note_changed
 
 UNTIL: Final = "until"
 """The cause of a reinstatement at the end that the suspension had from the beginning."""
@@ -84,5 +85,6 @@ class SuspensionEnds:
         parameters = {"of_user": user_id, "now": self._clock.now()}
         user = _REINSTATE.first(connection, parameters)
         if user is not None:
+            note_changed(connection, user_id)
             self.record(connection, user_id, None, UNTIL, Origin())
         return user

@@ -1,6 +1,8 @@
 """The index of users: finds those whose name, e-mail address, mobile number or username has a part.
 
-It is maintained before the commit of a transaction that changes one of them, whichever service does it.
+A text ends with a mark of the user's status and one of the type, so that a search for one of them reads
+no users of another. It is maintained before the commit of a transaction that changes one of them,
+whichever service does it.
 Deleted users are not in it. See :mod:`strongroom.foundation.database.text_index`.
 """
 
@@ -27,7 +29,7 @@ from strongroom.foundation.database.grams import Grams
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Row, TextIndex
 from strongroom.foundation.text_folding import fold_text
-from strongroom.identity.users.models import SINGLE_KINDS, credentials, users
+from strongroom.identity.users.models import SINGLE_KINDS, User, UserStatus, UserType, credentials, users
 
 user_search: Final = table(
     "user_search", column("number", BigInteger), column("user_id", String), column("folded", Text)
@@ -37,7 +39,18 @@ user_search: Final = table(
 It has no foreign key: its check would wait for the lock of a user's row, after the lock of the index.
 """
 
-USER_INDEX: Final = TextIndex(user_search, "user_id", "user_search_index", grams=Grams(has_triples=True))
+USER_INDEX: Final = TextIndex(
+    user_search, "user_id", "user_search_index", grams=Grams(has_triples=True), has_marks=True
+)
+
+# Noncharacters of Unicode, which no text contains. The last line of a text is the mark of the status,
+# and the mark of the type. Changing them requires to index all users again.
+_STATUS_MARKS: Final = {UserStatus.ACTIVE.value: "\ufdd0", UserStatus.SUSPENDED.value: "\ufdd1"}
+_TYPE_MARKS: Final = {
+    UserType.USER.value: "\ufdd2",
+    UserType.ADMIN.value: "\ufdd3",
+    UserType.SERVICE.value: "\ufdd4",
+}
 
 # Taken last, so a transaction that holds it waits for no other lock. Without it, of two transactions
 # that change the name and the address of a user, each could write a text without the other change.
@@ -48,8 +61,9 @@ _BATCH: Final = 500
 
 def _texts() -> Select[Any]:
     # Without a condition on the kind: SQLite would read all credentials of these kinds for each user.
+    columns = (users.c.id, users.c.name, users.c.status, users.c.type)
     return (
-        select(users.c.id, users.c.name, credentials.c.kind, credentials.c.value)
+        select(*columns, credentials.c.kind, credentials.c.value)
         .outerjoin(credentials, credentials.c.user_id == users.c.id)
         .where(users.c.deleted_at.is_(None))
         .order_by(users.c.id, credentials.c.kind)
@@ -63,6 +77,21 @@ _NEXT: Final = Statement(
     .order_by(users.c.id)
     .limit(bindparam("limit"))
 )
+
+
+def indexed_values(user: User) -> tuple[object, ...]:
+    """Return the values of a user that the index depends on."""
+    return (user.name, user.status, user.type, user.deleted_at)
+
+
+def mark_of(status: str = "", kind: str = "") -> str:
+    """Return the mark of the users with a status and a type; an empty one may be any."""
+    return _STATUS_MARKS.get(status, "") + _TYPE_MARKS.get(kind, "")
+
+
+def indexed_text(texts: Sequence[str], status: str, kind: str) -> str:
+    """Return the text of the index for the name and the contacts of a user."""
+    return f"{fold_text(chr(10).join(texts))}\n{mark_of(status, kind)}"
 
 
 def note_changed(connection: Connection, user_id: str) -> None:
@@ -91,6 +120,7 @@ def _rows(connection: Connection, user_ids: Sequence[str]) -> list[Row]:
     return [_row(user_id, [*group]) for user_id, group in groupby(texts, itemgetter(0))]
 
 
-def _row(user_id: str, texts: Sequence[tuple[str, str, str | None, str | None]]) -> Row:
-    parts = [texts[0][1], *(value for _, _, kind, value in texts if value and kind in SINGLE_KINDS)]
-    return {"user_id": user_id, "folded": fold_text("\n".join(parts))}
+def _row(user_id: str, texts: Sequence[tuple[str, str, str, str, str | None, str | None]]) -> Row:
+    _, name, status, user_type, *_ = texts[0]
+    contacts = [value for *_, kind, value in texts if value and kind in SINGLE_KINDS]
+    return {"user_id": user_id, "folded": indexed_text([name, *contacts], status, user_type)}

@@ -1,7 +1,8 @@
 """Lists of users: filtered, sorted and searched by an index each.
 
 A search finds the most recently indexed users first, at most :data:`MAX_HITS` of them, and then sorts
-them. So its cost is bounded, for a text that half of the users have as well.
+them. So its cost is bounded, for a text that half of the users have as well. The index also knows the
+status and the type, because a text that many users have may be one of few users of a status.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +27,7 @@ from strongroom.foundation.database.paging import Page, Paging, page_of
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.models import USER, User, users
-from strongroom.identity.users.user_index import USER_INDEX, user_search
+from strongroom.identity.users.user_index import USER_INDEX, mark_of, user_search
 
 MAX_HITS: Final = 1000
 """Number of users that a search finds at most."""
@@ -115,14 +116,17 @@ class UserSelection:
         equal = [users.c[name] == value for name, value in self.values.items()]
         return equal if self.user_ids is None else [*equal, users.c.id.in_(self.user_ids)]
 
-    def conditions_of_hits(self, dialect: str) -> Conditions:
-        """The conditions on the users that an index of texts has found.
+    @property
+    def conditions_of_hits(self) -> Conditions:
+        """The conditions on the users that an index has found, none of which another index finds.
 
-        SQLite would otherwise begin with the users who meet them, of which there are many.
+        A database could otherwise begin with the users who meet them, of which there may be many:
+        PostgreSQL does not know the values when it plans a statement for all executions.
         """
-        if dialect != "sqlite":
-            return self.conditions
-        return [users.c[name].concat("") == value for name, value in self.values.items()]
+        equal = [users.c[name].concat("") == value for name, value in self.values.items()]
+        if self.user_ids is not None:
+            equal.append(users.c.id.concat("").in_(self.user_ids))
+        return equal
 
 
 class _Hit(NamedTuple):
@@ -199,12 +203,15 @@ def _ids(connection: Connection, selection: UserSelection, paging: Paging, total
 
 def _search(connection: Connection, selection: UserSelection, text: str) -> list[_Hit]:
     """Return the most recently indexed users who have a text and meet the conditions."""
-    match, dialect = USER_INDEX.match(text), connection.dialect.name
-    if selection.conditions and _are_few(connection, selection.conditions):
-        queries = [_hits(_texts_of(selection.conditions, dialect), (), dialect)]
+    mark = mark_of(selection.values.get("status", ""), selection.values.get("type", ""))
+    match, dialect = USER_INDEX.match(text, mark=mark), connection.dialect.name
+    # Each alone, because an index has one of them.
+    few = next((item for item in selection.conditions if _are_few(connection, item)), None)
+    if few is not None:
+        sources = [_texts_of(few, dialect)]
     else:
-        conditions = selection.conditions_of_hits(dialect)
-        queries = [_hits(find(dialect), conditions, dialect) for find in _sources(connection, match)]
+        sources = [find(dialect) for find in _sources(connection, match)]
+    queries = [_hits(source, selection.conditions_of_hits, dialect) for source in sources]
     hits: list[_Hit] = []
     for query in queries:
         limited = dynamic(query.limit(MAX_HITS - len(hits)), _Hit._make)
@@ -236,15 +243,15 @@ def _sources(connection: Connection, match: TextMatch) -> list[Source]:
     return [USER_INDEX.by_reading if is_frequent else USER_INDEX.by_grams]
 
 
-def _are_few(connection: Connection, conditions: Conditions) -> bool:
-    some = select(users.c.id).where(_LIVE, *conditions).limit(literal_column(str(_FEW + 1)))
+def _are_few(connection: Connection, condition: ColumnElement[bool]) -> bool:
+    some = select(users.c.id).where(_LIVE, condition).limit(literal_column(str(_FEW + 1)))
     count: int = dynamic(select(func.count()).select_from(some.subquery())).scalar(connection)
     return count <= _FEW
 
 
-def _texts_of(conditions: Conditions, dialect: str) -> FromClause:
-    """Return the texts (number, user_id) of the users who meet conditions and have the text."""
-    some = select(users.c.id).where(_LIVE, *conditions).cte("some").prefix_with("MATERIALIZED")
+def _texts_of(condition: ColumnElement[bool], dialect: str) -> FromClause:
+    """Return the texts (number, user_id) of the users who meet a condition and have the text."""
+    some = select(users.c.id).where(_LIVE, condition).cte("some").prefix_with("MATERIALIZED")
     rows = select(user_search.c.number, user_search.c.user_id)
     rows = rows.join(some, some.c.id == user_search.c.user_id)
     return rows.where(USER_INDEX.contains_part(dialect)).subquery("found")
