@@ -521,8 +521,8 @@ ROWS: Final = (
         "users-marks",
         "A search for users of a status or type reads no texts of other users.",
         "identity/users/user_lists.py::_search",
-        "mark=mark",
-        'mark=""',
+        "match(text, mark=mark)",
+        "match(text)",
         "unit/identity/users/test_user_lists.py"
         "::test_a_search_for_a_status_reads_no_texts_of_users_of_another",
     ),

@@ -66,8 +66,8 @@ ROWS: Final = (
         "removal-records",
         "Removing a file permanently is recorded in the audit log.",
         "content/nodes/removals.py::RemovalRecords.record",
-        "if records:",
-        "if False:",
+        "for node in removed])",
+        "for node in []])",
         "rest/test_removal_records.py::test_it_leaves_a_file_event_and_an_audit_record",
     ),
     core(
