@@ -136,7 +136,7 @@ def test_a_store_without_a_url_is_one_line(server_config: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(server_config: Path) -> None:
     change_config(server_config, {"storages": {"main": {"root": "/dev/null/files"}}})
-    assert refusal(server_config).startswith("storages.main: cannot be opened: ")
+    assert refusal(server_config).startswith("storages.main.root: cannot be used: ")
 
 
 def test_a_port_that_another_program_has(server_config: Path) -> None:

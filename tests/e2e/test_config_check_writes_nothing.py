@@ -191,5 +191,5 @@ def test_a_folder_that_the_server_cannot_create_is_refused(tmp_path: Path) -> No
     with configured(tmp_path, local) as config:
         result = CliRunner().invoke(root, ["config", "check", "--config", str(config)])
     reason = os.strerror(20)
-    assert "storages.main: cannot be opened: " in str(result.exception)
+    assert "storages.main.root: cannot be used: " in str(result.exception)
     assert reason in str(result.exception)

@@ -245,15 +245,23 @@ def test_a_file_that_is_a_folder(deployment: Deployment) -> None:
     assert deployment.refusal().startswith(f"{deployment.config}: cannot be read: Is a directory; ")
 
 
-@pytest.mark.parametrize("content", [b"[server", b"port = \xff\n", b"[server]\nport = 1\nport = 2\n"])
-def test_a_file_that_is_no_toml(deployment: Deployment, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"[server", ":1"),
+        (b"port = \xff\n", ""),
+        (b"[server]\nport = 1\nport = 2\n", ":3: server.port"),
+    ],
+)
+def test_a_file_that_is_no_toml(deployment: Deployment, content: bytes, place: str) -> None:
     deployment.config.write_bytes(content)
-    assert deployment.refusal().startswith(f"{deployment.config}: is not TOML: ")
+    assert deployment.refusal().startswith(f"{deployment.config}{place}: is not TOML: ")
 
 
 def test_a_storage_that_cannot_be_opened(deployment: Deployment, tmp_path: Path) -> None:
     (tmp_path / "files").write_text("in the way")
-    assert deployment.refusal().startswith(f"{deployment.config}:6: storages.main: cannot be opened: ")
+    place = f"{deployment.config}:8: storages.main.root: "
+    assert deployment.refusal().startswith(f"{place}cannot be used: ")
 
 
 @pytest.mark.parametrize(

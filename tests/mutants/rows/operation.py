@@ -71,6 +71,24 @@ ROWS: Final = (
         "unit/foundation/config/test_wrong_configurations.py::test_a_debugger_is_refused",
     ),
     core(
+        "smtp-plaintext",
+        "Mail with codes does not leave the machine in plain text.",
+        "builtin/smtp.py::_require_encryption",
+        'if options.encryption == "none" and not is_local and not options.allow_plaintext:',
+        "if False:",
+        "e2e/test_deployer_mistakes.py"
+        "::test_each_mistake_has_its_answer_and_the_answers_score_at_least_2_8_of_3",
+    ),
+    core(
+        "refresh-below-access",
+        "Refresh tokens do not end before access tokens.",
+        "foundation/config/accounts.py::TokensSettings.__post_init__",
+        "if self.refresh_lifetime_seconds < self.lifetime_seconds:",
+        "if False:",
+        "e2e/test_deployer_mistakes.py"
+        "::test_each_mistake_has_its_answer_and_the_answers_score_at_least_2_8_of_3",
+    ),
+    core(
         "production-readable-secret",
         "Production refuses secrets that other users of the machine can read.",
         "foundation/secret_keys.py::is_readable_by_others",

@@ -16,6 +16,7 @@ from strongroom.clock import Clock
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.config.schema import split_key
 from strongroom.foundation.database import Database
 from strongroom.foundation.jobs.named_leases import NamedLeases
 from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
@@ -133,7 +134,9 @@ class Infrastructure:
             raise
         except (StorageError, KeyProviderError) as error:
             is_temporary = isinstance(error, StorageUnavailable)
-            self.refuse(path, f"cannot be opened: {error}", is_temporary=is_temporary)
+            place, fault = split_key(str(error), choice.extension.options_type, path)
+            fault = f"cannot be opened: {error}" if place == path else fault
+            self.refuse(place, fault, is_temporary=is_temporary)
         except Exception as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.refuse(path, f"{choice.extension.name} refuses its options: {reason}")

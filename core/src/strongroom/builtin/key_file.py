@@ -99,8 +99,9 @@ class KeyFileProvider(KeyProvider[KeyFileOptions]):
         except FileNotFoundError as error:
             message = f"{path} does not exist; restore it, or run: strongroom keys create-master-key"
             raise KeyProviderError(message) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise KeyProviderError(f"{path} is no file of master keys: {error}") from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            remedy = "restore it, or correct keys.path"
+            raise KeyProviderError(f"{path} is no file of master keys: {error}; {remedy}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,8 @@ def _parse(content: bytes) -> _KeyRing:
     current = bytes.fromhex(document["current"])
     if current not in keys or any(_id(key) != name for name, key in keys.items()):
         raise ValueError("a key does not match its id")
+    if any(len(key) != _KEY_BYTES for key in keys.values()):
+        raise ValueError(f"a key must have {_KEY_BYTES} bytes")
     return _KeyRing(keys, current)
 
 

@@ -5,6 +5,8 @@ import ssl
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
+from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongroom.plugin_api import hookimpl, option
@@ -23,6 +25,9 @@ API_VERSION = "1.0"
 
 # RFC 5321, section 4.2.1: 4yz replies are transient failures, 5yz are permanent.
 _PERMANENT = 500
+
+# RFC 8314, section 7: implicit TLS on 465, STARTTLS on 587.
+_ENCRYPTION_OF_PORT = {465: "tls", 587: "starttls"}
 
 _HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 """A host name, or an address; an IPv6 address has two colons or more."""
@@ -45,6 +50,12 @@ class SmtpOptions:
         help="A file of CA certificates to trust instead of the system's, in PEM format.",
         advanced=True,
     )
+    allow_plaintext: bool = option(
+        False,
+        help="Whether messages, with their codes and links, may be sent unencrypted to another host; "
+        "for a relay in a private network only.",
+        advanced=True,
+    )
     username: str | None = option(None, help="The username at the mail server; absent: no login.")
     password: str | None = option(None, secret=True, help="The password at the mail server.")
     timeout_seconds: float = option(
@@ -59,6 +70,30 @@ class SmtpOptions:
         if (self.username is None) != (self.password is None):
             stated, absent = ("username", "password") if self.username else ("password", "username")
             raise ValueError(f"{absent}: must be set together with {stated}")
+        if self.ca_file is not None and not Path(self.ca_file).is_file():
+            raise ValueError(f"ca_file: {self.ca_file} does not exist; name a file in PEM format")
+        _require_encryption(self)
+
+
+def _require_encryption(options: SmtpOptions) -> None:
+    """Check that the port speaks the encryption, and that plain text does not leave the machine."""
+    usual = _ENCRYPTION_OF_PORT.get(options.port)
+    if usual is not None and options.encryption not in (usual, "none"):
+        raise ValueError(f'encryption: port {options.port} takes "{usual}"; set it')
+    is_local = options.host == "localhost" or _is_loopback(options.host)
+    if options.encryption == "none" and not is_local and not options.allow_plaintext:
+        raise ValueError(
+            f'encryption: "none" sends codes and links to {options.host} unencrypted; set "starttls" '
+            'or "tls", or for a relay in a private network allow_plaintext = true'
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    """Return whether a host is an address of this machine only."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class SmtpSender(MessageSender[SmtpOptions]):

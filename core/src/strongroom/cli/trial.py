@@ -7,6 +7,7 @@ from strongroom.cli.database_checks import refuse_other_secret, require_upgradab
 from strongroom.cli.startup import limits_fault, require_free_ports, require_known_storages
 from strongroom.content.storage.ownership import read_owner, reason_not_to_start_with
 from strongroom.foundation.config import Configuration
+from strongroom.foundation.config.schema import split_key
 from strongroom.foundation.config.sources import Problem
 from strongroom.foundation.database.installation import is_own_secret
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
@@ -63,12 +64,15 @@ def _away_storages(
             if fault := _fault_of(store, schema):
                 configuration.add_error(path, fault)
         except (StorageUnavailable, StorageFull) as error:
-            message = f"cannot store files now: {error}; correct its options, or the store"
+            message = f"cannot store files now: {error}; start the store, or correct its options"
             yield configuration.problem(path, message, is_temporary=True)
         except Exception as error:
             # Drivers raise exceptions of their own, for example for an endpoint that is not a URL.
             reason = " ".join(str(error).split())
-            configuration.add_error(path, f"cannot be read: {reason}; correct its options, or the store")
+            place, fault = split_key(reason, store.backend.options_type, path)
+            if place == path:
+                fault = f"cannot be read: {reason}; correct its options, or the store"
+            configuration.add_error(place, fault)
     configuration.raise_if_invalid()
 
 

@@ -99,6 +99,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         *_debug(),
         *_samples(configuration),
         *_database(settings),
+        *_relative_paths(configuration, selection),
         *_data_dir(settings),
         *_secret(configuration),
         *_secret_files(configuration, selection),
@@ -183,6 +184,19 @@ def _database(settings: Settings) -> Iterator[Fault]:
     if not settings.database.url:
         # The default would silently create an empty SQLite database instead of using the real one.
         yield ("database", "url"), _DATABASE_WANTED
+
+
+def _relative_paths(configuration: Configuration, selection: Selection) -> Iterator[Fault]:
+    """Yield the paths that depend on the folder in which a command or the server is started."""
+    fault = "is relative to the folder of each start; write it as"
+    url = configuration.settings.database.url
+    if url.startswith("sqlite:///") and not url.startswith("sqlite:////"):
+        yield ("database", "url"), f"{fault} sqlite:////FOLDER/{url.removeprefix('sqlite:///')}"
+    for section in selection.all_sections(configuration.settings):
+        for item in fields(section.options_type):
+            path, value = (*section.path, item.name), getattr(section.options, item.name)
+            if isinstance(value, Path) and not value.is_absolute() and configuration.raw.states(path):
+                yield path, f'{fault} an absolute path, such as "/srv/strongroom/{value.name}"'
 
 
 def _secret(configuration: Configuration) -> Iterator[Fault]:

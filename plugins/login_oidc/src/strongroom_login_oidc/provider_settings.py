@@ -16,6 +16,8 @@ OPENID: Final = "openid"
 PROMPTS: Final = ("none", "login", "consent", "select_account")
 
 _DOMAIN: Final = re.compile(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
+_WELL_KNOWN: Final = "/.well-known/"
+"""What clients append to the issuer (OpenID Connect Discovery 1.0, section 4)."""
 _ISSUER: Final = re.compile(r"https?://[!-~]+")
 
 
@@ -135,12 +137,15 @@ def _check_issuer(name: str, url: str | None) -> None:
     parts = urlsplit(url)
     if not _ISSUER.fullmatch(url) or not parts.hostname or parts.query or parts.fragment:
         raise ValueError(f"{name}: must be a URL without query and fragment")
+    issuer, separator, _ = url.partition(_WELL_KNOWN)
+    if separator:
+        raise ValueError(f'{name}: must end before {_WELL_KNOWN}, such as "{issuer}"')
 
 
 def _check_client(settings: ProviderSettings) -> None:
     """Require the secret or the key of the client authentication, and no other."""
     if settings.token_auth in (BASIC, POST) and not settings.client_secret and settings.preset is None:
-        raise ValueError(f"client_secret: is required for {settings.token_auth}")
+        raise ValueError(f"client_secret: is required for {settings.token_auth}; set it")
     if settings.token_auth == NONE and settings.client_secret:
         raise ValueError('client_secret: is sent nowhere with token_auth = "none"')
     if settings.token_auth == PRIVATE_KEY and settings.private_key_file is None:

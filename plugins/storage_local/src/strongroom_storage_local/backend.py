@@ -53,8 +53,11 @@ class LocalBackend(StorageBackend[LocalOptions], LocalPaths, ServerSideCopy):
     def __init__(self, options: LocalOptions) -> None:
         super().__init__(options)
         self._root = options.root.expanduser().absolute()
-        with _TRANSLATING:
+        try:
             require_possible_folder(self._root)
+        except OSError as error:
+            reason = f"cannot be used: {error.filename}: {error.strerror}"
+            raise StorageError(f"root: {reason}; name a folder that can be created") from error
         self._durable_folders: set[str] = set()
 
     def local_path(self, key: str) -> Path:

@@ -22,6 +22,16 @@ FULL = frozenset(
 BUSY = frozenset({"RequestTimeout", "SlowDown", "Throttling", "ThrottlingException", "TooManyRequests"})
 
 
+OPTIONS = {
+    "NoSuchBucket": "bucket: does not exist; create it, or correct its name",
+    "InvalidAccessKeyId": "access_key_id: is unknown to the store; correct it",
+    "SignatureDoesNotMatch": "secret_access_key: does not belong to access_key_id; correct it",
+    "AuthorizationHeaderMalformed": "region: is not the region of the bucket; correct it",
+    "PermanentRedirect": "region: is not the region of the bucket; correct it",
+}
+"""The option that is wrong, and how to correct it, by the error code."""
+
+
 class AnswerLost(StorageUnavailable):
     """The connection ended after the request was sent; the store may have executed it."""
 
@@ -63,7 +73,7 @@ def _refusal(error: Any) -> StorageError:
         return StorageFull(str(error))
     if code in BUSY or status == 429 or status >= 500:  # noqa: PLR2004  Too Many Requests
         return _unavailable(str(error), metadata.get("HTTPHeaders", {}))
-    return StorageError(str(error))
+    return StorageError(f"{OPTIONS[code]} ({code})" if code in OPTIONS else str(error))
 
 
 def _unavailable(message: str, headers: Mapping[str, Any]) -> StorageUnavailable:

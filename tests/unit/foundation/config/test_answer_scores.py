@@ -1,40 +1,15 @@
-"""How good the answers to wrong configurations are, by a rubric of three points.
+"""How good the answers to wrong configurations are, by a rubric of three points."""
 
-An answer has one point if it names the key or the variable, one if it says what is wrong with it, and
-one if it says what would be right. The rubric knows the forms of answers; a new form is
-added here.
-"""
-
-import re
 from pathlib import Path
 
 import pytest
+from tests.support.answer_scores import score
 from tests.support.config import change_config
 from tests.support.production import fault
 from tests.support.wrong_configurations import BAD_VALUES, MISSPELT, MISTAKES, UNSAFE
 
 MIN_CASES = 92
 MIN_MEAN = 2.9
-
-KEY = re.compile(r"^(environment \w+|(DIR/strongroom\.toml:\d+: )?[a-z0-9_]+(\.[A-Za-z0-9_]+)*): ")
-WRONG = re.compile(
-    r"unknown key|must |is (not|no|required|enabled twice|for development only|a published|the sample)"
-    r"|does not|no enabled|there is no|cannot|can be read|has (host bits|an invalid)|names no|trusts"
-    r"|holds a|wraps|is \"|needs|has no|is set|no user could|FLASK_DEBUG|requires"
-)
-RIGHT = re.compile(
-    r"must (be (from|at least|at most|one of|like|a |an |true|set together|set in)|begin|consist|end)"
-    r"|did you mean|known here|such as"
-    r"|(set|add|list|write|name|run|use|enable|remove|unset|correct|move|see)[ :]"
-    r"|is required: |it serves: |production needs|its port has its own key|sends none"
-)
-
-
-def score(answer: str) -> int:
-    """Return the points of an answer, 0 to 3."""
-    place = KEY.match(answer)
-    message = answer[place.end() :] if place else answer
-    return sum(map(bool, (place, WRONG.search(message), RIGHT.search(message))))
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def test_all_faults_are_reported_together(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
     (line,) = faults(tmp_path, "[server")
-    assert line.startswith("strongroom.toml: is not TOML:")
+    assert line.startswith("strongroom.toml:1: is not TOML:")
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

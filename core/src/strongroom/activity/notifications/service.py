@@ -16,6 +16,7 @@ from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
+from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.plugin_api.backoff import Backoff
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
@@ -39,9 +40,6 @@ sent_messages: Final = Table(
 
 
 logger = logging.getLogger(__name__)
-
-CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
-"""The channel that reaches a kind of credential."""
 
 _THREADS: Final = 4
 _ATTEMPTS: Final = 3

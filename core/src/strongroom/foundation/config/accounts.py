@@ -185,6 +185,13 @@ class TokensSettings:
         "generated in data_dir, in development only.",
     )
 
+    def __post_init__(self) -> None:
+        if self.refresh_lifetime_seconds < self.lifetime_seconds:
+            raise ValueError(
+                "refresh_lifetime_seconds: must be at least the lifetime of access tokens, "
+                f"tokens.lifetime_seconds = {self.lifetime_seconds}"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class AccessKeysSettings:
@@ -206,6 +213,13 @@ class AccessKeysSettings:
         help="The maximum number of access keys per user; 0: none.",
         advanced=True,
     )
+
+    def __post_init__(self) -> None:
+        if self.default_lifetime_days > self.max_lifetime_days:
+            raise ValueError(
+                "default_lifetime_days: must be at most "
+                f"access_keys.max_lifetime_days = {self.max_lifetime_days}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

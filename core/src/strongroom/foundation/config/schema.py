@@ -241,6 +241,9 @@ _UNKNOWN = "Unknown field."
 _NOT_A_TABLE = "Invalid input type."
 _REQUIRED: Final = "is required"
 _NO_LIST: Final = "must be a list"
+_NO_WHOLE_NUMBER: Final = "must be a whole number"
+_UNITS: Final = ("bytes", "seconds", "hours", "days")
+"""The units that the names of keys end with."""
 
 
 def find_problems(
@@ -259,9 +262,20 @@ def _with_remedy(message: str, path: KeyPath, raw: RawConfiguration) -> str:
     value, origin = raw.get(path), raw.origin(path)
     if message == _NO_LIST and isinstance(value, str):
         return f"{message}, such as {json.dumps([value], ensure_ascii=False)}"
+    if message == _NO_WHOLE_NUMBER:
+        return _whole_number_wanted(value, path[-1])
     if message.startswith(_REQUIRED) and origin.startswith(ENVIRONMENT):
         return f"{message}; set it, or unset {origin.removeprefix(ENVIRONMENT)}"
     return message
+
+
+def _whole_number_wanted(value: Any, key: str) -> str:
+    """Return what a key must be that is a text, such as ``"8001"`` or ``"5 GB"``."""
+    unit = next((f" of {name}" for name in _UNITS if key.endswith(f"_{name}")), "")
+    if not isinstance(value, str) or not value[:1].isdecimal():
+        return f"{_NO_WHOLE_NUMBER}{unit}"
+    remedy = f"without quotes: {value}" if value.isdecimal() else "without quotes and unit"
+    return f"{_NO_WHOLE_NUMBER}{unit}, {remedy}"
 
 
 def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
@@ -269,7 +283,7 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
         yield from ((path, message) for message in messages)
     elif SCHEMA in messages:
         for message in messages[SCHEMA]:
-            yield _of_table(message, annotation, path)
+            yield split_key(message, annotation, path)
     elif is_dataclass(annotation):
         yield from _walk_dataclass(messages, annotation, path)
     elif typing.get_origin(annotation) is dict:
@@ -282,8 +296,8 @@ def _walk(messages: Any, annotation: Any, path: KeyPath) -> Iterator[tuple[KeyPa
             )
 
 
-def _of_table(message: str, annotation: Any, path: KeyPath) -> tuple[KeyPath, str]:
-    """Return the path and text of a table-level error, which may begin with the name of a key."""
+def split_key(message: str, annotation: Any, path: KeyPath) -> tuple[KeyPath, str]:
+    """Return the path and text of an error of a table, which may begin with the name of a key."""
     if message == _NOT_A_TABLE:
         return path, "must be a table"
     key, _, text = message.partition(": ")

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -146,10 +146,35 @@ def read_file(path: Path) -> RawConfiguration:
         raise ConfigurationError(
             [Problem(str(path), "", f"cannot be read: {error.strerror}; {_OTHER_FILE}")]
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError([Problem(str(path), "", f"is not TOML: {error}")]) from error
+    except UnicodeDecodeError as error:
+        message = f"is not TOML: {error}; save it as UTF-8"
+        raise ConfigurationError([Problem(str(path), "", message)]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError([_syntax_problem(path, text, error)]) from error
     lines = _line_numbers(text)
     return RawConfiguration(values, {key: f"{path}:{number}" for key, number in lines.items()})
+
+
+_AT_LINE = re.compile(r"\(at line (\d+), ")
+_SYNTAX_REMEDIES: Final[Mapping[str, str]] = {
+    "Cannot overwrite a value": "a key is set twice; remove one of the two",
+    "Cannot declare": "a table is written twice; write each table once",
+}
+_SYNTAX_WANTED: Final = 'write KEY = VALUE, with a text in "quotes"'
+
+
+def _syntax_problem(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Problem:
+    """Return the problem of a text that is not TOML, with the line and key at which reading ended."""
+    lines = text.splitlines()
+    place = _AT_LINE.search(str(error))
+    number = int(place[1]) if place else len(lines)
+    keys = [key for line, key in _places(text) if line <= number]
+    remedy = next(
+        (item for start, item in _SYNTAX_REMEDIES.items() if str(error).startswith(start)),
+        _SYNTAX_WANTED,
+    )
+    key = ".".join(keys[-1]) if keys else ""
+    return Problem(f"{path}:{number}", key, f"is not TOML: {error}; {remedy}")
 
 
 def apply_environment(raw: RawConfiguration, environment: Mapping[str, str]) -> None:
@@ -199,16 +224,22 @@ FILE_KEYS: Final = frozenset({"keys_file"})
 
 
 def _line_numbers(text: str) -> dict[KeyPath, int]:
-    """Map keys to line numbers for messages. Approximate: multi-line strings are not recognised."""
+    """Map keys to the numbers of their first lines, for messages."""
     numbers: dict[KeyPath, int] = {}
+    for number, key in _places(text):
+        numbers.setdefault(key, number)
+    return numbers
+
+
+def _places(text: str) -> Iterator[tuple[int, KeyPath]]:
+    """Yield the number and key of each line. Approximate: multi-line strings are not recognised."""
     table: KeyPath = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if match := _TABLE.match(line):
             table = _parts(match[1])
-            numbers.setdefault(table, number)
+            yield number, table
         elif match := _KEY.match(line):
-            numbers.setdefault((*table, *_parts(match[1])), number)
-    return numbers
+            yield number, (*table, *_parts(match[1]))
 
 
 def _parts(dotted: str) -> KeyPath:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from strongroom.builtin import (
     basic,
@@ -55,6 +55,9 @@ _NO_STORAGE = (
     "there is no storage: pip install strongroom-storage-local, or configure [storages.main] with the "
     "backend of another enabled plugin"
 )
+
+CHANNELS: Final[Mapping[str, str]] = {"email": "email", "mobile": "sms"}
+"""The channel that reaches a kind of credential."""
 
 _NO_INNER = "wraps another storage; name it"
 
@@ -171,6 +174,7 @@ def _select(configuration: Configuration) -> Selection:
         },
         options=chooser.plugin_options(plugins),
     )
+    chooser.require_senders(selection)
     configuration.reject_unknown(
         {
             "storages": list(settings.storages),
@@ -296,6 +300,19 @@ class _Chooser:
         if not self._configuration.raw.states(("login", "methods")):
             names = tuple(name for name in names if name in offered)
         return self._listed(("login", "methods"), names, offered, "login method")
+
+    def require_senders(self, selection: Selection) -> None:
+        """Check that codes can be sent to the recipients of each login method that is listed."""
+        path = ("login", "methods")
+        # The default has the methods that plugins offer, with or without senders.
+        if not self._configuration.raw.states(path):
+            return
+        for choice in selection.login_methods:
+            channels = sorted(CHANNELS[kind] for kind in choice.extension.code_recipients or ())
+            if channels and not any(selection.senders[channel] for channel in channels):
+                keys = " or ".join(f"messages.{channel}" for channel in channels)
+                message = f'"{choice.extension.name}" needs a sender of codes; name one in {keys}'
+                self._configuration.add_error(path, message)
 
     def second_factors(
         self, offered: Mapping[str, type[SecondFactor[Any]]]

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from strongroom.activity.notifications.service import CHANNELS
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ValidationFailed
+from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.accounts.registration import Prepared, RegistrationService, identified
 from strongroom.identity.user_management.administration import Administration
 from strongroom.identity.user_management.links import PasswordLinks, UrlOf

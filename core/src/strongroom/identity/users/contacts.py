@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from strongroom.activity.notifications.service import CHANNELS, MessageService
+from strongroom.activity.notifications.service import MessageService
 from strongroom.foundation.locales import locale_of
+from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from strongroom.activity.notifications.service import CHANNELS, MessageService
+from strongroom.activity.notifications.service import MessageService
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config.limits import LimitsSettings
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL
 from strongroom.identity.users.service import OPEN, UserService, require_open

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from strongroom.activity.notifications.service import CHANNELS, Senders
+from strongroom.activity.notifications.service import Senders
 from strongroom.activity.notifications.services import NotificationServices
-from strongroom.foundation.plugins.selection import ExtensionSpec
+from strongroom.foundation.plugins.selection import CHANNELS, ExtensionSpec
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
