@@ -13,6 +13,7 @@ import pytest
 from strongroom.cli.startup import require_offline
 from strongroom.cli.trial import away_services
 from strongroom.foundation.config import ConfigurationError, load
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.testing.server import free_port
 from tests.support.answer_scores import score
@@ -126,6 +127,7 @@ def _servers(stack: ExitStack, folder: Path) -> dict[str, str]:
         "SOCKETS": pair.socket_folder,
         "ENDPOINT": endpoint,
         "GUARDED": guarded,
+        "REVISION": SCHEMA_REVISION,
     }
 
 

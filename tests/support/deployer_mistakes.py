@@ -228,7 +228,7 @@ MISTAKES = [
     Mistake(
         "The schema is not installed",
         'database.url = "sqlite:///DIR/new.sqlite3"',
-        "database.url: the schema is empty, not 0042; run: strongroom db upgrade",
+        "database.url: the schema is empty, not REVISION; run: strongroom db upgrade",
     ),
     Mistake(
         "Redis by another scheme",
