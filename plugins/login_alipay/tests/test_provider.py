@@ -258,6 +258,7 @@ FORGERIES: dict[str, Forge] = {
     "member twice by an escape": lambda keys: signed(
         keys, TOKEN, '{"access_token":"t","open_id":"good","\\u006fpen_id":"evil"}'
     ),
+    "number that is none": lambda keys: signed(keys, TOKEN, f'{GOOD[:-1]},"expires_in":NaN}}'),
     "signed response within a text": lambda keys: (
         f'{{"x":{json.dumps(signed(keys, TOKEN, GOOD))},"{TOKEN}":{EVIL},"sign":"x"}}'
     ),

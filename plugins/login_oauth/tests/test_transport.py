@@ -176,6 +176,21 @@ def test_an_answer_that_is_no_object_is_refused(body: bytes) -> None:
         Json.decode("/a", body)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"a": 1, "a": 2}',
+        b'{"x": {"a": 1, "\\u0061": 2}}',
+        b'{"a": NaN}',
+        b'{"a": 1e999}',
+        b'{"a": "\\ud800"}',
+    ],
+)
+def test_an_answer_that_parsers_read_differently_is_refused(body: bytes) -> None:
+    with pytest.raises(ProviderUnavailable, match="no JSON object"):
+        Json.decode("/a", body)
+
+
 @pytest.mark.parametrize("value", [1, True, [], {}, "a\0", "\ud800"])
 def test_a_text_is_one_that_every_database_stores(value: object) -> None:
     with pytest.raises(ProviderUnavailable, match="'a'"):

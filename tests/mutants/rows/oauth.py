@@ -79,6 +79,14 @@ ROWS: Final = (
         "login_oauth/test_transport.py::test_one_time_limit_holds_for_the_whole_answer",
     ),
     oauth(
+        "answers-duplicates",
+        "An answer of a platform has one member per name.",
+        "answer.py::Json.decode",
+        "members = parse_object(body)",
+        'members = __import__("json").loads(body)',
+        "login_oauth/test_transport.py::test_an_answer_that_parsers_read_differently_is_refused",
+    ),
+    oauth(
         "answers-integers",
         "A number of a platform is one that every database stores.",
         "answer.py::Json.integer",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutants.modules import openid
+from tests.mutants.modules import oauth, openid
 
 _FORGED: Final = "login_oidc/test_forged.py::test_a_forged_answer_is_refused"
 """The corpus of forged answers."""
@@ -265,40 +265,40 @@ ROWS: Final = (
         "if False:",
         _FORGED,
     ),
-    openid(
-        "openid-json-duplicates",
+    oauth(
+        "json-duplicates",
         "JSON has one member per name.",
         "strict_json.py::_unique",
         "if len(value) != len(members):",
         "if False:",
         _FORGED,
     ),
-    openid(
-        "openid-json-constants",
+    oauth(
+        "json-constants",
         "JSON has no NaN.",
-        "strict_json.py::_parse",
+        "strict_json.py",
         "parse_constant=_refuse,",
         "",
         _FORGED,
     ),
-    openid(
-        "openid-json-infinity",
+    oauth(
+        "json-infinity",
         "JSON has no number beyond all.",
         "strict_json.py::_number",
         "if not math.isfinite(value):",
         "if False:",
         _FORGED,
     ),
-    openid(
-        "openid-json-depth",
+    oauth(
+        "json-depth",
         "JSON has a limit of levels.",
         "strict_json.py::_check",
         "if not depth:",
         "if False:",
         _FORGED,
     ),
-    openid(
-        "openid-json-surrogates",
+    oauth(
+        "json-surrogates",
         "JSON has no half of a surrogate pair.",
         "strict_json.py::_check",
         'value.encode("utf-8")',

@@ -5,13 +5,13 @@ or order, and a second member of the same name would be the one that is read but
 signed.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom_login_oauth.errors import AnswerInvalid
+from strongroom_login_oauth.strict_json import DECODER
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _MALFORMED: Final = "the gateway returned no JSON object with distinct members"
@@ -47,9 +47,9 @@ def _pairs(text: str) -> Iterator[tuple[str, Member]]:
     while True:
         if text[position] != '"':
             raise ValueError(_MALFORMED)
-        name, end = _DECODER.raw_decode(text, position)
+        name, end = DECODER.raw_decode(text, position)
         start = _after(text, end, ":")
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = DECODER.raw_decode(text, start)
         yield name, Member(value, text[start:end].encode())
         end = _skip(text, end)
         if text[end] == "}":
@@ -70,12 +70,3 @@ def _after(text: str, position: int, mark: str) -> int:
 def _skip(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError(_MALFORMED)
-    return dict(pairs)
-
-
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_distinct)

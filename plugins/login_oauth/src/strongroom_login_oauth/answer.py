@@ -1,10 +1,10 @@
 """Answers of providers: JSON in UTF-8, regardless of the Content-Type header."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from strongroom_login_oauth.errors import ProviderUnavailable
+from strongroom_login_oauth.strict_json import parse_object
 
 MAX_INTEGER: Final = 2**53 - 1
 """The largest integer that an answer may have."""
@@ -31,14 +31,14 @@ class Json:
         """Parse a response body.
 
         Raises:
-            ProviderUnavailable: the body is not a JSON object in UTF-8.
+            ProviderUnavailable: the body is not a JSON object in UTF-8 that all parsers read alike.
         """
         try:
-            members = json.loads(body.decode("utf-8"))
-        except (ValueError, RecursionError):
+            members = parse_object(body)
+        except ValueError:
             members = None
         # Raised outside the handler, because the parser's exception contains the body with its secrets.
-        if not isinstance(members, dict):
+        if members is None:
             raise ProviderUnavailable(f"{source} returned status {status} and no JSON object")
         return cls(source, members, status)
 

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 import requests
 
 from strongroom_login_oauth.errors import AnswerInvalid, Misconfigured, ProviderUnavailable
+from strongroom_login_oauth.strict_json import parse_list, parse_object
 from strongroom_login_oauth.transport import (
     BUSY_STATUSES,
     AnswerTooLarge,
     BoundedAdapter,
     BoundedSession,
 )
-from strongroom_login_oidc.strict_json import parse_list, parse_object
 
 DocumentT = TypeVar("DocumentT")
 

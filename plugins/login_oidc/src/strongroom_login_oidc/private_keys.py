@@ -5,7 +5,7 @@ from pathlib import Path
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
-from strongroom_login_oidc.strict_json import parse_object
+from strongroom_login_oauth.strict_json import parse_object
 
 _TYPES = ("RSA", "EC", "OKP")
 

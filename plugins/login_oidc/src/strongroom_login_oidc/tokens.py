@@ -10,8 +10,8 @@ from joserfc import jws
 from joserfc.errors import JoseError
 
 from strongroom_login_oauth.errors import AnswerInvalid
+from strongroom_login_oauth.strict_json import parse_object
 from strongroom_login_oidc.keys import ProviderKeys
-from strongroom_login_oidc.strict_json import parse_object
 
 MAX_TOKEN: Final = 32 * 1024
 """Bytes of a token. Those with groups have a few kilobytes."""

@@ -19,12 +19,12 @@ from joserfc.jwk import ECKey
 
 from strongroom_login_oauth.client_authentication import POST
 from strongroom_login_oauth.provider import Answer, Start
+from strongroom_login_oauth.strict_json import parse_object
 from strongroom_login_oidc.exchange import ClientKeys
 from strongroom_login_oidc.id_token import Claims
 from strongroom_login_oidc.presets.preset import Preset
 from strongroom_login_oidc.private_keys import read_private_key
 from strongroom_login_oidc.provider import OIDCProvider
-from strongroom_login_oidc.strict_json import parse_object
 
 SECRET_SECONDS: Final = 300
 """How long a client secret is valid; Apple admits six months."""

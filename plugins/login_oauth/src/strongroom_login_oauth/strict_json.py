@@ -33,13 +33,7 @@ def parse_list(text: bytes) -> list[Any]:
 
 def _parse(text: bytes, kind: type[KindT]) -> KindT:
     try:
-        value = json.loads(
-            text.decode("utf-8"),
-            object_pairs_hook=_unique,
-            parse_constant=_refuse,
-            parse_float=_number,
-            parse_int=_integer,
-        )
+        value = DECODER.decode(text.decode("utf-8"))
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     _check(value, MAX_DEPTH)
@@ -80,3 +74,12 @@ def _check(value: Any, depth: int) -> None:
             raise ValueError("the JSON is nested too deeply")
         for item in (*value, *value.values()) if isinstance(value, dict) else value:
             _check(item, depth - 1)
+
+
+DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_constant=_refuse,
+    parse_float=_number,
+    parse_int=_integer,
+)
+"""Refuses duplicate names, and numbers that other parsers refuse or read otherwise. Thread-safe."""
