@@ -83,7 +83,7 @@ def spend_captcha(self: CaptchaService, answer: CaptchaAnswer, address: str | No
         return
     with self._database.read() as connection:
         row = connection.execute(select(captchas).where(captchas.c.id == answer.id)).first()
-    if row is None or not self._provider.verify(
+    if row is None or not self.provider.verify(
         self._keys.unseal("captcha", row.sealed_state), answer.answer
     ):
         raise CaptchaInvalid

@@ -14,6 +14,7 @@ from tests.support.api import PASSWORD, Answer, Api, Person, claims_of, error_co
 from tests.support.config import Table, write_api_config
 from tests.support.databases import on_sqlite
 from tests.support.desk import install_desk
+from tests.support.totp import secret_of
 
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.secret_keys import SecretKeys
@@ -330,11 +331,11 @@ class TestFinishedLogin:
         upgrade(api.container.database.engine, api.container.selection.plugins.tables)
         browser.badge("7")
         browser.follow()
-        browser.open("/account/totp", {"csrf": browser.secret})
-        app, fields = TOTP(browser.field("secret")), {"id": browser.field("id")}
+        page = browser.open("/account/enrolments/totp", {"csrf": browser.secret}).text
+        app, fields = TOTP(secret_of(page)), {"id": browser.field("id")}
         now = api.clock.now() // 1000
         form = {**fields, "csrf": browser.secret, "totp": app.at(now - 30)}
-        assert browser.open("/account/totp/confirmation", form).status_code == 303
+        assert browser.open("/account/enrolments/totp/confirmation", form).status_code == 303
         browser.open("/desk/end")
 
         query = {"returnUrl": FRONT_END, "state": "s", "codeChallenge": challenge_of("v" * 43)}

@@ -4,7 +4,7 @@ import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -13,6 +13,10 @@ import pyotp
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+import strongroom_login_passkey
+from strongroom.builtin.recovery_code import RecoveryCode
+from strongroom_factor_totp.plugin import Totp
+from strongroom_login_passkey.factor import PasskeyFactor
 from tests.support.browsers import PLATFORM, VirtualAuthenticator
 from tests.support.server import Server
 
@@ -21,12 +25,31 @@ LOCALES: Final = {"en": "en-US", "zh": "zh-CN"}
 """The languages of the pages, with the locales of browsers."""
 
 _MESSAGES: Final = Path(__file__).parents[2] / "plugins/login_pages/src/strongroom_login_pages/messages"
+_FORMS: Final = (
+    ("totp", Totp.form),
+    ("passkey", PasskeyFactor.form),
+    ("recovery-code", RecoveryCode.form),
+)
 
 
 def texts_of(language: str) -> dict[str, str]:
-    """Return the texts of all areas of the pages."""
+    """Return the texts of all areas of the pages, and those of the built-in factors.
+
+    The texts of a factor's form have keys such as ``totp.add``, and those of its templates ``use``.
+    """
     areas = (tomllib.loads(path.read_text()) for path in _MESSAGES.glob(f"*.{language}.toml"))
-    return {key: text for area in areas for key, text in area.items()}
+    texts = {key: text for area in areas for key, text in area.items()}
+    for name, form in _FORMS:
+        assert form is not None
+        labels = {item.name: getattr(form, item.name) for item in fields(form)}
+        texts |= {
+            f"{name}.{key}": labels[key][language]
+            for key in ("label", "hint", "field", "instruction", "result", "add", "use")
+            if labels[key]
+        }
+    passkey = Path(strongroom_login_passkey.__file__).parent / f"messages/{language}.toml"
+    texts |= {f"passkey.{key}": text for key, text in tomllib.loads(passkey.read_text()).items()}
+    return texts
 
 
 @dataclass
@@ -85,10 +108,11 @@ class Person:
         """Plug a device in, and add a passkey on it."""
         self.device = VirtualAuthenticator(self.page, kind)
         self.log_in()
-        self.page.get_by_label(self.text("name-of-passkey")).fill("Laptop")
-        self.press("add-passkey")
-        self.press("create-passkey")
-        self.sees("passkey-added")
+        name = self.text("name-of-factor", name=self.text("passkey.label"))
+        self.page.get_by_label(name).last.fill("Laptop")
+        self.press("passkey.add")
+        self.press("passkey.create")
+        self.sees("factor-added")
         return self.device
 
     def log_out(self) -> None:

@@ -25,11 +25,16 @@ _MARK: Final = re.compile(r"<!-- template: (\S+) -->")
 def page_templates() -> Mapping[str, str]:
     """Return the templates of all pages by names such as ``login_pages/sign_in/login``.
 
-    Those that other templates extend or include are only parts of pages.
+    Those that other templates extend or include are only parts of pages, and so are those with nothing
+    but macros, such as the forms of second factors.
     """
-    texts = dict(_templates())
+    texts = {name: text for name, text in _templates() if not _has_only_macros(text)}
     parts = {used for name, text in texts.items() for used in _used(name, text, texts)}
     return {name: text for name, text in texts.items() if name not in parts | _OTHERS}
+
+
+def _has_only_macros(text: str) -> bool:
+    return "{% macro" in text and "{% block" not in text
 
 
 def _templates() -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Codes of authenticator apps, and users who have one."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,3 +70,9 @@ def enrol(api: Api, person: Person) -> App:
 def meet(api: Api, challenge: Json, **answers: Any) -> Answer:
     """Answer a challenge."""
     return api.post("/authorizations", {"challenge": {"id": challenge["id"], **answers}})
+
+
+def secret_of(page: str) -> str:
+    """Return the secret that a page shows to people who enter it by hand."""
+    (secret,) = re.findall('<p class="secret">([A-Z2-7]+)</p>', page)
+    return str(secret)

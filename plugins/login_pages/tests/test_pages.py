@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pyotp
 import pytest
-from tests.support.totp import wrong_code
+from tests.support.totp import secret_of, wrong_code
 
 from strongroom.testing.browser import Browser as AnyBrowser
 from strongroom.testing.browser import Forms
@@ -81,8 +81,8 @@ class App:
     """
 
     def __init__(self, browser: Browser) -> None:
-        browser.send("totp")
-        secret = Forms(browser.page.text).fields["/account/totp/confirmation"]["secret"]
+        browser.send("enrolments/totp")
+        secret = secret_of(browser.page.text)
         self._totp, self._step, self._secret = pyotp.TOTP(secret), 0, secret
 
     def wrong_code(self) -> str:
@@ -116,8 +116,8 @@ def browser(server: LiveServer) -> Browser:
 def enrol(browser: Browser, user: LiveUser) -> App:
     browser.log_in(user)
     app = App(browser)
-    browser.send("totp/confirmation", totp=app.code())
-    assert browser.message.startswith("The app is set up.")
+    browser.send("enrolments/totp/confirmation", totp=app.code())
+    assert browser.message.startswith("It is set up.")
     return app
 
 
@@ -134,10 +134,10 @@ def test_a_user_without_scripts_enrols_an_app_and_logs_in_by_it(
 ) -> None:
     browser.log_in(enrolling_user)
     app = App(browser)
-    assert 'src="data:image/svg+xml;base64,' in browser.page.text
-    browser.send("totp/confirmation", totp=app.wrong_code())
+    assert 'src="data:image/svg+xml,%3C' in browser.page.text
+    browser.send("enrolments/totp/confirmation", totp=app.wrong_code())
     assert browser.message.startswith("The code is wrong")
-    browser.send("totp/confirmation", totp=app.code())
+    browser.send("enrolments/totp/confirmation", totp=app.code())
     browser.send("logout")
     assert browser.message == "You are logged out."
     browser.log_in(enrolling_user)
@@ -155,7 +155,7 @@ def test_recovery_codes_are_shown_once_and_replace_the_app(
     browser.send("logout")
     browser.log_in(enrolling_user)
     browser.send("challenge", totp=app.code())
-    codes = re.findall(r"<li>([0-9A-Z-]{19})</li>", browser.send("recovery-codes").text)
+    codes = re.findall(r"<li>([0-9A-Z-]{19})</li>", browser.send("enrolments/recovery-code").text)
     assert len(codes) == 10
     browser.open("/account/")
     assert codes[0] not in browser.page.text
@@ -195,10 +195,10 @@ def test_a_login_before_the_factor_needs_a_step_up(server: LiveServer, enrolling
     first.log_in(enrolling_user)
     app = enrol(second, enrolling_user)
     first.open("/account/")
-    first.send("recovery-codes")
+    first.send("enrolments/recovery-code")
     assert first.path == "/account/step-up"
     first.send("step-up", totp=app.code())
-    assert "<li>" in first.send("recovery-codes").text
+    assert "<li>" in first.send("enrolments/recovery-code").text
 
 
 def test_a_code_renews_the_proof_of_the_login(browser: Browser, enrolling_user: LiveUser) -> None:
@@ -263,7 +263,7 @@ class TestForgery:
         browser.log_in(user)
         before = dict(browser.cookies)
         for form in ({}, {"csrf": ""}, {"csrf": secrets.token_urlsafe(24)}, {"csrf": "\u00e4"}):
-            for action in ("login", "totp", "recovery-codes", "logout", "passkeys", "step-up"):
+            for action in ("login", "enrolments/totp", "logout", "step-up"):
                 assert browser.open(f"/account/{action}", form).status == 400
         assert browser.cookies == before
         assert browser.open("/account/").status == 200
@@ -314,7 +314,11 @@ class TestForgery:
         assert server.request("GET", "/users/me", headers=headers).status == 401
 
     def test_each_page_has_a_strict_policy(self, browser: Browser, user: LiveUser) -> None:
-        for reply in (browser.open("/account/login"), browser.log_in(user), browser.send("totp")):
+        for reply in (
+            browser.open("/account/login"),
+            browser.log_in(user),
+            browser.send("enrolments/totp"),
+        ):
             policy = reply.headers["content-security-policy"]
             assert "default-src 'none'; script-src 'self';" in policy
             assert "frame-ancestors 'none'" in policy
@@ -434,8 +438,8 @@ class TestLanguages:
         assert '<html lang="zh">' in browser.page.text
         browser.open("/account/?lang=xx")
         assert '<html lang="zh">' in browser.page.text
-        browser.send("totp")
-        browser.open("/account/totp?lang=en")
+        browser.send("enrolments/totp")
+        browser.open("/account/enrolments/totp?lang=en")
         assert (browser.path, '<html lang="en">' in browser.page.text) == ("/account/", True)
 
 
@@ -447,8 +451,9 @@ def test_odd_forms_are_no_errors_of_the_server(browser: Browser, user: LiveUser)
     browser.log_in(user)
     csrf = Forms(browser.page.text).fields["/account/logout"]["csrf"]
     odd = ("", "\0", "\ud7ff", "%", "../..", "{", "[" * 9999, "null", "x" * 5000)
-    for action in ("login", "challenge", "totp/confirmation", "passkeys/confirmation", "step-up",
-                   "factors/x/name", "factors/%00/removal", "factors/..%2f../removal"):  # fmt: skip
+    for action in ("login", "challenge", "enrolments/totp/confirmation", "step-up",
+                   "enrolments/passkey/confirmation", "factors/x/name", "factors/%00/removal",
+                   "factors/..%2f../removal"):  # fmt: skip
         for value in odd:
             fields = ("username", "password", "passkey", "challenge", "id", "totp", "name", "captcha")
             form = {"csrf": csrf, **dict.fromkeys(fields, value)}

@@ -9,13 +9,11 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom_login_pages.texts import ERROR_TEXTS
 
 COMPUTED = {
-    "totp",
-    "recovery-code",
     "error.other",
     *ERROR_TEXTS,
     *(scope.value for scope in Scope),
 }
-"""The types of factors, the codes of errors and the scopes of access keys are keys, too."""
+"""The codes of errors and the scopes of access keys are keys, too."""
 
 TEXTS = PageTexts(Path(strongroom_login_pages.__file__).parent, COMPUTED)
 

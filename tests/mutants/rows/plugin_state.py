@@ -6,6 +6,23 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "plugin-forms-missing",
+        "A factor that the login pages cannot ask for stops the start.",
+        "assembly/plugin_host/forms.py::PluginForms._fault",
+        "if has_pages and (fault := _missing(extension)):",
+        "if False and (fault := _missing(extension)):",
+        "unit/foundation/plugins/test_mistakes.py::test_a_factor_that_the_login_pages_cannot_ask_for_is_refused",
+    ),
+    core(
+        "plugin-forms-policy",
+        "The form of a plugin adds sources to directives, and no directive.",
+        "foundation/plugins/form_faults.py::_policy_fault",
+        "or not _SOURCES.fullmatch(sources)",
+        "",
+        "unit/foundation/plugins/test_manager.py"
+        "::test_a_missing_or_wrong_class_attribute_is_refused_with_the_expected_one",
+    ),
+    core(
         "plugin-values-copied",
         "A value of one plugin, user or key cannot be decrypted as another's.",
         "identity/users/plugin_values.py::_purpose",

@@ -13,19 +13,19 @@ from tests.support.screens.steps import log_in, open_account, own
 
 def show_app(visitor: Visitor) -> None:
     log_in(visitor, visitor.stage.new_email())
-    visitor.press("form[action$='/totp'] button")
+    visitor.press("form[action$='/enrolments/totp'] button")
 
 
 def show_wrong_app(visitor: Visitor) -> None:
     show_app(visitor)
     visitor.fill(totp="000000")
-    visitor.press("form[action$='/totp/confirmation'] button")
+    visitor.press("form[action$='/enrolments/totp/confirmation'] button")
 
 
 def show_passkey(visitor: Visitor) -> None:
     log_in(visitor, visitor.stage.new_email())
     visitor.fill(name="Laptop")
-    visitor.press("form[action$='/passkeys'] button")
+    visitor.press("form[action$='/enrolments/passkey'] button")
 
 
 def log_in_with_app(visitor: Visitor) -> None:
@@ -39,7 +39,7 @@ def log_in_with_app(visitor: Visitor) -> None:
 
 def show_void_codes(visitor: Visitor) -> None:
     log_in_with_app(visitor)
-    visitor.go("/account/recovery-codes")
+    visitor.go("/account/enrolments/recovery-code")
 
 
 def show_new_codes(visitor: Visitor) -> None:
@@ -123,10 +123,10 @@ ACCOUNT: Final = (
     ),
     Screen("password", "login_pages/account/password", own("/account/password")),
     Screen("password with an error", "login_pages/account/password", show_wrong_password),
-    Screen("void of the recovery codes", "login_pages/account/new_codes", show_void_codes),
+    Screen("void of the recovery codes", "login_pages/account/replacement", show_void_codes),
     Screen(
         "new recovery codes",
-        "login_pages/account/codes",
+        "login_pages/account/result",
         show_new_codes,
         names="[A-Z0-9]{4,5}(-[A-Z0-9]{4,5})+",
     ),
@@ -153,13 +153,13 @@ ACCOUNT: Final = (
     Screen("own data", "login_pages/account/privacy", own("/account/privacy")),
     Screen("deletion", "login_pages/account/deletion", show_deletion),
     Screen("scheduled deletion", "login_pages/account/privacy", show_scheduled_deletion),
-    Screen("new authenticator app", "login_pages/account/totp", show_app, names="[A-Z2-7]{16,}"),
+    Screen("new authenticator app", "login_pages/account/enrolment", show_app, names="[A-Z2-7]{16,}"),
     Screen(
         "new authenticator app with an error",
-        "login_pages/account/totp",
+        "login_pages/account/enrolment",
         show_wrong_app,
         names="[A-Z2-7]{16,}",
     ),
-    Screen("new passkey", "login_pages/account/passkey", show_passkey),
+    Screen("new passkey", "login_pages/account/enrolment", show_passkey),
     Screen("link that sets a password", "login_pages/reset/password_link", show_link),
 )

@@ -20,10 +20,12 @@ from strongroom.foundation.translations import Translations
 from strongroom.identity.access_keys.verification import AccessKeyAuthenticator
 from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.accounts.start_views import StartPages
+from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.user_management.link_urls import LinkUrls
 from strongroom.identity.users.service import UserLocales
+from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.links import CodeLinks
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.pages import LoginLink, MenuItem
@@ -270,6 +272,15 @@ def _mount_applications(app: Application, container: Container) -> None:
         mounts.append(Mount(mounted.prefix, mounted.application, str(plugin), limits))
     app.mounts = [replace(mount, prefix=base_path + mount.prefix) for mount in mounts]
     _require_pages(app, container.hosts.page_parts)
+    _require_forms(container)
+
+
+def _require_forms(container: Container) -> None:
+    """Refuse second factors and captchas that pages could not show."""
+    captcha = container.get(CaptchaService).provider
+    factors = container.get(SecondFactors).methods.values()
+    has_pages = container.hosts.offered_login_pages is not None
+    container.hosts.forms.require_usable([captcha, *factors], has_pages=has_pages)
 
 
 def _static_mount(app: Application, container: Container) -> Mount:

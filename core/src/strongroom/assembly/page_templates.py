@@ -9,9 +9,12 @@ from strongroom.foundation.config import Configuration
 from strongroom.foundation.plugins.manager import Plugin
 from strongroom.web.http.template_copies import SERVER, TemplateCopies, html_files
 
+BUILTIN_PACKAGE: Final = "strongroom.builtin"
+
 _SERVER_FOLDERS: Final = (
     (SERVER, "strongroom.web.http", "templates"),
     (SERVER, "strongroom.identity.accounts", "templates"),
+    (SERVER, BUILTIN_PACKAGE, "templates"),
     ("mails", "strongroom.activity.notifications", "mails"),
 )
 _NO_PAGES: Final = "strongroom/api_docs.html"
@@ -48,6 +51,12 @@ def originals(plugins: Iterable[Plugin]) -> Mapping[str, Traversable]:
 
 def _folders_of(plugins: Iterable[Plugin]) -> Iterator[tuple[str, str, str]]:
     for plugin in plugins:
-        # A plugin of one file has no templates, and built-in ones share a package without any.
-        if plugin.file is None and plugin.module.__package__:
-            yield plugin.name, plugin.module.__package__, "templates"
+        package = plugin.module.__package__
+        # A plugin of one file has no templates, and built-in ones share the server's.
+        if plugin.file is None and package and package != BUILTIN_PACKAGE:
+            yield plugin.name, package, "templates"
+
+
+def template_folder(plugin: Plugin) -> str:
+    """Return the folder of a plugin's templates among those that a deployment replaces."""
+    return SERVER if plugin.module.__package__ == BUILTIN_PACKAGE else plugin.name

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+from strongroom.plugin_api.forms import CaptchaWidget
 
 if TYPE_CHECKING:
     from captcha.audio import AudioCaptcha
@@ -41,6 +42,10 @@ class DigitsCaptcha(CaptchaProvider[ImageCaptchaOptions]):
     name = "image"
     kind = "image"
     options_type = ImageCaptchaOptions
+    widget = CaptchaWidget(
+        label={"en": "The characters in the picture", "zh": "图中的字符"},
+        policy={"img-src": "data:", "media-src": "data:"},
+    )
 
     def issue(self) -> CaptchaChallenge:
         digits = "".join(secrets.choice(DIGITS) for _ in range(self.options.length))

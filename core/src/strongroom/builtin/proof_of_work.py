@@ -6,6 +6,8 @@ from typing import Any
 
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
+from strongroom.plugin_api.forms import CaptchaWidget
+from strongroom.plugin_api.pages import StaticFiles
 
 API_VERSION = "1.0"
 
@@ -32,6 +34,7 @@ class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
     name = "proof_of_work"
     kind = "proof-of-work"
     options_type = ProofOfWorkOptions
+    widget = CaptchaWidget(template="proof_of_work.html", script="proof_of_work.js", is_automatic=True)
 
     def issue(self) -> CaptchaChallenge:
         # Imported lazily, because deployments with another provider do not need it.
@@ -63,3 +66,8 @@ class ProofOfWork(CaptchaProvider[ProofOfWorkOptions]):
 @hookimpl
 def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
     return [ProofOfWork]
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]

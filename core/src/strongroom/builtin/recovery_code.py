@@ -14,6 +14,7 @@ from strongroom.plugin_api.factors import (
     FactorUser,
     SecondFactor,
 )
+from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import Assurance
 
 API_VERSION = "1.2"
@@ -29,6 +30,23 @@ class RecoveryCode(SecondFactor[NoOptions]):
 
     name = "recovery_code"
     is_backup = True
+    form = FactorForm(
+        label={"en": "Recovery codes", "zh": "恢复码"},
+        hint={
+            "en": "Each code replaces your second factor once, if you lose it.",
+            "zh": "无法使用两步验证时，每个恢复码可代替一次。",
+        },
+        field={"en": "Recovery code", "zh": "恢复码"},
+        result={
+            "en": "Print these codes or write them down. Each is valid once, and they are never shown"
+            " again.",
+            "zh": "请打印或抄写这些恢复码。每个只能使用一次，且不会再次显示。",
+        },
+        add={"en": "Create new codes", "zh": "生成新的恢复码"},
+        use={"en": "Use a recovery code", "zh": "使用恢复码"},
+        attributes={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"},
+        needs_answer=False,
+    )
 
     def begin_enrolment(self, _user: FactorUser, _enrolled: Sequence[EnrolledFactor]) -> Ceremony:
         """There is nothing to answer: the codes are shown when the enrolment is confirmed."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from strongroom.plugin_api.extension import Extension, OptionsT
+from strongroom.plugin_api.forms import CaptchaWidget
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,9 @@ class CaptchaProvider(Extension[OptionsT]):
 
     kind: ClassVar[str]
     """The type of the payload, for clients, such as ``image``."""
+
+    widget: CaptchaWidget = CaptchaWidget()
+    """Its form on pages; the generic one shows an image, speech and a question, and asks for a text."""
 
     development_only: ClassVar[bool] = False
     """Whether a server in production mode must refuse to start with it."""

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from strongroom.plugin_api.extension import Extension, OptionsT
+from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import Assurance
 
 Json = Mapping[str, Any]
@@ -151,6 +152,11 @@ class SecondFactor(Extension[OptionsT]):
 
     may_repeat: ClassVar[bool] = False
     """Whether a user may enrol several; otherwise a new enrolment replaces the one before."""
+
+    form: FactorForm | None = FactorForm()
+    """Its form on pages; the generic one has a field for a code. ``None``: pages cannot ask for it, so a
+    server with login pages refuses to start. A :class:`PasswordlessFactor` needs a form of its own,
+    because no user can type its answers."""
 
     @abstractmethod
     def begin_enrolment(self, user: FactorUser, enrolled: Sequence[EnrolledFactor], /) -> Ceremony:

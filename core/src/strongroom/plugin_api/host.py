@@ -15,6 +15,7 @@ from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
 from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.factors import FactorsAPI, SecondFactor
 from strongroom.plugin_api.files import Delegation, FilesAPI
+from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, LoginOptions, VerificationCode
 from strongroom.plugin_api.logins import LoginsAPI
@@ -135,6 +136,11 @@ class HostAPI(ABC):
     @abstractmethod
     def factors(self) -> FactorsAPI:
         """The second factors of the caller, since API 1.1."""
+
+    @property
+    @abstractmethod
+    def forms(self) -> FormsAPI:
+        """The forms of second factors and captchas, for pages (API 1.2)."""
 
     @abstractmethod
     def acting_as(self, user_id: str) -> AbstractContextManager[None]:
@@ -487,7 +493,8 @@ class HostAPI(ABC):
             language: the language of the page, such as ``zh``; ``None``: the one that the user has
                 chosen in the pages, or else the browser's.
             values: the other variables of the template, which also has ``static``, the function
-                :meth:`static_path`.
+                :meth:`static_path`. A :class:`PagePart` among them, or in a list, adds its script and
+                its sources of the policy to the page.
         """
 
     @abstractmethod

@@ -18,6 +18,7 @@ from strongroom.plugin_api.factors import (
     FactorUser,
     SecondFactor,
 )
+from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import Assurance
 from strongroom.plugin_api.web import Blueprint, HostAPI
 from strongroom_factor_totp.routes import make_routes
@@ -52,6 +53,22 @@ class Totp(SecondFactor[TotpOptions]):
 
     name = "totp"
     options_type = TotpOptions
+    form = FactorForm(
+        label={"en": "Authenticator app", "zh": "身份验证器应用"},
+        hint={
+            "en": "Log in with the password and a code that an app shows.",
+            "zh": "登录时输入密码和应用显示的验证码。",
+        },
+        field={"en": "Code of your authenticator app", "zh": "身份验证器应用中的验证码"},
+        instruction={
+            "en": "Scan the picture with your authenticator app, then enter the code of the app.",
+            "zh": "用身份验证器应用扫描图片，然后输入应用显示的验证码。",
+        },
+        add={"en": "Set up an app", "zh": "设置应用"},
+        attributes={"inputmode": "numeric"},
+        template="totp.html",
+        policy={"img-src": "data:"},
+    )
 
     def __init__(self, options: TotpOptions, clock: Callable[[], float] | None = None) -> None:
         super().__init__(options)

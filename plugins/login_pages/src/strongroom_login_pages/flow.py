@@ -35,7 +35,6 @@ class Flow:
         notice: the key of a text that the next page shows once.
         problem: the text of an error of a plugin, which the next page shows once.
         account: what the account pages keep between two requests.
-        removed: the id of a removed passkey, which the next page reports to its provider.
     """
 
     return_to: ReturnRequest | None = None
@@ -45,7 +44,6 @@ class Flow:
     notice: str | None = None
     problem: str | None = None
     account: Mapping[str, Any] | None = field(default=None, repr=False)
-    removed: str | None = None
 
     @classmethod
     def of_values(cls, values: Mapping[str, Any]) -> "Flow":

@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request
 
+from strongroom.plugin_api.forms import FactorPartName, FactorView, PagePart
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginOptions, VerificationCode
 from strongroom.plugin_api.pages import Connection, PageLink
@@ -129,6 +130,59 @@ class Visit:
         self.flow = Flow()
         self.update(**members)
 
+    def seal(self, text: str) -> str:
+        """Return a text that only this server can read."""
+        return self._host.seal(text)
+
+    def unseal(self, sealed: str) -> str:
+        """Return a sealed text.
+
+        Raises:
+            ValueError: it was not sealed by this server.
+        """
+        return self._host.unseal(sealed)
+
+    def captcha(self) -> PagePart | None:
+        """Return a captcha for a form, or ``None`` if the client has requested too many."""
+        return self._host.forms.captcha()
+
+    def captcha_answer(self) -> Mapping[str, str] | None:
+        """Return the answer to the captcha of the form, if it has one."""
+        return self._host.forms.captcha_answer(self.form)
+
+    def factor_views(self) -> Sequence[FactorView]:
+        """Return the enabled second factors."""
+        return self._host.forms.factors()
+
+    def factor_view(self, kind: str) -> FactorView | None:
+        """Return an enabled second factor by its kind."""
+        return next((view for view in self.factor_views() if view.kind == kind), None)
+
+    def factor_part(
+        self, kind: str, part: FactorPartName, shown: Mapping[str, Any], **values: Any
+    ) -> PagePart | None:
+        """Return a part of the form of a second factor."""
+        return self._host.forms.factor(
+            kind,
+            part,
+            shown,
+            device=self._host.browser.device_id,
+            api=self.root.removesuffix(PREFIX),
+            **values,
+        )
+
+    def factor_answer(self, view: FactorView) -> Any:
+        """Return the answer of a form to a second factor.
+
+        Raises:
+            FormMalformed: the form has none, or a script has filled in no JSON.
+        """
+        if view.is_json:
+            return self.json_field(view.field)
+        if view.field not in self.form:
+            raise FormMalformed
+        return self.form[view.field].strip()
+
     def menu_items(self) -> Sequence[PageLink]:
         """Return the menu of the user who is logged in."""
         return self._host.menu_items()
@@ -231,11 +285,9 @@ class Visit:
         return response
 
     def _policy(self, form_targets: Sequence[str]) -> dict[str, str]:
-        """Return the differences to the strict policy: our own script, forms, and images in pages."""
+        """Return the differences to the strict policy: our own script, and forms."""
         return {
             "script-src": "'self'",
-            "img-src": "'self' data:",
-            "media-src": "data:",
             # Browsers apply it to the redirect after the form, too.
             "form-action": " ".join(("'self'", *self._origins(form_targets))),
             "require-trusted-types-for": "'script'",

@@ -65,7 +65,7 @@ def claims_by_passkey(person: Person) -> dict[str, Any]:
     """Log in by the passkey for a front end, and return the claims of its access token."""
     query = {"returnUrl": CALLBACK, "state": "s", "codeChallenge": challenge_of(VERIFIER)}
     person.open(f"/login?{urlencode(query)}")
-    person.press("use-passkey")
+    person.press("passkey.use")
     person.page.wait_for_url(f"{CALLBACK}?**")
     (code,) = parse_qs(urlsplit(person.page.url).query)["code"]
     body = {"code": code, "codeVerifier": VERIFIER}
@@ -76,7 +76,7 @@ def claims_by_passkey(person: Person) -> dict[str, Any]:
 def is_refused_with_passkey(person: Person) -> None:
     """Try to log in by the passkey, and require that the server refuses it."""
     person.open_login()
-    person.press("use-passkey")
+    person.press("passkey.use")
     person.sees("error.invalid-credentials")
 
 
@@ -92,7 +92,7 @@ class TestJourneys:
     def test_a_platform_device_logs_in(self, person: Person) -> None:
         person.get_device(PLATFORM)
         person.log_out()
-        person.press("use-passkey")
+        person.press("passkey.use")
         person.has_heading("security")
         used = person.text("last-used", day="")[:4]
         expect(person.page.locator("section li")).to_contain_text(used)
@@ -130,7 +130,7 @@ class TestJourneys:
         person.log_out()
         for _ in range(2):
             person.open_login()
-            person.press("use-passkey")
+            person.press("passkey.use")
             person.has_heading("security")
         device.clone()
         is_refused_with_passkey(person)
@@ -142,7 +142,7 @@ class TestJourneys:
         device.set("setResponseOverrideBits", **{fault: True})
         is_refused_with_passkey(person)
         device.set("setResponseOverrideBits", **{fault: False})
-        person.press("use-passkey")
+        person.press("passkey.use")
         person.has_heading("security")
 
     def test_another_origin_is_refused(self, person: Person) -> None:
@@ -162,15 +162,15 @@ class TestJourneys:
         assert (reply.status, reply.json["error"]["code"]) == (401, "error.invalid-credentials")
         # Another domain: the browser does not sign.
         person.page.goto(f"{person.origin.replace('localhost', 'other.localhost')}/account/login")
-        person.press("use-passkey")
-        person.sees("passkey-failed")
+        person.press("passkey.use")
+        person.sees("passkey.failed")
 
     def test_a_passkey_that_the_server_has_deleted_is_removed_from_the_device(
         self, person: Person
     ) -> None:
         device = person.get_device(PLATFORM)
         person.log_out()
-        person.press("use-passkey")
+        person.press("passkey.use")
         person.has_heading("security")
         (credential,) = device.credentials
         name = person.text("remove-named", name="Laptop")
@@ -198,18 +198,19 @@ def test_a_passkey_is_a_second_factor_and_a_step_up(person: Person) -> None:
     person.log_out()
     person.log_in()
     person.has_heading("second-factor")
-    person.press("use-passkey")
+    person.press("passkey.use")
     person.has_heading("security")
     person.open("/step-up")
-    person.press("use-passkey")
+    person.press("passkey.use")
     person.sees("confirmed")
 
 
 def test_a_passkey_is_renamed(person: Person) -> None:
     person.get_device(PLATFORM)
     person.log_out()
-    person.press("use-passkey")
-    names = person.page.get_by_label(person.text("name-of-passkey"), exact=True)
+    person.press("passkey.use")
+    label = person.text("name-of-factor", name=person.text("passkey.label"))
+    names = person.page.get_by_label(label, exact=True)
     names.fill("<b>Phone</b>")
     person.page.get_by_role("button", name=person.text("rename-named", name="Laptop")).click()
     person.sees("renamed")
@@ -235,11 +236,11 @@ def test_a_user_without_scripts_and_mouse_logs_in_by_an_app(
         person.open("/login")
         type_in(person.email, PASSWORD)
         person.has_heading("security")
-        person.press("add-app")
-        app = AuthenticatorApp(page.locator("input[name=secret]").get_attribute("value") or "")
-        page.get_by_label(person.text("app-code")).focus()
+        person.press("totp.add")
+        app = AuthenticatorApp(page.locator("p.secret").text_content() or "")
+        page.get_by_label(person.text("totp.field")).focus()
         type_in(app.code())
-        person.sees("totp-added")
+        person.sees("factor-added")
         person.log_out()
         person.open("/login")
         type_in(person.email, PASSWORD)
@@ -273,23 +274,23 @@ def test_all_pages_of_the_account_are_accessible(person: Person) -> None:
     page.get_by_label(person.text("password")).wait_for()
     inspection.inspect("step-up by the password")
     person.open("/")
-    person.press("add-passkey")
+    person.press("passkey.add")
     inspection.inspect("new passkey")
     person.get_device(PLATFORM)
     person.log_out()
-    person.press("use-passkey")
-    person.press("add-app")
+    person.press("passkey.use")
+    person.press("totp.add")
     inspection.inspect("new app")
-    app = AuthenticatorApp(page.locator("input[name=secret]").get_attribute("value") or "")
-    page.get_by_label(person.text("app-code")).fill("000000")
+    app = AuthenticatorApp(page.locator("p.secret").text_content() or "")
+    page.get_by_label(person.text("totp.field")).fill("000000")
     person.press("confirm")
     person.sees("code-wrong")
     inspection.inspect("new app with an error")
-    page.get_by_label(person.text("app-code")).fill(app.code())
+    page.get_by_label(person.text("totp.field")).fill(app.code())
     person.press("confirm")
-    person.sees("totp-added")
-    person.press("create-codes")
-    person.has_heading("recovery-codes")
+    person.sees("factor-added")
+    person.press("recovery-code.add")
+    person.has_heading("recovery-code.label")
     inspection.inspect("recovery codes")
     person.open("/")
     inspection.inspect("full account")
@@ -298,7 +299,7 @@ def test_all_pages_of_the_account_are_accessible(person: Person) -> None:
     person.log_out()
     person.log_in()
     inspection.inspect("challenge")
-    page.get_by_label(person.text("app-code")).fill("000000")
+    page.get_by_label(person.text("totp.field")).fill("000000")
     person.press("confirm")
     person.sees("code-wrong")
     inspection.inspect("challenge with an error")

@@ -35,7 +35,7 @@ def person(browser: Browser, shared_server: Server, request: pytest.FixtureReque
 def log_in_with_captcha(person: Person) -> None:
     """Log in with the password; the browser solves the captcha of the second try."""
     person.log_in()
-    person.sees("captcha-without-picture")
+    person.sees("captcha-by-browser")
     person.log_in_again()
 
 
@@ -44,12 +44,12 @@ def test_an_app_is_set_up_during_the_login(person: Person) -> None:
     log_in_with_captcha(person)
     person.has_heading("enrolment")
     inspection.inspect("enrolment")
-    person.press("add-app")
-    app = AuthenticatorApp(page.locator("input[name=secret]").get_attribute("value") or "")
-    page.get_by_label(person.text("app-code")).fill("000000")
+    person.press("totp.add")
+    app = AuthenticatorApp(page.locator("p.secret").text_content() or "")
+    page.get_by_label(person.text("totp.field")).fill("000000")
     person.press("confirm")
     person.sees("code-wrong")
-    page.get_by_label(person.text("app-code")).fill(app.code())
+    page.get_by_label(person.text("totp.field")).fill(app.code())
     person.press("confirm")
     person.has_heading("security")
     person.log_out()
@@ -61,9 +61,9 @@ def test_an_app_is_set_up_during_the_login(person: Person) -> None:
 def test_a_passkey_is_added_during_the_login(person: Person) -> None:
     VirtualAuthenticator(person.page)
     log_in_with_captcha(person)
-    person.press("add-passkey")
-    person.press("create-passkey")
+    person.press("passkey.add")
+    person.press("passkey.create")
     person.has_heading("security")
     person.log_out()
-    person.press("use-passkey")
+    person.press("passkey.use")
     person.has_heading("security")

@@ -14,6 +14,7 @@ from tests.support.api import PASSWORD, Api, Person, error_code
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
+from tests.support.totp import secret_of
 
 from strongroom.identity.users.models import passwords
 from strongroom.testing.clock import MINUTE
@@ -26,7 +27,7 @@ NEW = "Another1Horse"
 HOSTILE = '"><svg onload=alert(1)>{{7*7}}\u202e'
 PAGES = ("/", "/profile", "/password", "/devices", "/devices/others", "/access-keys", "/invitations",
          "/privacy", "/privacy/deletion",
-         "/contacts/email", "/contacts/mobile", "/recovery-codes")  # fmt: skip
+         "/contacts/email", "/contacts/mobile", "/enrolments/recovery-code")  # fmt: skip
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
@@ -394,35 +395,35 @@ class TestFactors:
     @pytest.fixture
     def app(self, browser: PageBrowser) -> pyotp.TOTP:
         see(browser, "/")
-        browser.send("totp")
-        app = pyotp.TOTP(browser.forms["/account/totp/confirmation"]["secret"])
-        browser.send("totp/confirmation", totp=app.now())
-        assert browser.message.startswith("The app is set up.")
+        browser.send("enrolments/totp")
+        app = pyotp.TOTP(secret_of(browser.page.text))
+        browser.send("enrolments/totp/confirmation", totp=app.now())
+        assert browser.message.startswith("It is set up.")
         return app
 
     def test_codes_are_shown_once_and_replaced_after_a_question(
         self, browser: PageBrowser, app: pyotp.TOTP
     ) -> None:
-        text = browser.send("recovery-codes").text
+        text = browser.send("enrolments/recovery-code").text
         codes = re.findall(r"<li>([0-9A-Z-]{19})</li>", text)
         assert len(codes) == 10
-        assert codes[0] not in see(browser, "/recovery-codes/new")
-        assert "/account/recovery-codes" not in browser.forms
-        see(browser, "/recovery-codes")
-        assert "become void at once" in browser.page.text
-        browser.open("/account/recovery-codes", browser.forms[""])
+        assert codes[0] not in see(browser, "/enrolments/recovery-code/result")
+        assert "/account/enrolments/recovery-code" not in browser.forms
+        see(browser, "/enrolments/recovery-code")
+        assert "becomes void at once" in browser.page.text
+        browser.open("/account/enrolments/recovery-code", browser.forms[""])
         new = re.findall(r"<li>([0-9A-Z-]{19})</li>", browser.page.text)
         assert set(new).isdisjoint(codes)
 
     def test_codes_are_downloaded_without_scripts(self, browser: PageBrowser, app: pyotp.TOTP) -> None:
-        text = browser.send("recovery-codes").text
+        text = browser.send("enrolments/recovery-code").text
         codes = re.findall(r"<li>([0-9A-Z-]{19})</li>", text)
-        csrf = browser.forms["/account/recovery-codes/file"]["csrf"]
-        path = "/account/recovery-codes/file"
-        file = browser.open(path, {"csrf": csrf, "code": codes})
+        csrf = browser.forms["/account/enrolments/recovery-code/file"]["csrf"]
+        path = "/account/enrolments/recovery-code/file"
+        file = browser.open(path, {"csrf": csrf, "line": codes})
         assert file.text.split() == codes
-        assert file.headers["Content-Disposition"] == 'attachment; filename="recovery-codes.txt"'
-        forged = {"csrf": csrf, "code": ["<script>"]}
+        assert file.headers["Content-Disposition"] == 'attachment; filename="recovery-code.txt"'
+        forged = {"csrf": csrf, "line": ["\x00"]}
         assert browser.open(path, forged).status_code == 404
 
     def test_an_app_is_removed_after_a_question_and_a_fresh_proof(

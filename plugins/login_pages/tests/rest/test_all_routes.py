@@ -139,6 +139,7 @@ def ids(api: Api, person: Person) -> dict[str, str]:
     login_id = api.get("/users/me/authorizations", by=person).json["data"][0]["id"]
     return {
         "factor_id": totp["id"],
+        "kind": "totp",
         "key_id": key_id,
         "invitation_id": invitation,
         "login_id": login_id,
@@ -198,8 +199,9 @@ def test_the_same_forms_with_the_secret_are_accepted(
 ) -> None:
     for route in routes(api, **ids):
         if route.method == "POST":
-            # The field that a script fills in is not empty, because a form without it is refused, too.
-            page = browser.request(route.path, {"csrf": secret_of(browser), "passkey": "{}"})
+            # The answers to factors are there, because a form without them is refused, too.
+            answers = {"passkey": "{}", "totp": "000000", "recovery-code": ""}
+            page = browser.request(route.path, {"csrf": secret_of(browser), **answers})
             assert page.status_code < 500
             assert REFUSED not in page.text, route
 

@@ -189,7 +189,14 @@ class TestCaptchas:
     @pytest.mark.parametrize("config_changes", ["proof_of_work"], indirect=True)
     def test_browsers_solve_it(self, browser: PageBrowser) -> None:
         page = self.request_form(browser)
-        assert re.search(r'<form method="post" action="/account/login/code" data-work="{[^"]+}"', page)
+        assert re.search(
+            r'<input type="hidden" name="captchaAnswer" value="" data-work="{[^"]+}">', page
+        )
+        policy = browser.page.headers["Content-Security-Policy"]
+        script = re.search(r'<script type="module" src="([^"]+/proof_of_work.js)"', page)
+        assert script is not None
+        assert "data-work" in browser.open(script[1]).text
+        assert "script-src 'self'" in policy
         assert '<noscript><p role="alert">' in page
 
     def test_without_one_the_page_says_so(self, browser: PageBrowser) -> None:

@@ -16,6 +16,7 @@ from strongroom.plugin_api.factors import (
     PasswordlessFactor,
     Site,
 )
+from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import (
     PHISHING_RESISTANT,
     PHISHING_RESISTANT_HARDWARE,
@@ -40,6 +41,18 @@ class PasskeyFactor(PasswordlessFactor[PasskeyOptions]):
     name = "passkey"
     may_repeat = True
     options_type = PasskeyOptions
+    form = FactorForm(
+        label={"en": "Passkey", "zh": "通行密钥"},
+        hint={
+            "en": "Log in with the screen lock of a device or with a security key: no password, nothing"
+            " to type.",
+            "zh": "用设备的屏幕锁或安全密钥登录，无需输入密码。",
+        },
+        add={"en": "Add a passkey", "zh": "添加通行密钥"},
+        template="passkey.html",
+        script="passkey.js",
+        is_json=True,
+    )
 
     def __init__(self, options: PasskeyOptions, site: Site) -> None:
         super().__init__(options, site)

@@ -5,6 +5,7 @@ from typing import Any
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import AuditedEvent
 from strongroom.plugin_api.factors import SecondFactor
+from strongroom.plugin_api.pages import StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_passkey.events import REGRESSED
 from strongroom_login_passkey.factor import PasskeyFactor
@@ -16,6 +17,11 @@ API_VERSION = "1.2"
 @hookimpl
 def register_second_factors() -> list[type[SecondFactor[Any]]]:
     return [PasskeyFactor]
+
+
+@hookimpl
+def register_static_files() -> list[StaticFiles]:
+    return [StaticFiles()]
 
 
 @hookimpl

@@ -12,6 +12,7 @@ from flask import redirect, request
 
 from strongroom.plugin_api.file_pages import day_text
 from strongroom.plugin_api.files import FileInfo
+from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import (
@@ -33,11 +34,7 @@ from strongroom_share_links.visits import Visit
 Json = dict[str, Any]
 
 _POLICY: Final = {"form-action": "'self'", "script-src": "'self'"}
-_PASSWORD_POLICY: Final = {
-    "form-action": "'self'",
-    "img-src": "'self' data:",
-    "media-src": "data:",
-}
+_PASSWORD_POLICY: Final = {"form-action": "'self'"}
 _TEXTS: Final = {
     kind.code: text
     for kind, text in (
@@ -121,7 +118,8 @@ class SharePages:
         """Check the password, and return to the page with the cookie of the proof."""
         visit = self._shares.visits.open(secret, needs_proof=False)
         try:
-            proof = self._shares.proofs.issue(visit.link, form.get("password", ""), _captcha_of(form))
+            captcha = self._host.forms.captcha_answer(form)
+            proof = self._shares.proofs.issue(visit.link, form.get("password", ""), captcha)
         except ApiError as error:
             if error.code not in _PASSWORD_FAULTS:
                 raise
@@ -144,7 +142,7 @@ class SharePages:
         return redirect(f"{self._listing.root(visit)}?sent=true&uploadedBy={name}", 303)
 
     def password(
-        self, visit: Visit, *, status: int, fault: str | None = None, captcha: Json | None = None
+        self, visit: Visit, *, status: int, fault: str | None = None, captcha: PagePart | None = None
     ) -> Any:
         """Return the form for the password; it contains nothing else of the share."""
         return self._host.page(
@@ -161,8 +159,7 @@ class SharePages:
         """Return the form after a fault, with a captcha if one is required."""
         fault, captcha = _TEXTS.get(error.code, "failed"), None
         if error.code in _CAPTCHA_FAULTS:
-            issued = self._host.rest("POST", "/captchas", {})
-            captcha = issued.json if issued.error is None and _is_readable(issued.json) else None
+            captcha = self._host.forms.captcha()
             fault = fault if captcha else "too_many"
         return self.password(visit, status=error.status, fault=fault, captcha=captcha)
 
@@ -285,17 +282,6 @@ def accepts_html() -> bool:
     """Return whether an error is a page: for all clients but those that accept JSON rather than HTML."""
     best = request.accept_mimetypes.best_match(("text/html", "application/json"), "text/html")
     return best == "text/html"
-
-
-def _captcha_of(form: Mapping[str, str]) -> Json | None:
-    if not form.get("captcha"):
-        return None
-    return {"id": form["captcha"], "answer": form.get("captchaAnswer", "")}
-
-
-def _is_readable(captcha: Json) -> bool:
-    """Return whether a person can answer a captcha without a script."""
-    return any(captcha.get(name) for name in ("image", "audio", "question"))
 
 
 def _is_full(link: Link) -> bool:

@@ -12,6 +12,7 @@ from strongroom.foundation.plugins.manager import PluginError, PluginManager
 from strongroom.plugin_api import NoOptions, hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventField, EventType
+from strongroom.plugin_api.forms import CaptchaWidget
 from strongroom.plugin_api.messages import Message, MessageSender
 from strongroom.plugin_api.web import ErrorKind
 
@@ -176,6 +177,27 @@ class ComplexOptions:
             {"options_type": ComplexOptions},
             "register_captcha_providers",
             "options_type: ComplexOptions.limit has the type complex; use str, int, ",
+        ),
+        ({"widget": None}, "register_captcha_providers", "widget must be a CaptchaWidget, not None"),
+        (
+            {"widget": CaptchaWidget(label={"de": "Rätsel"})},
+            "register_captcha_providers",
+            'widget: label must have the language "en", not {',
+        ),
+        (
+            {"widget": CaptchaWidget(policy={"img-src": "data:; script-src *"})},
+            "register_captcha_providers",
+            "widget: policy: 'img-src' must be a directive with sources, such as {",
+        ),
+        (
+            {"widget": CaptchaWidget(policy={"img-src *; x": "data:"})},
+            "register_captcha_providers",
+            "widget: policy: 'img-src *; x' must be a directive with sources, such as {",
+        ),
+        (
+            {"widget": CaptchaWidget(policy={"img-src": "{nonce.__class__}"})},
+            "register_captcha_providers",
+            "widget: policy: 'img-src' must be a directive with sources, such as {",
         ),
         ({}, "register_message_senders", "channels must be a set of channels, such as frozenset("),
         ({"channels": "sms"}, "register_message_senders", "channels must be a set of channels"),

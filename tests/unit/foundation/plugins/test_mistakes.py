@@ -21,6 +21,7 @@ from strongroom.foundation.config import Configuration, ConfigurationError, load
 from strongroom.foundation.database.plugin_tables import plugin_schemas
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.plugins import hook_calls
+from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.ops.observability.metrics import Metrics
 
 HEADER = """\
@@ -43,7 +44,7 @@ class Site:
     """A folder of one-file plugins, with a server that has them."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.enabled = folder, list[str]()
         (folder / "plugins.d").mkdir()
 
     def write(self, code: str, name: str = "acme", header: str = HEADER) -> Path:
@@ -54,7 +55,8 @@ class Site:
 
     def configuration(self) -> Configuration:
         base = base_config(self.folder, f"sqlite:///{self.folder}/strongroom.sqlite3")
-        plugins = {"plugins": {"folder": str(self.folder / "plugins.d")}}
+        enabled = [*base["plugins"]["enabled"], *self.enabled]
+        plugins = {"plugins": {"enabled": enabled, "folder": str(self.folder / "plugins.d")}}
         return load(write_toml(self.folder / "strongroom.toml", merged(base, plugins)), {})
 
     @contextmanager
@@ -180,6 +182,64 @@ def test_a_mistake_is_refused_at_the_start_in_one_line(site: Site, mistake: str)
     code, line = REFUSED[mistake]
     site.write(code)
     assert site.refusal().startswith(line)
+
+
+FACTOR = """
+from strongroom.plugin_api.factors import Ceremony, PasswordlessFactor, SecondFactor
+from strongroom.plugin_api.forms import CaptchaWidget, FactorForm
+
+class Card(BASE):
+    name = "card"
+    form = FORM
+    def begin_enrolment(self, user, enrolled):
+        return Ceremony()
+    def enrol(self, ceremony, answer):
+        raise NotImplementedError
+    def verify(self, enrolled, ceremony, answer):
+        return None
+    def begin_login(self):
+        return Ceremony()
+    def handle_of(self, answer):
+        return None
+
+@hookimpl
+def register_second_factors():
+    return [Card]
+"""
+NO_FORM = "has no form, so its users could not log in by the login pages; give it a FactorForm"
+NO_TEMPLATE = "no user can type its answers, so the generic form is not enough; give it a template"
+NO_SCRIPT = "the script 'card.js' must be a file of register_static_files"
+
+
+def write_factor(site: Site, form: str, base: str = "SecondFactor[Any]") -> None:
+    site.write(FACTOR.replace("BASE", base).replace("FORM", form))
+
+
+@pytest.mark.parametrize(
+    ("base", "form", "fault"),
+    [
+        ("SecondFactor[Any]", "None", NO_FORM),
+        ("PasswordlessFactor[Any]", "FactorForm()", NO_TEMPLATE),
+        (
+            "SecondFactor[Any]",
+            "FactorForm(template='card.html')",
+            "its package has no template 'card.html' in the folder templates",
+        ),
+        ("SecondFactor[Any]", "FactorForm(script='card.js')", NO_SCRIPT),
+    ],
+)
+def test_a_factor_that_the_login_pages_cannot_ask_for_is_refused(
+    site: Site, base: str, form: str, fault: str
+) -> None:
+    site.enabled.append("login_pages")
+    write_factor(site, form, base)
+    assert site.refusal() == f"{ACME}: Card: {fault}"
+
+
+def test_without_login_pages_a_factor_needs_no_form(site: Site) -> None:
+    write_factor(site, "None")
+    with site.app() as app:
+        assert "card" in container_of(app).get(SecondFactors).methods
 
 
 @pytest.mark.parametrize(

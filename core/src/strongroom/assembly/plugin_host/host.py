@@ -11,6 +11,7 @@ from flask import Response
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.files import HostFiles
+from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.logins import HostLogins
@@ -54,6 +55,7 @@ from strongroom.plugin_api.authentication import CallerInfo, Scope
 from strongroom.plugin_api.browser import BrowserSession, is_local_path
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
+from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.login import (
@@ -189,6 +191,15 @@ class PluginHost(HostAPI):
     @cached_property
     def factors(self) -> HostFactors:
         return HostFactors()
+
+    @cached_property
+    def forms(self) -> FormsAPI:
+        return HostForms(
+            lambda: self._registered.forms,
+            lambda: self._services().get(SecondFactors).methods,
+            lambda: self._services().get(CaptchaService).provider,
+            self._base_path,
+        )
 
     @cached_property
     def uploads(self) -> HostUploads:

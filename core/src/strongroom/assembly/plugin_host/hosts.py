@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from strongroom.assembly.plugin_host.forms import PluginForms
 from strongroom.assembly.plugin_host.host import PluginHost
 from strongroom.assembly.plugin_host.page_parts import PageParts, page_parts, registered_login_pages
 from strongroom.clock import Clock, SystemClock
@@ -66,6 +67,15 @@ class PluginHosts:
             PluginError: a plugin failed, or returned something that cannot be used.
         """
         return page_parts(self.call, self._base_path)
+
+    @cached_property
+    def forms(self) -> PluginForms:
+        """The forms of second factors and captchas.
+
+        Raises:
+            PluginError: as :attr:`page_parts`.
+        """
+        return PluginForms(self.plugins, self.page_parts)
 
     @cached_property
     def applications(self) -> list[tuple[Plugin, Any]]:

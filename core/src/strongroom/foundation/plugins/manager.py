@@ -28,6 +28,7 @@ from strongroom.foundation.config.sources import suggestion
 from strongroom.foundation.database.plugin_tables import tables_fault
 from strongroom.foundation.errors import catalogue
 from strongroom.foundation.plugins import hookspecs
+from strongroom.foundation.plugins.form_faults import form_fault
 from strongroom.foundation.plugins.hook_calls import SlowHooks, failure, one_line, own
 from strongroom.plugin_api import API_VERSION, Extension, NoOptions
 from strongroom.plugin_api.captcha import CaptchaProvider
@@ -92,7 +93,7 @@ def attribute_fault(extension: type[Extension[Any]]) -> str | None:
     for base, attribute, is_right, rule in _RULES:
         if issubclass(extension, base) and not is_right(getattr(extension, attribute, None)):
             return f"{attribute} must be {rule}"
-    return _options_fault(extension.options_type)
+    return form_fault(extension) or _options_fault(extension.options_type)
 
 
 def _is_name(value: Any) -> bool:
@@ -241,6 +242,10 @@ class PluginManager:
     def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
         return [extension for owner, extension in self._extensions if owner is plugin]
+
+    def find_owner(self, extension: type[Extension[Any]]) -> Plugin:
+        """Return the plugin that has registered an extension."""
+        return next(owner for owner, registered in self._extensions if registered is extension)
 
     def hooks_of(self, plugin: Plugin) -> list[str]:
         """Return the names of the hooks that a plugin implements."""

@@ -86,18 +86,18 @@ class CaptchaService:
         self._database = database
         self._clock = clock
         self._keys = keys
-        self._provider = provider
+        self.provider = provider
         self._lifetime = lifetime
 
     def issue(self) -> IssuedCaptcha:
         """Issue a challenge."""
-        challenge = self._provider.issue()
+        challenge = self.provider.issue()
         issued = IssuedCaptcha(
-            new_id(), self._provider.kind, challenge.payload, self._clock.now() + self._lifetime
+            new_id(), self.provider.kind, challenge.payload, self._clock.now() + self._lifetime
         )
         row = {
             "id": issued.id,
-            "provider": self._provider.name,
+            "provider": self.provider.name,
             "sealed_state": self._keys.seal(_SEAL, challenge.state),
             "expires_at": issued.expires_at,
         }
@@ -122,7 +122,7 @@ class CaptchaService:
         with self._database.write() as connection:
             row = _TAKE.first(connection, {"id": answer.id})
         # The configured provider may have changed since the challenge was issued.
-        if row is None or row.expires_at <= self._clock.now() or row.provider != self._provider.name:
+        if row is None or row.expires_at <= self._clock.now() or row.provider != self.provider.name:
             raise CaptchaInvalid
         solution = answer.answer.strip()
         if not solution or not self._verify(row, solution, address):
@@ -131,9 +131,9 @@ class CaptchaService:
     def _verify(self, row: _Captcha, solution: str, address: str | None) -> bool:
         state = self._keys.unseal(_SEAL, row.sealed_state)
         try:
-            return self._provider.verify_from(state, solution, address)
+            return self.provider.verify_from(state, solution, address)
         except CaptchaUnavailable as error:
-            logger.warning("Captcha provider %s is unavailable: %s", self._provider.name, error)
+            logger.warning("Captcha provider %s is unavailable: %s", self.provider.name, error)
             # Restore the challenge, because the solution was not checked.
             with self._database.write() as connection:
                 _ADD.execute(connection, asdict(row))

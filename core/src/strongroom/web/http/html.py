@@ -9,16 +9,17 @@ the design of the server, whose blocks are ``title``, ``style``, ``main`` and ``
 """
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import flask
-from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
 
 from strongroom.foundation.locales import locale_of
 from strongroom.foundation.text_direction import with_shown_direction
+from strongroom.plugin_api.forms import PagePart
 from strongroom.web.http.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
 from strongroom.web.http.languages import page_languages
 from strongroom.web.http.page_texts import PageTexts
@@ -47,6 +48,8 @@ class PageFrame:
 
     design: PageDesign
     language: str
+    scripts: Sequence[str] = ()
+    """The paths of the scripts of the parts that belong to plugins."""
 
     @property
     def name(self) -> str:
@@ -110,19 +113,37 @@ class Pages:
         language = locale_of(locales, known=self._texts.languages)
         nonce = secrets.token_urlsafe(16)
         variables = {"nonce": nonce, "language": language, "text": self._texts.of(language)}
-        design = get_service(PageDesign)
-        html = (
-            self._environment(design.brand.templates)
-            .get_template(template)
-            .render(variables, strongroom=PageFrame(design, language), **values)
-        )
+        parts = [*_parts(values.values())]
+        frame = PageFrame(get_service(PageDesign), language, _scripts(parts))
+        html = self._template(template, frame.design).render(variables, strongroom=frame, **values)
         response = flask.Response(html, status, content_type="text/html; charset=utf-8")
-        response.headers["Content-Security-Policy"] = _policy(policy or {}, nonce)
+        directives = with_sources({**_POLICY, **(policy or {})}, parts)
+        response.headers["Content-Security-Policy"] = _policy(directives, nonce)
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Cache-Control"] = "no-store"
         response.headers["Content-Language"] = language
         response.headers["Vary"] = "Accept-Language"
         return response
+
+    def macros(self, template: str, **variables: Any) -> Any:
+        """Return a template whose macros are its attributes, with the texts of the page's language."""
+        language = locale_of(page_languages(), known=self._texts.languages)
+        frame = PageFrame(get_service(PageDesign), language)
+        return self._template(template, frame.design).make_module(
+            {
+                "language": language,
+                "text": self._texts.of(language),
+                "strongroom": frame,
+                **variables,
+            }
+        )
+
+    def has(self, template: str) -> bool:
+        """Return whether the package has a template."""
+        return template in self._environment(None).list_templates()
+
+    def _template(self, name: str, design: PageDesign) -> Template:
+        return self._environment(design.brand.templates).get_template(name)
 
     def _environment(self, copies: Path | None) -> Environment:
         # Created by the first page, because most processes render none.
@@ -147,6 +168,31 @@ def _shown(value: object) -> str:
     return with_shown_direction(str(value))
 
 
+def _parts(values: Iterable[object]) -> Iterator[PagePart]:
+    """Yield the parts of plugins among the variables of a page."""
+    for value in values:
+        if isinstance(value, PagePart):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _parts(value)
+        elif isinstance(value, dict):
+            yield from _parts(value.values())
+
+
+def _scripts(parts: Sequence[PagePart]) -> Sequence[str]:
+    return list(dict.fromkeys(part.script for part in parts if part.script))
+
+
+def with_sources(directives: Mapping[str, str], parts: Sequence[PagePart]) -> Mapping[str, str]:
+    """Return the directives of a page with the sources that its parts add."""
+    added = [("script-src", "'self'") for part in parts if part.script]
+    added += [item for part in parts for item in part.policy.items()]
+    merged = dict(directives)
+    for name, sources in added:
+        former = merged.get(name, "").replace("'none'", "").split()
+        merged[name] = " ".join(dict.fromkeys([*former, *sources.split()]))
+    return merged
+
+
 def _policy(directives: Mapping[str, str], nonce: str) -> str:
-    merged = {**_POLICY, **directives}
-    return "; ".join(f"{name} {sources}" for name, sources in merged.items()).format(nonce=nonce)
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items()).format(nonce=nonce)

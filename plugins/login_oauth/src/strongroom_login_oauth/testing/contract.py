@@ -2,6 +2,7 @@
 
 import base64
 import hmac
+import re
 import struct
 import time
 from collections.abc import Iterator, Mapping
@@ -361,9 +362,9 @@ class OAuthLoginContract:
     ) -> None:
         browser = Browser(server)
         self.come_back(browser, harness.approve(self.press(browser, begin_path), OTHER))
-        browser.submit("/account/totp")
-        secret = browser.forms["/account/totp/confirmation"]["secret"]
-        browser.submit("/account/totp/confirmation", totp=_totp(secret, -1))
+        browser.submit("/account/enrolments/totp")
+        (secret,) = re.findall('<p class="secret">([A-Z2-7]+)</p>', browser.page.text)
+        browser.submit("/account/enrolments/totp/confirmation", totp=_totp(secret, -1))
         browser.submit("/account/logout")
         self.come_back(browser, harness.approve(self.press(browser, begin_path), OTHER))
         assert browser.path == "/account/challenge"

@@ -26,7 +26,7 @@ from strongroom_login_pages.account.proofs import (
     proven_contacts,
     send_held_code,
 )
-from strongroom_login_pages.captchas import REFUSED, new_captcha
+from strongroom_login_pages.captchas import REFUSED
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.visit import Routes, Visit
 
@@ -217,6 +217,6 @@ def _code_step(
         "contacts": contacts,
         "sent_to": contacts.get(pending["to"]) if pending else None,
         "needs_code": needs_code,
-        "captcha": new_captcha(visit) if needs_code else None,
+        "captcha": visit.captcha() if needs_code else None,
         "is_captcha_wrong": refusal is not None and refusal.error in REFUSED,
     }

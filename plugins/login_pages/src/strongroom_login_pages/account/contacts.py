@@ -19,7 +19,7 @@ from strongroom_login_pages.account.proofs import (
     send_held_code,
     typed_code,
 )
-from strongroom_login_pages.captchas import REFUSED, new_captcha
+from strongroom_login_pages.captchas import REFUSED
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.visit import Routes, Visit
 
@@ -137,7 +137,7 @@ def _change(
         sent_to=contacts.get((pending or {}).get("to", "")),
         address=visit.form.get("address") or (pending or {}).get("address", ""),
         needs_password=not contacts and user["hasPassword"],
-        captcha=None if step == "confirm" else new_captcha(visit),
+        captcha=None if step == "confirm" else visit.captcha(),
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
     )
 
@@ -162,6 +162,6 @@ def _removal(
         kind=kind,
         contacts=contacts,
         sent_to=contacts.get(pending["to"]) if pending else None,
-        captcha=None if pending else new_captcha(visit),
+        captcha=None if pending else visit.captcha(),
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
     )

@@ -1,21 +1,29 @@
-"""The enrolment in passkeys and authenticator apps.
+"""The enrolment in second factors, whatever the plugins are that own them.
 
 An enrolment also runs before the login, if the user must enrol a factor first: with the id that the
 login has returned in place of an access token.
 """
 
-from base64 import b64encode
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
+from werkzeug.wrappers import Response
+
+from strongroom.plugin_api.forms import MAX_SHOWN, FactorView
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.account.frame import ME, follow
+from strongroom_login_pages.account.frame import ME, account_page, follow, recall, remember, show
 from strongroom_login_pages.sign_in.progress import LoginProgress
+from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import text_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import Routes, Visit, logged_in
 
 _FACTORS: Final = f"{ME}/factors"
+_INVALID: Final = "error.factor-invalid"
+_MAX_LINES: Final = 50
+_MAX_LINE: Final = 200
 
 
 class FactorPages:
@@ -27,44 +35,64 @@ class FactorPages:
     def routes(self) -> Routes:
         """Return the views by method and path."""
         return {
-            ("POST", "/totp"): self.begin_totp,
-            ("POST", "/totp/confirmation"): self.confirm_totp,
-            ("POST", "/passkeys"): self.begin_passkey,
-            ("POST", "/passkeys/confirmation"): self.confirm_passkey,
+            ("GET", "/enrolments/<kind>"): self.show_replacement,
+            ("POST", "/enrolments/<kind>"): self.begin,
+            ("POST", "/enrolments/<kind>/confirmation"): self.confirm,
+            ("GET", "/enrolments/<kind>/result"): self.show_result,
+            ("POST", "/enrolments/<kind>/file"): self.send_file,
         }
 
-    def begin_totp(self, visit: Visit) -> Any:
-        """Show the secret for an authenticator app."""
-        response = self._begin(visit, "totp", "")
+    @account_page
+    def show_replacement(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Ask whether a new backup, such as a sheet of codes, is to void the old one."""
+        view = visit.factor_view(kind)
+        if view is None or not view.is_backup:
+            # The form of an enrolment was reloaded, or its page in another language was opened.
+            return visit.redirect("/")
+        return show(visit, "replacement.html", user, view=view)
+
+    def begin(self, visit: Visit, kind: str) -> Any:
+        """Show the form of the enrolment; an enrolment without an answer is finished at once."""
+        view = visit.factor_view(kind)
+        if view is None:
+            return visit.missing()
+        response = self._begin(visit, kind, visit.form.get("name", "").strip())
         if response.error is not None:
-            return _refused(visit, response)
-        shown = response.json["shown"]
-        image = b64encode(shown["qr"].encode()).decode()
-        return _totp_form(visit, response.json["id"], shown["secret"], image)
+            return _refused(visit, response, view)
+        if view.needs_answer:
+            return _form(visit, view, response.json["id"], response.json["shown"])
+        return self._finish(visit, view, self._confirm(visit, response.json["id"], None))
 
-    def confirm_totp(self, visit: Visit) -> Any:
-        """Enrol the app with its first code."""
-        given = visit.form
-        identifier = given.get("id", "")
-        response = self._confirm(visit, identifier, given.get("totp", "").strip())
-        if response.error == "error.factor-invalid":
-            secret, image = given.get("secret", ""), given.get("image", "")
-            return _totp_form(visit, identifier, secret, image, "code-wrong")
-        return self._enrolled(visit, response, "totp-added")
+    def confirm(self, visit: Visit, kind: str) -> Any:
+        """Enrol the factor with the answer of the form."""
+        view = visit.factor_view(kind)
+        if view is None:
+            return visit.missing()
+        identifier, answer = visit.form.get("id", ""), visit.factor_answer(view)
+        response = self._confirm(visit, identifier, answer)
+        if response.error == _INVALID and not view.is_json:
+            return _form(visit, view, identifier, _opened(visit), error="code-wrong")
+        return self._finish(visit, view, response)
 
-    def begin_passkey(self, visit: Visit) -> Any:
-        """Show the page on which the browser creates a passkey."""
-        response = self._begin(visit, "passkey", visit.form.get("name", "").strip())
-        if response.error is not None:
-            return _refused(visit, response)
-        options = response.json["shown"]["publicKey"]
-        return visit.page("account/passkey.html", id=response.json["id"], options=options)
+    @account_page
+    def show_result(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+        """Show what the user receives once, such as recovery codes."""
+        view, lines = visit.factor_view(kind), recall(visit, "codes")
+        if view is None or lines is None:
+            return visit.redirect("/")
+        remember(visit, codes=None)
+        return show(visit, "result.html", user, view=view, lines=lines)
 
-    def confirm_passkey(self, visit: Visit) -> Any:
-        """Enrol the passkey that the browser has created."""
-        answer = visit.json_field("passkey")
-        response = self._confirm(visit, visit.form.get("id", ""), answer)
-        return self._enrolled(visit, response, "passkey-added")
+    @logged_in
+    def send_file(self, visit: Visit, kind: str) -> Any:
+        """Return what the page shows as a file, for browsers without scripts, too."""
+        view, lines = visit.factor_view(kind), visit.form.getlist("line")[:_MAX_LINES]
+        if view is None or not all(line.isprintable() and len(line) <= _MAX_LINE for line in lines):
+            return visit.missing()
+        response = Response("\r\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="{view.kind}.txt"'
+        response.headers["Cache-Control"] = "no-store"
+        return response
 
     def _begin(self, visit: Visit, kind: str, name: str) -> RestResponse:
         enrolment = visit.flow.enrolment
@@ -81,16 +109,32 @@ class FactorPages:
         body = {"id": enrolment["id"], "enrolmentId": identifier, "answer": answer}
         return visit.rest("POST", "/authorizations/enrolments/confirmation", body)
 
-    def _enrolled(self, visit: Visit, response: RestResponse, notice: str) -> Any:
-        if visit.flow.enrolment is None:
-            return follow(visit, response, "/", notice)
-        return self._progress.continue_with(visit, response, lambda: _refused(visit, response))
+    def _finish(self, visit: Visit, view: FactorView, response: RestResponse) -> Any:
+        if visit.flow.enrolment is not None:
+            return self._progress.continue_with(visit, response, lambda: _refused(visit, response, view))
+        if response.error is not None:
+            return _refused(visit, response, view)
+        lines = list(_texts(response.json["shown"]))
+        if not lines:
+            return follow(visit, response, "/", "factor-added")
+        if len(json.dumps(lines)) > MAX_SHOWN:
+            # The cookie could not keep it until the next page.
+            return self._result(visit, view=view, lines=lines)
+        remember(visit, codes=lines)
+        return visit.redirect(f"/enrolments/{view.kind}/result")
+
+    @account_page
+    def _result(
+        self, visit: Visit, user: Mapping[str, Any], view: FactorView, lines: Sequence[str]
+    ) -> Any:
+        return show(visit, "result.html", user, view=view, lines=lines)
 
 
-def _refused(visit: Visit, response: RestResponse) -> Any:
+def _refused(visit: Visit, response: RestResponse, view: FactorView) -> Any:
     """Go to the page that follows an error, which is another one before the login."""
     if visit.flow.enrolment is None:
-        return follow(visit, response, "/", None)
+        is_asked = view.is_backup and response.error in STALE
+        return follow(visit, response, f"/enrolments/{view.kind}" if is_asked else "/", None)
     notice = text_of(response.error)
     if response.status == HTTPStatus.UNAUTHORIZED:
         visit.switch(notice=notice)
@@ -99,12 +143,38 @@ def _refused(visit: Visit, response: RestResponse) -> Any:
     return visit.redirect("/enrolment")
 
 
-def _totp_form(visit: Visit, identifier: str, secret: str, image: str, error: str | None = None) -> Any:
+def _form(
+    visit: Visit,
+    view: FactorView,
+    identifier: str,
+    shown: Mapping[str, Any],
+    *,
+    error: str | None = None,
+) -> Any:
     return visit.page(
-        "account/totp.html",
+        "account/enrolment.html",
         status=400 if error else 200,
         error=error,
+        view=view,
+        part=visit.factor_part(view.kind, "enrolment", shown),
         id=identifier,
-        secret=secret,
-        image=image,
+        # Sealed, so that only the server's own values are shown again after a wrong answer.
+        sealed=visit.seal(json.dumps(dict(shown))),
     )
+
+
+def _opened(visit: Visit) -> Mapping[str, Any]:
+    try:
+        shown: Mapping[str, Any] = json.loads(visit.unseal(visit.form.get("shown", "")))
+    except ValueError:
+        return {}
+    return shown
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a JSON value, in their order."""
+    if isinstance(value, str):
+        yield value
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in items:
+        yield from _texts(item)

@@ -6,7 +6,6 @@ from typing import Any, Final
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import ME, account_page, follow, remember, show
 from strongroom_login_pages.account.proofs import held_code, pending_of, proven_contacts, send_held_code
-from strongroom_login_pages.captchas import new_captcha
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import password_text
 from strongroom_login_pages.visit import Routes, Visit
@@ -67,6 +66,6 @@ def _page(visit: Visit, user: Mapping[str, Any], refusal: RestResponse | None = 
         contacts=contacts,
         sent_to=contacts.get(pending["to"]) if pending else None,
         needs_code=needs_code,
-        captcha=new_captcha(visit) if needs_code and not pending else None,
+        captcha=visit.captcha() if needs_code and not pending else None,
         is_captcha_wrong=False,
     )

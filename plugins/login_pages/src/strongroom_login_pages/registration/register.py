@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
-from strongroom_login_pages.captchas import new_captcha
 from strongroom_login_pages.contact_codes import (
     code_of_form,
     entry_text,
@@ -166,7 +165,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
         username=invitation["contact"] if invitation else entered,
         is_fixed=invitation is not None,
         name=visit.form.get("name", ""),
-        captcha=new_captcha(visit),
+        captcha=visit.captcha(),
     )
 
 

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from werkzeug.exceptions import NotFound
 
-from strongroom_login_pages.captchas import new_captcha
 from strongroom_login_pages.contact_codes import (
     code_of_form,
     entry_text,
@@ -93,7 +92,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
         notice=notice,
         contact=CODE_TEXTS[visit.login_options.reset_codes],
         username=visit.form.get("username", visit.flow.attempt.username),
-        captcha=new_captcha(visit),
+        captcha=visit.captcha(),
     )
 
 

@@ -15,7 +15,7 @@ CODE: Final = "code"
 """The step that needs the code; its data has ``id``, ``expires_at`` and ``retry_at`` of the code."""
 
 CHALLENGE: Final = "challenge"
-"""The step that needs a second factor; its data has ``id``, ``methods`` and ``options``."""
+"""The step that needs a second factor; its data has ``id``, ``methods`` and ``shown``."""
 
 ENROLMENT: Final = "enrolment"
 """The step that needs the enrolment of a second factor; its data has ``id`` and ``kinds``."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.captchas import REFUSED, captcha_member, new_captcha
+from strongroom_login_pages.captchas import REFUSED, captcha_member
 from strongroom_login_pages.sign_in.attempt import CODE, RECIPIENT
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.texts import text_of
@@ -131,7 +131,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
         error=text_of(error) if error else None,
         notice=notice,
         recipient=visit.flow.attempt.username,
-        captcha=new_captcha(visit),
+        captcha=visit.captcha(),
         wait=_wait(visit),
         has_code=visit.flow.attempt.step == CODE,
     )

@@ -3,13 +3,15 @@
 from typing import Any, Final
 
 from strongroom.plugin_api.browser import is_local_path
+from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.captchas import REFUSED, captcha_member, new_captcha
+from strongroom_login_pages.captchas import REFUSED, captcha_member
 from strongroom_login_pages.front_ends.returns import FrontEnds
 from strongroom_login_pages.sign_in import code_login
 from strongroom_login_pages.sign_in.links import LinkOrder, ShownLinks
 from strongroom_login_pages.sign_in.progress import LoginProgress
-from strongroom_login_pages.sign_in.ways import PASSKEY, PASSWORD, last_way, ways_of
+from strongroom_login_pages.sign_in.second_factor import answer_of, answered
+from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways_of
 from strongroom_login_pages.texts import password_text, text_of
 from strongroom_login_pages.visit import Routes, Visit
 
@@ -65,10 +67,11 @@ class Login:
         return visit.redirect("/login") if visit.token else self._form(visit, "form-expired")
 
     def log_in(self, visit: Visit) -> Any:
-        """Log in by a passkey or a password, or begin the login by a code."""
+        """Log in by a factor such as a passkey, or by a password, or begin the login by a code."""
         username = visit.form.get("username", "")
-        if "passkey" in visit.form:
-            return self._send(visit, PASSKEY, "", _passkey_login(visit))
+        if (view := answered(visit)) is not None:
+            answer = {"id": visit.form.get("challenge", ""), **answer_of(visit)}
+            return self._send(visit, way_of(view), "", {"challenge": answer})
         if visit.form.get("way") == code_login.WAY:
             return self._begin_code(visit, username)
         return self._send(visit, PASSWORD, username, _password_login(visit))
@@ -105,14 +108,14 @@ class Login:
         is_refused = "newPassword" in visit.form and error in _NEW_REFUSED
         if error == _CHANGE or is_refused:
             return _new_password_form(visit, password_text(error) if is_refused else None)
-        captcha = new_captcha(visit) if error in REFUSED else None
-        has_no_picture = captcha is not None and "image" not in captcha
-        reason = "captcha-without-picture" if has_no_picture else text_of(error)
+        captcha = visit.captcha() if error in REFUSED else None
+        is_automatic = captcha is not None and captcha.is_automatic
+        reason = "captcha-by-browser" if is_automatic else text_of(error)
         return self._form(visit, reason, captcha=captcha)
 
     def _form(self, visit: Visit, error: str | None = None, **values: Any) -> Any:
         shown = {"notice": None, "problem": None, "captcha": None, **values}
-        ways, last = ways_of(visit.login_options), last_way(visit)
+        ways, last, user = ways_of(visit.login_options), last_way(visit), _user(visit)
         return visit.page(
             "sign_in/login.html",
             status=400 if error else 200,
@@ -121,7 +124,8 @@ class Login:
             ways=ways,
             last=last,
             username=visit.form.get("username", visit.flow.attempt.username),
-            user=_user(visit),
+            user=user,
+            firsts=_first_factors(visit, last, is_autofilled=not user),
             resume=visit.flow.resume or f"{visit.root}/",
             **shown,
         )
@@ -137,11 +141,6 @@ class Login:
         }
 
 
-def _passkey_login(visit: Visit) -> dict[str, Any]:
-    answer = {"id": visit.form.get("challenge", ""), "passkey": visit.json_field("passkey")}
-    return {"challenge": answer}
-
-
 def _password_login(visit: Visit) -> dict[str, Any]:
     names = ("username", "password", *(["newPassword"] if "newPassword" in visit.form else []))
     return {name: visit.form.get(name, "") for name in names} | captcha_member(visit)
@@ -155,6 +154,20 @@ def _new_password_form(visit: Visit, error: str | None) -> Any:
         error=error,
         username=visit.form.get("username", ""),
     )
+
+
+def _first_factors(visit: Visit, last: str | None, *, is_autofilled: bool) -> list[PagePart]:
+    """Return the forms of the factors that a login can begin with."""
+    if not visit.login_options.is_passwordless:
+        return []
+    views = [view for view in visit.factor_views() if view.is_passwordless]
+    parts = [
+        visit.factor_part(
+            view.kind, "login", {}, is_last=way_of(view) == last, is_autofilled=is_autofilled
+        )
+        for view in views
+    ]
+    return [part for part in parts if part is not None]
 
 
 def _user(visit: Visit) -> str | None:

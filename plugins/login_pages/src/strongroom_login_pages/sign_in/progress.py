@@ -1,9 +1,10 @@
 """The way on from the response to a login: the next proof that it needs, or back to what it is for."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from strongroom.plugin_api.forms import MAX_SHOWN
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.front_ends.returns import FrontEnds
 from strongroom_login_pages.sign_in.attempt import CHALLENGE, CONSENT, ENROLMENT
@@ -16,7 +17,7 @@ TERMS_MISSING: Final = "error.terms-not-accepted"
 
 _CHALLENGE: Final = "error.second-factor-required"
 _ENROLMENT: Final = "error.second-factor-enrolment-required"
-_MAX_OPTIONS: Final = 1500
+_OWN: Final = ("id", "methods", "expiresAt")
 
 
 class LoginProgress:
@@ -70,13 +71,17 @@ class LoginProgress:
         return remember_way(visit, response, way)
 
 
-def _kept_challenge(challenge: dict[str, Any]) -> dict[str, Any]:
+def shown_by(challenge: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a challenge that its factors show."""
+    return {name: value for name, value in challenge.items() if name not in _OWN}
+
+
+def _kept_challenge(challenge: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of a challenge that the browser keeps."""
     # Browsers drop cookies of more than 4096 bytes. Users with so many passkeys use one to begin with.
-    options = challenge.get("publicKey")
-    is_short = len(json.dumps(options)) <= _MAX_OPTIONS
-    return {
-        "id": challenge["id"],
-        "methods": challenge["methods"],
-        "options": options if is_short else None,
-    }
+    shown, left = {}, MAX_SHOWN
+    for name, value in shown_by(challenge).items():
+        size = len(json.dumps(value))
+        if size <= left:
+            shown[name], left = value, left - size
+    return {"id": challenge["id"], "methods": challenge["methods"], "shown": shown}

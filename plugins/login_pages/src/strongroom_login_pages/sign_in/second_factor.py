@@ -1,12 +1,12 @@
 """The second factor of a login: its proof, or the choice of one that the user must enrol."""
 
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import Any
 
+from strongroom.plugin_api.forms import FactorView, PagePart
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.texts import code_text
-from strongroom_login_pages.visit import Routes, Visit
-
-_FACTORS: Final = ("totp", "recoveryCode")
+from strongroom_login_pages.visit import FormMalformed, Routes, Visit
 
 
 class SecondFactor:
@@ -28,11 +28,13 @@ class SecondFactor:
         return _form(visit) if visit.flow.challenge else visit.redirect("/login")
 
     def meet(self, visit: Visit) -> Any:
-        """Finish the login with a code of an app, or a recovery code."""
+        """Finish the login with the answer of a factor."""
         challenge = visit.flow.challenge
         if challenge is None:
             return visit.redirect("/login")
-        body = {"challenge": {"id": challenge["id"], **answer_of(visit)}}
+        # The script of a factor may have got a challenge of its own.
+        identifier = visit.form.get("challenge") or challenge["id"]
+        body = {"challenge": {"id": identifier, **answer_of(visit)}}
         response = visit.rest("POST", "/authorizations", body)
         if response.error == "error.challenge-invalid":
             visit.switch(notice="error.challenge-invalid")
@@ -45,21 +47,48 @@ class SecondFactor:
             return visit.redirect("/login")
         notice, kinds = visit.flow.notice, visit.flow.enrolment["kinds"]
         visit.update(notice=None)
-        return visit.page("sign_in/enrolment.html", notice=notice, kinds=kinds)
+        views = [view for view in visit.factor_views() if view.kind in kinds]
+        return visit.page("sign_in/enrolment.html", notice=notice, views=views)
 
 
 def answer_of(visit: Visit) -> dict[str, Any]:
-    """Return the answer of a factor under its name: a typed code, or what the script has filled in."""
-    codes = {name: visit.form[name].strip() for name in _FACTORS if visit.form.get(name)}
-    return codes or {"passkey": visit.json_field("passkey")}
+    """Return the answer of a factor under its name: a typed code, or what a script has filled in.
+
+    Raises:
+        FormMalformed: the form has no answer.
+    """
+    view = answered(visit)
+    if view is None:
+        raise FormMalformed
+    return {view.field: visit.factor_answer(view)}
+
+
+def answered(visit: Visit) -> FactorView | None:
+    """Return the factor that the form has an answer of, if any."""
+    return next((view for view in visit.factor_views() if view.field in visit.form), None)
+
+
+def challenge_forms(
+    visit: Visit, methods: Collection[str], shown: Mapping[str, Any]
+) -> list[tuple[FactorView, PagePart]]:
+    """Return the forms of the factors that meet a challenge.
+
+    Args:
+        methods: the kinds of the factors.
+        shown: the members that they show.
+    """
+    views = [view for view in visit.factor_views() if view.kind in methods]
+    parts = [(view, visit.factor_part(view.kind, "challenge", shown)) for view in views]
+    return [(view, part) for view, part in parts if part is not None]
 
 
 def _form(visit: Visit, error: str | None = None) -> Any:
-    challenge = visit.flow.challenge or {"methods": [], "options": None}
+    challenge = visit.flow.challenge or {"methods": []}
+    tried = answered(visit) if error else None
     return visit.page(
         "sign_in/challenge.html",
         status=400 if error else 200,
         error=code_text(error) if error else None,
-        methods=challenge["methods"],
-        options=challenge["options"],
+        forms=challenge_forms(visit, challenge["methods"], challenge.get("shown", {})),
+        tried=tried.kind if tried else None,
     )

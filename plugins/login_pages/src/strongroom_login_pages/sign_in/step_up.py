@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from strongroom.plugin_api.browser import is_local_path
-from strongroom_login_pages.sign_in.second_factor import answer_of
+from strongroom_login_pages.sign_in.progress import shown_by
+from strongroom_login_pages.sign_in.second_factor import answer_of, answered, challenge_forms
 from strongroom_login_pages.texts import code_text
 from strongroom_login_pages.visit import Routes, Visit, logged_in
 
@@ -49,11 +50,13 @@ class StepUp:
 def _form(visit: Visit, error: str | None = None) -> Any:
     challenge = visit.rest("POST", _STEP_UP, {}).json.get("challenge")
     user = visit.rest("GET", "/users/me").json
+    tried = answered(visit) if error else None
     return visit.page(
         "sign_in/step_up.html",
         status=400 if error else 200,
         error=code_text(error) if error else None,
         challenge=challenge,
-        options=challenge.get("publicKey") if challenge else None,
+        forms=challenge_forms(visit, challenge["methods"], shown_by(challenge)) if challenge else [],
+        tried=tried.kind if tried else None,
         username=user.get("email") or user.get("mobile") or user.get("username"),
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from strongroom.plugin_api.forms import FactorView
 from strongroom.plugin_api.login import LoginOptions
 from strongroom_login_pages.visit import Visit
 
@@ -12,7 +13,6 @@ COOKIE: Final = "strongroom-last-login"
 """The cookie with the name of the last way, and with nothing else."""
 
 PASSWORD: Final = "password"  # noqa: S105  the name of a method
-PASSKEY: Final = "passkey"
 
 _MAX_AGE_SECONDS: Final = 180 * 24 * 60 * 60
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -51,7 +51,6 @@ class Ways:
     """
 
     password: bool
-    passkeys: bool
     codes: CodeTexts | None
     register: bool
     reset: bool
@@ -62,7 +61,6 @@ def ways_of(options: LoginOptions) -> Ways:
     has_passwords = PASSWORD in options.methods
     return Ways(
         password=has_passwords,
-        passkeys=options.is_passwordless,
         codes=CODE_TEXTS.get(options.login_codes),
         register=has_passwords and options.registration == "open" and bool(options.register_codes),
         reset=has_passwords and bool(options.reset_codes),
@@ -73,6 +71,11 @@ def registers_invited(options: LoginOptions, kind: str) -> bool:
     """Return whether the holder of an invitation can register with a kind of contact."""
     is_closed = options.registration == "closed"
     return PASSWORD in options.methods and not is_closed and kind in options.register_codes
+
+
+def way_of(view: FactorView) -> str:
+    """Return the way that a login by a factor is."""
+    return view.kind.replace("-", "_")
 
 
 def last_way(visit: Visit) -> str | None:

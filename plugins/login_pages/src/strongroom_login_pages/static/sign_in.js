@@ -1,8 +1,6 @@
 // Comfort for the pages of the sign-in: passwords that can be read, seconds that pass, forms that are sent
 // once.
 
-import "./pages.js";
-
 for (const button of document.querySelectorAll("button[data-reveals]")) {
   const input = document.getElementById(button.dataset.reveals);
   const texts = {password: button.textContent, text: button.dataset.hide};
