@@ -1,0 +1,1 @@
+"""A second factor: a printed card with a grid of numbers."""

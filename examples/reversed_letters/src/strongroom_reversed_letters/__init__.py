@@ -1,0 +1,1 @@
+"""A captcha: letters to type in reverse order."""
