@@ -24,7 +24,8 @@ class Card(Device):
 
     def read(self, grid: str) -> str:
         card = self._cards[-1]
-        return " ".join(card[ROWS.index(row)][COLUMNS.index(column)] for column, row in map(tuple, grid.split()))
+        places = map(tuple, grid.split())
+        return " ".join(card[ROWS.index(row)][COLUMNS.index(column)] for column, row in places)
 
 
 class TestGridCard(SecondFactorContract):

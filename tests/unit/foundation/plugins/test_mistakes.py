@@ -226,6 +226,11 @@ def write_factor(site: Site, form: str, base: str = "SecondFactor[Any]") -> None
             "its package has no template 'card.html' in the folder templates",
         ),
         ("SecondFactor[Any]", "FactorForm(script='card.js')", NO_SCRIPT),
+        (
+            "SecondFactor[Any]",
+            "property(lambda _: FactorForm(policy={'img-src': 'a; b'}))",
+            "policy: 'img-src' must be a directive with sources, such as {'img-src': 'data:'}",
+        ),
     ],
 )
 def test_a_factor_that_the_login_pages_cannot_ask_for_is_refused(

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from strongroom.assembly.page_templates import template_folder
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.foundation.locales import locale_of
+from strongroom.foundation.plugins.form_faults import contents_fault
 from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, kind_of, member_of
@@ -114,7 +115,9 @@ class PluginForms:
             form: Form | None = extension.form
         else:
             form = extension.widget
-        return None if form is None else self._file_fault(plugin, form)
+        if form is None:
+            return None
+        return contents_fault(form) or self._file_fault(plugin, form)
 
     def _file_fault(self, plugin: Plugin, form: Form) -> str | None:
         if form.script is not None:

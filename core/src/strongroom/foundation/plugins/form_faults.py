@@ -26,17 +26,22 @@ def form_fault(extension: type[Extension[Any]]) -> str | None:
 
 def _fault(extension: type[Any], attribute: str, kind: type[Any], *, is_optional: bool) -> str | None:
     form = getattr(extension, attribute)
-    # A form that depends on options is only known once the extension is created.
+    # A form that depends on options is known once the extension exists, and checked then.
     if isinstance(form, property) or (form is None and is_optional):
         return None
     if not isinstance(form, kind):
         return f"{attribute} must be a {kind.__name__}, not {form!r}"
+    fault = contents_fault(form)
+    return fault and f"{attribute}: {fault}"
+
+
+def contents_fault(form: FactorForm | CaptchaWidget) -> str | None:
+    """Return what is wrong with the labels or the policy of a form, or ``None``."""
     for name in (item.name for item in fields(form) if item.name in _LABELS):
         value = getattr(form, name)
         if not isinstance(value, Mapping) or (value and "en" not in value):
-            return f'{attribute}: {name} must have the language "en", not {value!r}'
-    fault = _policy_fault(form.policy)
-    return fault and f"{attribute}: {fault}"
+            return f'{name} must have the language "en", not {value!r}'
+    return _policy_fault(form.policy)
 
 
 def _policy_fault(policy: Any) -> str | None:
