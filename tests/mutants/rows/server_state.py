@@ -32,6 +32,15 @@ ROWS: Final = (
         "unit/foundation/config/test_describe.py::test_show_hides_secrets_within_tables",
     ),
     core(
+        "server-state-named-secrets",
+        "An option that is named like a secret is one unless its declaration says otherwise.",
+        "plugin_api/extension.py::_OptionField.__set_name__",
+        "name.lower().endswith(SECRET_ENDINGS)",
+        "False",
+        "unit/foundation/config/test_describe.py"
+        "::test_a_key_is_secret_by_its_name_unless_its_declaration_says_otherwise",
+    ),
+    core(
         "server-state-driver-secrets",
         "Secrets in the messages of drivers are masked.",
         "foundation/config/describe.py::SecretMask.hide",

@@ -2,8 +2,12 @@
 
 from abc import ABC
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import MISSING, Field, dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+SECRET_ENDINGS: Final = ("token", "secret", "password", "passphrase", "key")
+"""How the names of options end that are secret unless their declaration has ``secret=False``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ def option(
     *,
     help: str,  # noqa: A002  the word argparse and click use for the same thing
     default_factory: Callable[[], Any] | Any = MISSING,
-    secret: bool = False,
+    secret: bool | None = None,
     choices: Sequence[str] = (),
     minimum: float | None = None,
     maximum: float | None = None,
@@ -66,7 +70,9 @@ def option(
         help: one sentence for the documentation, starting with the meaning of the value and its unit.
         default_factory: as in :func:`dataclasses.field`, for a mutable or computed default.
         secret: ``strongroom config show`` hides the value, and ``STRONGROOM__..._FILE`` can read it
-            from a file.
+            from a file. ``None`` decides by the name: a key is secret if its name ends in ``token``,
+            ``secret``, ``password``, ``passphrase`` or ``key``. Such a key with a public value needs
+            ``secret=False``.
         choices: the allowed values; empty: any.
         minimum: the minimum value, inclusive.
         maximum: the maximum value, inclusive.
@@ -81,9 +87,27 @@ def option(
         "development_only": development_only,
         "advanced": advanced,
     }
-    # Exclude secrets from the dataclass's repr, so that logs and tracebacks do not contain them.
-    if default_factory is not MISSING:
-        return field(default_factory=default_factory, repr=not secret, metadata=metadata)
-    if default is not MISSING:
-        return field(default=default, repr=not secret, metadata=metadata)
-    return field(repr=not secret, metadata=metadata)
+    values = {"default_factory": default_factory, "default": default}
+    declared = field(
+        **{name: value for name, value in values.items() if value is not MISSING}, metadata=metadata
+    )
+    declared.__class__ = _OptionField
+    return declared
+
+
+class _OptionField(Field[Any]):
+    """A field whose name decides whether it is secret, unless its declaration does.
+
+    :func:`dataclasses.field` creates it, because the base class has other parameters in each version of
+    Python. A field has its name only when its class is created.
+    """
+
+    __slots__ = ()
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        secret = self.metadata["secret"]
+        if secret is None:
+            secret = name.lower().endswith(SECRET_ENDINGS)
+        self.metadata = MappingProxyType({**self.metadata, "secret": secret})
+        # Exclude secrets from the dataclass's repr, so that logs and tracebacks do not contain them.
+        self.repr = not secret

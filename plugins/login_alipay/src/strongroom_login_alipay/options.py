@@ -26,7 +26,9 @@ class AlipayApp(AppOptions):
     )
     private_key_file: Path | None = option(None, help=f"The file with the app's private key, {_FORMS}.")
     alipay_public_key: str | None = option(
-        None, help=f"Alipay's public key for this app, {_FORMS}; or `alipay_public_key_file`."
+        None,
+        secret=False,
+        help=f"Alipay's public key for this app, {_FORMS}; or `alipay_public_key_file`.",
     )
     alipay_public_key_file: Path | None = option(
         None, help=f"The file with Alipay's public key for this app, {_FORMS}."

@@ -24,7 +24,9 @@ class ShareOptions:
     max_lifetime_days: int = option(
         90, minimum=0, help="Longest lifetime of a share in days; 0 allows shares without an end."
     )
-    password: str = option("optional", help="Whether shares need a password: optional or required.")
+    password: str = option(
+        "optional", secret=False, help="Whether shares need a password: optional or required."
+    )
     who: str = option("manage", help="Who makes shares: manage (of the file), tenant-admins or nobody.")
     secrets_readable: bool = option(
         True,

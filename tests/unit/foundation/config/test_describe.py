@@ -2,8 +2,11 @@
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -19,9 +22,14 @@ from strongroom.foundation.config.describe import (
     template_sections,
     values,
 )
+from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.config.rates import Rate
+from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.config.sources import RawConfiguration
-from strongroom.foundation.plugins.selection import offered_sections, select
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.selection import BUILTIN, offered_sections, select
 from strongroom.plugin_api import option
+from strongroom.plugin_api.extension import SECRET_ENDINGS
 
 MAX_KEYS = 116
 
@@ -146,3 +154,50 @@ def test_secrets_are_masked_in_other_texts() -> None:
     mask = SecretMask([Section(("login", "acme"), Providers, OPTIONS)])
     assert mask.hide("hush-1, hush-2 and hush-3") == "..., ... and ..."
     assert mask.hide("cannot reach redis://u:hush-3@example.com") == "cannot reach ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    api_token: str = option("hush-4", help="The token.")
+    public_key: str = option("seen", secret=False, help="The public key.")
+    colour: str = option("red", help="The colour.")
+
+
+def test_a_key_is_secret_by_its_name_unless_its_declaration_says_otherwise() -> None:
+    section = Section(("plugins", "acme"), Undeclared, Undeclared())
+    assert [
+        line.partition(" = ")[2] for line in show([section], RawConfiguration(), with_origin=False)
+    ] == [
+        '"..."',
+        '"seen"',
+        '"red"',
+    ]
+    assert repr(Undeclared()) == "Undeclared(public_key='seen', colour='red')"
+    assert SecretMask([section]).hide("hush-4 seen") == "... seen"
+
+
+def declared_keys(kind: type[Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, bool]]:
+    """Yield the path of each key, also within tables of tables, and whether it is secret."""
+    for item in fields(kind):
+        yield ".".join((*path, item.name)), item.metadata["secret"]
+        hint = typing.get_type_hints(kind)[item.name]
+        for part in (hint, *typing.get_args(hint)):
+            if is_dataclass(part) and isinstance(part, type) and part is not Rate:
+                yield from declared_keys(part, (*path, item.name))
+
+
+def test_the_keys_of_all_plugins_that_are_named_like_secrets_are_known() -> None:
+    """A new key here is either secret, or not confidential: then its value may be in public."""
+    plugins = PluginManager(BUILTIN, tuple(installed_plugins()))
+    sections = [*offered_sections(plugins), Section((), Settings)]
+    named = {
+        ".".join((*section.path, key)): secret
+        for section in sections
+        for key, secret in declared_keys(section.options_type)
+        if key.endswith(SECRET_ENDINGS)
+    }
+    assert len(named) > len(SECRET_ENDINGS)
+    assert {key for key, secret in named.items() if not secret} == {
+        "login.alipay.apps.alipay_public_key",
+        "plugins.share_links.password",
+    }
