@@ -92,6 +92,32 @@ def test_the_archive_has_the_data_of_its_user_and_of_no_other(api: Api) -> None:
     assert [secret for secret in secrets if secret in texts] == []
 
 
+def test_records_about_a_tenant_that_the_user_has_left_have_no_details(api: Api) -> None:
+    """Also those of plugins, which do nothing for it but name the tenant."""
+    owner, leaver = api.person(), api.person()
+    left, kept = api.tenant(owner, "Left"), api.tenant(leaver, "Kept")
+    api.join(left, owner, leaver)
+    files = {tenant: api.upload(tenant, leaver, "plan.txt", b"x") for tenant in (left, kept)}
+
+    def notes(_user_id: str) -> Iterator[dict[str, str]]:
+        at = iso_format(api.clock.now())
+        for tenant, file in files.items():
+            tenant_id = tenant.rpartition("/")[2]
+            yield {"id": file["id"], "tenantId": tenant_id, "createdAt": at, "text": "about plan.txt"}
+
+    api.container.get(OwnExports).add([UserExport("acme-notes", "Notes", notes)])
+    assert api.delete(f"{left}/members/{leaver.id}", by=owner).status_code == 200
+    renamed = api.patch(f"{left}/files/{files[left]['id']}", {"name": "merger.txt"}, by=owner)
+    assert renamed.status_code == 200, renamed.text
+    archive = archive_of(export(api, leaver))
+    for name in ("files", "acme-notes"):
+        records = {item["id"]: item for item in rows(archive, name)}
+        outside, inside = (records[files[tenant]["id"]] for tenant in (left, kept))
+        assert set(outside) == {"id", "tenantId", "createdAt"}
+        assert outside["tenantId"] == left.rpartition("/")[2]
+        assert "plan.txt" in str(inside)
+
+
 def test_the_text_is_in_the_language_of_the_user(api: Api) -> None:
     person = api.person()
     english = archive_of(export(api, person)).read("README.txt").decode()

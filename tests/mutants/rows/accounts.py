@@ -76,6 +76,15 @@ ROWS: Final = (
         "rest/test_own_exports.py::test_an_old_login_needs_a_proof",
     ),
     core(
+        "users-export-left-tenants",
+        "Records about tenants that the user has left have no details.",
+        "identity/own_data/exports.py::OwnExports._records",
+        "if name in OUTSIDE",
+        "if True",
+        "rest/test_own_exports.py"
+        "::test_records_about_a_tenant_that_the_user_has_left_have_no_details[sqlite]",
+    ),
+    core(
         "users-suspension-ends-impersonations",
         "A suspension ends the logins by which the user acts as others.",
         "identity/sessions/store.py::AuthorizationStore.end_all",

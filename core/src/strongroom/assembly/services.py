@@ -14,6 +14,7 @@ from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.storage.stores import Stores
 from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.user_exports import tenants_of_member
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.jobs.leases import JobLeases
@@ -118,6 +119,7 @@ class Services:
     def register_user_exports(self, of_plugins: Iterable[UserExport]) -> None:
         """Register the files of users' archives, in the order of the features, then those of plugins."""
         exports = self.get(OwnExports)
+        exports.read_tenants_by(tenants_of_member(self.database))
         for group in self.group:
             exports.add(group.register_user_exports())
         exports.add(of_plugins)

@@ -1,8 +1,11 @@
 """Share links: made by users, and opened by visitors without an account."""
 
 import hashlib
+import json
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from sqlalchemy import select
@@ -27,6 +30,17 @@ pytestmark = pytest.mark.config({"plugins": {"enabled": PLUGINS, "share_links": 
 @pytest.fixture
 def shared(api: Api) -> Shared:
     return Shared.made(api)
+
+
+def test_a_maker_who_left_the_tenant_exports_shares_without_their_labels(shared: Shared) -> None:
+    share = shared.share(label="For Eve").share
+    api, maker = shared.api, shared.maker
+    assert api.delete(f"{shared.tenant}/members/{maker.id}", by=shared.admin).status_code == 200
+    reply = api.post("/users/me/exports", by=maker)
+    assert reply.status_code == 200, reply.text
+    (record,) = json.loads(ZipFile(BytesIO(reply.data)).read("share-links-shares.json"))
+    assert set(record) == {"id", "tenantId", "createdAt"}
+    assert record["id"] == share["id"]
 
 
 def test_a_visitor_reads_a_folder(shared: Shared) -> None:

@@ -1,5 +1,6 @@
 """What the archive of a user's data has of tenants, groups and invitations."""
 
+from collections.abc import Callable
 from typing import Final
 
 from sqlalchemy import BindParameter, Select, bindparam, select, tuple_
@@ -12,6 +13,7 @@ from strongroom.content.tenants.models import (
     tenants,
 )
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.user_rows import UserRows
 from strongroom.identity.users.user_exports import credentials_of
 from strongroom.plugin_api.exports import UserExport
@@ -72,6 +74,29 @@ def tenant_exports(database: Database) -> list[UserExport]:
     return [
         UserExport("memberships", "The tenants that you are a member of", _MEMBERSHIPS.of(database)),
         UserExport("groups", "The groups that you are in", _GROUPS.of(database)),
-        UserExport("invitations", "Open invitations that you received", _RECEIVED.of(database)),
+        UserExport(
+            "invitations",
+            "Open invitations that you received",
+            _RECEIVED.of(database),
+            # The invitation shows the same before it is accepted.
+            members_only=False,
+        ),
         UserExport("sent-invitations", "Open invitations that you sent", _SENT.of(database)),
     ]
+
+
+_TENANTS: Final = Statement(
+    select(tenants.c.id)
+    .join(tenant_members, tenant_members.c.tenant_id == tenants.c.id)
+    .where(tenant_members.c.user_id == _OF_USER, tenants.c.deleted_at.is_(None))
+)
+
+
+def tenants_of_member(database: Database) -> Callable[[str], frozenset[str]]:
+    """Return a function that reads the ids of the tenants that a user is a member of now."""
+
+    def read(user_id: str) -> frozenset[str]:
+        with database.read_one() as connection:
+            return frozenset(_TENANTS.scalars(connection, {"of_user": user_id}))
+
+    return read

@@ -29,4 +29,6 @@ _KEYS: Final = UserRows(
 
 def key_exports(database: Database) -> list[UserExport]:
     """Return the file of the access keys."""
-    return [UserExport("access-keys", "Your access keys, without secrets", _KEYS.of(database))]
+    title = "Your access keys, without secrets"
+    # The names, scopes and addresses of keys are the user's own.
+    return [UserExport("access-keys", title, _KEYS.of(database), members_only=False)]

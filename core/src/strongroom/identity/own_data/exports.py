@@ -1,7 +1,7 @@
 """Exports of what the server stores about a user, for the user: a ZIP archive of JSON files."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
@@ -23,7 +23,7 @@ from strongroom.identity.accounts.reauthentication import (
 )
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.verification.codes import Purpose
-from strongroom.plugin_api.exports import UserExport
+from strongroom.plugin_api.exports import OUTSIDE, UserExport
 
 _PIECE: Final = 64 * 1024
 _TITLE: Final = "What {product} stores about you"
@@ -82,10 +82,16 @@ class OwnExports:
         self._rates = rates
         self._product = product
         self._sources: list[Iterable[UserExport]] = []
+        # Without the tenants of users, no record about a tenant has details.
+        self._tenants: Callable[[str], Collection[str]] = lambda _user_id: ()
 
     def add(self, exports: Iterable[UserExport]) -> None:
         """Add files to all archives. The iterable is read for each archive."""
         self._sources.append(exports)
+
+    def read_tenants_by(self, tenants: Callable[[str], Collection[str]]) -> None:
+        """Set the function that returns the ids of the tenants that a user is a member of now."""
+        self._tenants = tenants
 
     def create(
         self, identity: Identity, user_id: str, proof: Proof, fields: ProofFields, origin: Origin
@@ -124,11 +130,21 @@ class OwnExports:
             with ZipFile(file, "w", ZIP_DEFLATED) as archive:
                 self._add(archive, "README.txt", [self._readme(exports, locale)])
                 for export in exports:
-                    self._add(archive, f"{export.name}.json", _json_list(export.read(user_id)))
+                    self._add(archive, f"{export.name}.json", _json_list(self._records(export, user_id)))
             return ExportArchive(file)
         except BaseException:
             file.close()
             raise
+
+    def _records(self, export: UserExport, user_id: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of a file, without details of tenants that the user has left."""
+        tenants = self._tenants(user_id) if export.members_only else None
+        for record in export.read(user_id):
+            tenant_id = record.get("tenantId")
+            if tenants is None or tenant_id is None or tenant_id in tenants:
+                yield record
+            else:
+                yield {name: value for name, value in record.items() if name in OUTSIDE}
 
     def _add(self, archive: ZipFile, name: str, pieces: Iterable[str]) -> None:
         # The time of the entry is the local one of no user, so it has none.
