@@ -200,3 +200,11 @@ def test_a_fault_of_the_environment_names_the_variable(tmp_path: Path) -> None:
 def test_secrets_do_not_show(tmp_path: Path) -> None:
     settings = load_text(tmp_path, "[server]\nsecret_key = 'hush-hush-hush'").settings
     assert "hush" not in repr(settings)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    path, secret = tmp_path / "strongroom.toml", tmp_path / "secret"
+    path.write_text("[server]\nport = 4711\n", encoding="utf-8-sig")
+    secret.write_text("value-of-a-file\n", encoding="utf-8-sig")
+    settings = load(path, {"STRONGROOM__SERVER__SECRET_KEY_FILE": str(secret)}).settings
+    assert (settings.server.port, settings.server.secret_key) == (4711, "value-of-a-file")

@@ -140,7 +140,8 @@ def read_file(path: Path) -> RawConfiguration:
         ConfigurationError: the file cannot be read, or is not TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        # Editors on Windows write a byte order mark, which TOML does not permit.
+        text = path.read_text(encoding="utf-8-sig")
         values = tomllib.loads(text)
     except OSError as error:
         raise ConfigurationError(
@@ -210,7 +211,7 @@ def _apply_variable(raw: RawConfiguration, path: KeyPath, name: str, text: str) 
         raw.set(path, EnvironmentText(text), origin)
         return
     try:
-        content = Path(text).read_text(encoding="utf-8").rstrip("\r\n")
+        content = Path(text).read_text(encoding="utf-8-sig").rstrip("\r\n")
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
         problem = Problem(origin, text, f"{reason}; name a file that the server's user may read")
