@@ -81,8 +81,7 @@ ROWS: Final = (
         "identity/own_data/exports.py::OwnExports._records",
         "if name in OUTSIDE",
         "if True",
-        "rest/test_own_exports.py"
-        "::test_records_about_a_tenant_that_the_user_has_left_have_no_details[sqlite]",
+        "rest/test_own_exports.py::test_records_about_a_tenant_that_the_user_has_left_have_no_details",
     ),
     core(
         "users-suspension-ends-impersonations",
