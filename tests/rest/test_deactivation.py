@@ -23,7 +23,10 @@ from strongroom.foundation.database.metadata import metadata
 from strongroom.foundation.errors import StrongroomError
 from strongroom.identity.sessions.models import authorizations
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
+from strongroom.identity.users.contact_links import ContactLinks
+from strongroom.identity.users.credential_changes import ChangedBy, SettledChange
 from strongroom.identity.users.models import account_links
+from strongroom.plugin_api.login import Credential
 from strongroom.web.http import downloads
 from strongroom_login_pages.front_ends.models import metadata as login_pages
 from strongroom_share_links.models import metadata as share_links
@@ -153,6 +156,17 @@ def use_code(case: Case, _: Person) -> Answer:
     return case.other.post(path, {"verificationCode": case.secrets["code"], "newPassword": PASSWORD})
 
 
+def make_contact_link(case: Case) -> None:
+    former = Credential("email", "former@example.com")
+    change = SettledChange(case.user.id, [], [], [former], ChangedBy(case.user.id))
+    with case.api.container.database.write() as connection:
+        case.secrets["contact"] = case.api.container.get(ContactLinks).issue(connection, change)[former]
+
+
+def use_contact_link(case: Case, _: Person) -> Answer:
+    return case.other.post("/users/contact-restoration-previews", {"token": case.secrets["contact"]})
+
+
 def make_state(case: Case) -> None:
     case.secrets["states"] = [
         case.api.container.get(OAuthStateStore)
@@ -253,6 +267,7 @@ SECRETS = {
     ),
     "state of OAuth": Secret(make_state, use_state, 200, 400, ("browser_states",)),
     "password link": Secret(make_link, use_link, 200, 400, ("account_links",)),
+    "contact link": Secret(make_contact_link, use_contact_link, 200, 400, ("contact_links",)),
     "resumable upload": Secret(make_upload, use_upload, 200, 404, ("uploads",), is_of_tenant=True),
     "direct upload": Secret(
         make_direct_upload,

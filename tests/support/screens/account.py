@@ -1,5 +1,6 @@
 """The pages of the account."""
 
+import re
 import time
 from typing import Final
 from uuid import uuid4
@@ -110,6 +111,20 @@ def show_link(visitor: Visitor) -> None:
     visitor.go(f"/account/password-links/{uuid4().hex}")
 
 
+def show_restoration(visitor: Visitor) -> None:
+    stage = visitor.stage
+    user = stage.new_user()
+    body = {"value": f"{uuid4().hex}@example.com", "verified": True}
+    stage.server.succeed("PUT", f"/users/{user.id}/contacts/email", by=stage.root, json_body=body)
+    link = re.search(r"http\S+/restore/\S+", stage.last_message(user.email)["text"])
+    assert link is not None
+    visitor.go(link[0])
+
+
+def show_void_restoration(visitor: Visitor) -> None:
+    visitor.go(f"/account/restore/{uuid4().hex}")
+
+
 ACCOUNT: Final = (
     Screen("account", "login_pages/account/security", own("/account/")),
     Screen("account with an app", "login_pages/account/security", log_in_with_app),
@@ -162,4 +177,6 @@ ACCOUNT: Final = (
     ),
     Screen("new passkey", "login_pages/account/enrolment", show_passkey),
     Screen("link that sets a password", "login_pages/reset/password_link", show_link),
+    Screen("link to a former contact", "login_pages/reset/contact_restoration", show_restoration),
+    Screen("void link to a former contact", "login_pages/error", show_void_restoration),
 )

@@ -31,6 +31,10 @@ class CodeInvalid(BadRequestError, code="error.code-invalid"):
     """400 `error.code-invalid`: The verification code is wrong, already used or expired."""
 
 
+class ContactLinkInvalid(BadRequestError, code="error.contact-link-invalid"):
+    """400 `error.contact-link-invalid`: The link is unknown, already used or expired."""
+
+
 class DigestMismatch(BadRequestError, code="error.digest-mismatch"):
     """400 `error.digest-mismatch`: The content does not match the announced digest."""
 

@@ -137,6 +137,7 @@ if TYPE_CHECKING:
     PolicyChangesWhoType0: TypeAlias = Literal["manage", "nobody", "tenant-admins"]
     QuarantinedFileScan: TypeAlias = Literal["infected", "rejected"]
     RenameFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
+    RestorableContactKind: TypeAlias = Literal["email", "mobile"]
     RestorationOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     RetentionMode: TypeAlias = Literal["compliance", "governance"]
     RoleRole: TypeAlias = Literal["admin", "member", "records"]
@@ -221,6 +222,7 @@ else:
     PolicyChangesWhoType0 = str
     QuarantinedFileScan = str
     RenameFileOnConflict = str
+    RestorableContactKind = str
     RestorationOnConflict = str
     RetentionMode = str
     RoleRole = str
@@ -567,6 +569,20 @@ class Contact(msgspec.Struct, frozen=True, kw_only=True):
     value: str
     verified: bool | Unset = UNSET
     """Whether the contact counts as proven"""
+
+
+class ContactLink(msgspec.Struct, frozen=True, kw_only=True):
+    """`ContactLink` of the API."""
+
+    token: str
+
+
+class ContactRestoration(msgspec.Struct, frozen=True, kw_only=True):
+    """`ContactRestoration` of the API."""
+
+    token: str
+    new_password: str = msgspec.field(name="newPassword")
+    """With an uppercase letter, a lowercase letter and a digit"""
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True):
@@ -1870,6 +1886,17 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     next_sequence: int | None = msgspec.field(name="nextSequence")
     """Where to continue, if there were too many for one request"""
+
+
+class RestorableContact(msgspec.Struct, frozen=True, kw_only=True):
+    """`RestorableContact` of the API."""
+
+    kind: RestorableContactKind
+    former: str
+    """The contact to take back"""
+    current: None | str
+    """What replaced it; `null`: it was removed"""
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class Restoration(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from strongroom.assembly.plugin_host.hosts import PluginHosts, PluginLifeCycle, 
 from strongroom.assembly.plugin_host.registrations import (
     PluginDeactivations,
     PluginExports,
+    RestoringPage,
     registered_jobs,
     registered_metrics,
     registered_sinks,
@@ -22,6 +23,7 @@ from strongroom.foundation.jobs.runner import JobRunner
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import select
 from strongroom.identity.accounts.deactivation import Deactivations
+from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.ops.production import refuse_unsafe
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
@@ -139,6 +141,7 @@ def build(
         )
         services.get(Deactivations).on_deactivation(PluginDeactivations(hosts))
         services.register_user_exports(PluginExports(hosts))
+        services.get(ChangeNotices).on_restoring_page(RestoringPage(hosts, base.settings))
         container = Container(base, features, services.group, services.events, services.known, hosts)
         base.resources = resources.pop_all()
         return container

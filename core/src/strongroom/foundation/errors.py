@@ -110,6 +110,11 @@ class AccountLinkInvalid(StrongroomError):
     message = "The link is unknown, already used or expired."
 
 
+class ContactLinkInvalid(StrongroomError):
+    status, code = 400, "error.contact-link-invalid"
+    message = "The link is unknown, already used or expired."
+
+
 class PictureUnreadable(StrongroomError):
     status, code = 400, "error.picture-unreadable"
     message = "The image is corrupt or truncated, or does not match its signature."

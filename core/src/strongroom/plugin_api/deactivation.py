@@ -1,8 +1,8 @@
 """The end of what a user can do, in the whole server or in one tenant.
 
 The server ends logins, access keys, codes, links and uploads of a user who is suspended or deleted,
-whose type is changed, or who is no longer a member of a tenant. A plugin that stores secrets of users
-ends them in the same transaction::
+whose type is changed, who takes the account back from another person, or who is no longer a member of a
+tenant. A plugin that stores secrets of users ends them in the same transaction::
 
     @hookimpl
     def register_deactivations(host: HostAPI) -> list[Deactivate]:
@@ -27,6 +27,8 @@ class DeactivationCause(StrEnum):
     DELETION = "deletion"
     TYPE_CHANGE = "type-change"
     MEMBERSHIP_END = "membership-end"
+    RECOVERY = "recovery"
+    """The user has taken the account back from another person (API 1.2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from strongroom_login_pages.front_ends.returns import FrontEnds
 from strongroom_login_pages.registration.invitations import InvitationLinks
 from strongroom_login_pages.registration.register import RegistrationPages
 from strongroom_login_pages.registration.terms import TermsOfLogin
+from strongroom_login_pages.reset.contact_restoration import RestoredContacts
 from strongroom_login_pages.reset.forgotten_password import ForgottenPassword
 from strongroom_login_pages.reset.password_links import PasswordLinks
 from strongroom_login_pages.sign_in.code_links import CodeLinks
@@ -121,6 +122,7 @@ def _url_map(login: Login, progress: LoginProgress) -> Map:
         InvitationLinks(),
         ForgottenPassword(),
         PasswordLinks(),
+        RestoredContacts(),
         TermsOfLogin(progress),
         *account_areas(progress),
     )

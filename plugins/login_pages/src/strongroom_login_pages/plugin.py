@@ -81,7 +81,7 @@ def register_start_pages() -> list[StartPage]:
 
 @hookimpl
 def register_password_pages() -> list[PasswordPage]:
-    return [PasswordPage("/account/password-links/")]
+    return [PasswordPage("/account/password-links/", "/account/restore/")]
 
 
 @hookimpl

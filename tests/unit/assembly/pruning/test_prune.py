@@ -1,11 +1,11 @@
 """Pruning deletes expired rows and nothing else, on both databases, during other transactions."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 from tests.support.api import PASSWORD, Api, Person
 from tests.support.commands import run_command
 from tests.support.databases import PostgresqlDatabases
@@ -34,7 +34,8 @@ from strongroom.identity.sessions.models import (
 )
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.users.account_links import AccountLink, AccountLinks, LinkKind
-from strongroom.identity.users.models import account_links
+from strongroom.identity.users.contact_links import ContactLink
+from strongroom.identity.users.models import account_links, contact_links
 from strongroom.identity.verification.captchas import captchas
 from strongroom.identity.verification.codes import verification_codes
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
@@ -55,6 +56,7 @@ EXPIRING = (
     plugin_leases,
     plugin_shared_values,
     account_links,
+    contact_links,
 )
 
 
@@ -86,6 +88,7 @@ def live(api: Api) -> None:
     values = api.container.hosts.of("storage_local").values
     values.put("token", "secret", expires_at=api.clock.now() + DAY)
     link_account(api, person)
+    link_contact(api, person)
     bury_event(api)
 
 
@@ -95,6 +98,14 @@ def link_account(api: Api, person: Person) -> None:
     link = AccountLink("0" * 64, person.id, LinkKind.RESET, None, None, person.id, now, now + DAY)
     with api.container.database.write() as connection:
         api.container.get(AccountLinks).replace(connection, link)
+
+
+def link_contact(api: Api, person: Person) -> None:
+    """Store a link by which the user could take a former address back for a day."""
+    now = api.clock.now()
+    link = ContactLink("1" * 64, person.id, "email", "a@example.com", None, 1, now, now, now + DAY)
+    with api.container.database.write() as connection:
+        connection.execute(insert(contact_links).values(asdict(link)))
 
 
 def create_key(api: Api, person: Person) -> None:
@@ -156,6 +167,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "leases of plugins": 0,
         "shared values of plugins": 0,
         "links that set a password": 0,
+        "links that restore a contact": 0,
         "events of rates": 0,
         "logins and refresh tokens": 0,
         "access keys": 0,
@@ -299,7 +311,7 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 22
+    assert len(result.stdout.splitlines()) == 23
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:

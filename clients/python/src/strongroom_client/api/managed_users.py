@@ -7,12 +7,15 @@ from ..models import (
     ChangeServerMetadataBody,
     ChangeServerMetadataResponse200,
     Contact,
+    ContactLink,
+    ContactRestoration,
     Done,
     GetMetadataResponse200,
     GetServerMetadataResponse200,
     NewPasswordLink,
     PasswordLink,
     PasswordLinkRedemption,
+    RestorableContact,
     TemporaryPassword,
 )
 from ..operations import Operation, segment
@@ -101,6 +104,19 @@ def give_temporary_password(
     )
 
 
+def preview_contact_restoration(
+    *,
+    body: ContactLink,
+) -> Operation[RestorableContact]:
+    """Get what the link in a notice of a changed contact does. Nothing changes."""
+    return Operation(
+        "POST",
+        "/users/contact-restoration-previews",
+        RestorableContact,
+        body=body,
+    )
+
+
 def redeem_password_link(
     *,
     body: PasswordLinkRedemption,
@@ -126,6 +142,24 @@ def remove_contact(
         "DELETE",
         f"/users/{segment(user_id)}/contacts/{segment(kind)}",
         Done,
+    )
+
+
+def restore_contact(
+    *,
+    body: ContactRestoration,
+) -> Operation[Done]:
+    """Take back a former contact by the link in its notice, within 7 days, and set a password.
+
+    All logins and access keys of the user end. Contacts, logins of platforms and second factors that
+    were added since the change are removed. The link is used up, and those of later changes become
+    invalid; it stays valid if the password is refused.
+    """
+    return Operation(
+        "POST",
+        "/users/contact-restorations",
+        Done,
+        body=body,
     )
 
 

@@ -125,6 +125,14 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "Your login was changed",
         "If that was not you, reset your password now, and remove what is not yours.",
     ),
+    # To a contact that was replaced or removed: only its holder can undo the change.
+    "contact-replaced": Text(
+        "Your login was changed",
+        "$what If that was not you, undo it within $days days: $link",
+        f"$what\n\n{_SOURCE}\n\nIf it was you, ignore this message. If that was not you, undo it within "
+        "$days days: you choose a new password, and all logins and access keys end.\n\n$link",
+        action="Undo the change",
+    ),
     "factor-changed": _notice(
         "Your second factor was changed",
         "If that was not you, reset your password and write to the administrators now.",

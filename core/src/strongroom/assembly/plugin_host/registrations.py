@@ -12,6 +12,7 @@ from strongroom.activity.events.delivery import SubscriberSink
 from strongroom.assembly.features import core_events
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.assembly.plugin_host.state import HostTransaction
+from strongroom.foundation.config import Settings
 from strongroom.foundation.plugins.manager import Plugin, PluginError
 from strongroom.plugin_api.deactivation import Deactivate, Deactivation
 from strongroom.plugin_api.events import EventSink, EventSubscriber, matches
@@ -96,6 +97,25 @@ class PluginDeactivations:
     @cached_property
     def _registered(self) -> Sequence[Deactivate]:
         return [item for _, item in self._hosts.call("register_deactivations")]
+
+
+class RestoringPage:
+    """Returns the URL of the page of links that take back a former contact, if a plugin has one.
+
+    The configured URL and never a header of the request, so that no client chooses where links lead.
+    """
+
+    def __init__(self, hosts: PluginHosts, settings: Settings) -> None:
+        self._hosts = hosts
+        self._root = settings.public_root + settings.server.base_path
+
+    def __call__(self) -> str | None:
+        return None if self._path is None else self._root + self._path
+
+    @cached_property
+    def _path(self) -> str | None:
+        pages = (page for _, page in self._hosts.call("register_password_pages"))
+        return next((page.restoring_path for page in pages if page.restoring_path), None)
 
 
 class PluginExports:

@@ -126,8 +126,8 @@ def register_event_subscribers(  # type: ignore[empty-body]
 def register_deactivations(host: HostAPI) -> Iterable[Deactivate]:  # type: ignore[empty-body]
     """Return functions that end secrets of users, such as codes, in the plugin's own tables.
 
-    They are called in the transaction that suspends or deletes a user, changes the type, or ends a
-    membership of a tenant.
+    They are called in the transaction that suspends or deletes a user, changes the type, lets the user
+    take the account back from another person, or ends a membership of a tenant.
     """
 
 

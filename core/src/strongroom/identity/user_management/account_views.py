@@ -5,6 +5,10 @@ from typing import Any, Final
 from strongroom.foundation import errors
 from strongroom.identity import operations
 from strongroom.identity.accounts.schemas import BoundCredentialSchema
+from strongroom.identity.user_management.contact_restoration import (
+    ContactRestoration,
+    RestorableContact,
+)
 from strongroom.identity.user_management.contacts import ManagedContacts
 from strongroom.identity.user_management.link_urls import LinkUrls
 from strongroom.identity.user_management.links import IssuedLink, PasswordLinks
@@ -12,16 +16,19 @@ from strongroom.identity.user_management.metadata import MetadataService
 from strongroom.identity.user_management.passwords import TemporaryPassword, TemporaryPasswords
 from strongroom.identity.user_management.schemas import (
     MAX_BYTES,
+    ContactLinkSchema,
+    ContactRestorationSchema,
     ContactSchema,
     NewPasswordLinkSchema,
     PasswordLinkRedemptionSchema,
     PasswordLinkSchema,
+    RestorableContactSchema,
     TemporaryPasswordSchema,
     require_small_metadata,
 )
 from strongroom.identity.users.account_links import LinkKind
 from strongroom.identity.users.models import SINGLE_KINDS, BoundCredential
-from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.access import Access, current_identity, own_id, refuse_impersonation
 from strongroom.web.http.parsing import DONE, DoneSchema, parse_object
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
@@ -146,6 +153,47 @@ def redeem_password_link(body: dict[str, str]) -> dict[str, bool]:
     The link is used up; it stays valid if the password is refused.
     """
     get_service(PasswordLinks).redeem(body["token"], body["newPassword"], origin())
+    return DONE
+
+
+@blueprint.operation(
+    "POST",
+    "/contact-restoration-previews",
+    access=Access.PUBLIC,
+    body=ContactLinkSchema,
+    returns=RestorableContactSchema,
+    errors=(errors.ContactLinkInvalid, errors.CredentialTaken),
+    limit="reset_per_address",
+)
+def preview_contact_restoration(body: dict[str, str]) -> RestorableContact:
+    """Get what the link in a notice of a changed contact does. Nothing changes."""
+    return get_service(ContactRestoration).preview(body["token"])
+
+
+@blueprint.operation(
+    "POST",
+    "/contact-restorations",
+    access=Access.PUBLIC,
+    body=ContactRestorationSchema,
+    returns=DoneSchema,
+    errors=(
+        errors.ContactLinkInvalid,
+        errors.CredentialTaken,
+        errors.ImpersonationRefused,
+        errors.Unavailable,
+        errors.UserSuspended,
+    ),
+    limit="reset_per_address",
+)
+def restore_contact(body: dict[str, str]) -> dict[str, bool]:
+    """Take back a former contact by the link in its notice, within 7 days, and set a password.
+
+    All logins and access keys of the user end. Contacts, logins of platforms and second factors that
+    were added since the change are removed. The link is used up, and those of later changes become
+    invalid; it stays valid if the password is refused.
+    """
+    refuse_impersonation()
+    get_service(ContactRestoration).redeem(body["token"], body["newPassword"], origin())
     return DONE
 
 

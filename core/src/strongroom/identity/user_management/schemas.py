@@ -194,3 +194,28 @@ class PasswordLinkRedemptionSchema(Schema):
 
     token = text(128, required=True)
     newPassword = new_password()
+
+
+class ContactLinkSchema(Schema):
+    """The token of a link that takes back a former contact."""
+
+    token = text(128, required=True)
+
+
+class ContactRestorationSchema(ContactLinkSchema):
+    """The token of a link that takes back a former contact, and the new password."""
+
+    newPassword = new_password()
+
+
+class RestorableContactSchema(Schema):
+    """What a link does, with masked contacts."""
+
+    kind = fields.String(required=True, validate=validate.OneOf([EMAIL, MOBILE]))
+    former = fields.String(required=True, metadata={"description": "The contact to take back"})
+    current = fields.String(
+        allow_none=True,
+        required=True,
+        metadata={"description": "What replaced it; `null`: it was removed"},
+    )
+    expiresAt = Timestamp(required=True, attribute="expires_at")

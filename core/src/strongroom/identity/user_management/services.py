@@ -8,6 +8,7 @@ from strongroom.activity.notifications.services import NotificationServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.user_management.administration import Administration, ManagedUsersLimit
+from strongroom.identity.user_management.contact_restoration import ContactRestoration
 from strongroom.identity.user_management.contacts import ManagedContacts
 from strongroom.identity.user_management.creation import UserCreation
 from strongroom.identity.user_management.links import PasswordLinks
@@ -96,6 +97,19 @@ class UserManagementServices(ServiceGroup):
             self._user_services.notices,
             self._user_services.credential_changes,
             self._audit,
+        )
+
+    @cached_property
+    def contact_restoration(self) -> ContactRestoration:
+        return ContactRestoration(
+            self._database,
+            self._user_services.users,
+            self._user_services.credentials,
+            self._user_services.enrolled_factors,
+            self._user_services.contact_links,
+            self._password_replacement,
+            self._accounts.deactivations,
+            self._user_services.credential_changes,
         )
 
     @cached_property

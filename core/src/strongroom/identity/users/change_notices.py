@@ -8,9 +8,10 @@ from typing import Final
 from sqlalchemy import Connection
 
 from strongroom.activity.notifications.service import MessageService
-from strongroom.clock import Clock
+from strongroom.clock import DAY, Clock
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.locales import locale_of
+from strongroom.identity.users.contact_links import LIFETIME, ContactLinks
 from strongroom.identity.users.credential_changes import (
     ChangedBy,
     Effect,
@@ -19,13 +20,18 @@ from strongroom.identity.users.credential_changes import (
 )
 from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.user_agents import device_name
+
+_CONTACT_CHANGED: Final = "credential-changed"
+_REPLACED: Final = "contact-replaced"
+"""To a contact that was replaced or removed, with the link that undoes it."""
 
 _OCCASIONS: Final[Mapping[Effect, str]] = MappingProxyType(
     {
-        Effect.CONTACT: "credential-changed",
-        Effect.USERNAME: "credential-changed",
-        Effect.PLATFORM_LOGIN: "credential-changed",
+        Effect.CONTACT: _CONTACT_CHANGED,
+        Effect.USERNAME: _CONTACT_CHANGED,
+        Effect.PLATFORM_LOGIN: _CONTACT_CHANGED,
         Effect.PASSWORD: "password-changed",
         Effect.FACTOR: "factor-changed",
     }
@@ -83,10 +89,18 @@ Translate = Callable[[str], str]
 class ChangeNotices:
     """Writes the messages about settled changes."""
 
-    def __init__(self, clock: Clock, users: UserService, messages: MessageService) -> None:
+    def __init__(
+        self, clock: Clock, users: UserService, messages: MessageService, links: ContactLinks
+    ) -> None:
         self._clock = clock
         self._users = users
         self._messages = messages
+        self._links = links
+        self._restoring_page: Callable[[], str | None] = lambda: None
+
+    def on_restoring_page(self, page: Callable[[], str | None]) -> None:
+        """Register what returns the URL of the page that redeems links, to which a token is appended."""
+        self._restoring_page = page
 
     def prepare(self, connection: Connection, settled: SettledChange) -> Callable[[], object]:
         """Return what sends the messages about a change, after its commit.
@@ -96,10 +110,24 @@ class ChangeNotices:
         chosen = self._users.locale_of(connection, settled.user_id)
         own = settled.by.origin.languages if settled.by.actor_id == settled.user_id else ()
         languages = (chosen, *own) if chosen else own
-        now = self._clock.now()
-        return lambda: self._send(settled, languages, now)
+        now, links = self._clock.now(), self._issue(connection, settled)
+        return lambda: self._send(settled, languages, now, links)
 
-    def _send(self, settled: SettledChange, languages: tuple[str, ...], now: int) -> None:
+    def _issue(self, connection: Connection, settled: SettledChange) -> Mapping[Credential, str]:
+        """Return the links by which the user takes back former contacts, by contact."""
+        page = self._restoring_page() if settled.restorable else None
+        if page is None:
+            return {}
+        tokens = self._links.issue(connection, settled)
+        return {contact: page + token for contact, token in tokens.items()}
+
+    def _send(
+        self,
+        settled: SettledChange,
+        languages: tuple[str, ...],
+        now: int,
+        links: Mapping[Credential, str],
+    ) -> None:
         locale = locale_of(languages, self._messages.default_locale)
 
         def translate(text: str) -> str:
@@ -109,7 +137,12 @@ class ChangeNotices:
         for occasion in dict.fromkeys(_OCCASIONS[change.effect] for change in settled.changes):
             parameters = {"what": _sentences(settled.changes, occasion, translate), **source}
             for contact in settled.contacts:
-                self._messages.send(contact, occasion, parameters, (locale,))
+                link = links.get(contact) if occasion == _CONTACT_CHANGED else None
+                if link and self._messages.can_send(_REPLACED, contact):
+                    own = {**parameters, "link": link, "days": str(LIFETIME // DAY)}
+                    self._messages.send(contact, _REPLACED, own, (locale,))
+                else:
+                    self._messages.send(contact, occasion, parameters, (locale,))
 
 
 def _sentences(changes: Collection[LoginChange], occasion: str, translate: Translate) -> str:

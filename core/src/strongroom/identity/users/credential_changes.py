@@ -142,6 +142,12 @@ class SettledChange:
     restorable: Collection[Credential]
     by: ChangedBy
 
+    def successor(self, former: Credential) -> str | None:
+        """Return the value that has replaced a contact; ``None``: it was removed."""
+        pair = former.kind, former.value
+        changes = (item for item in self.changes if (item.kind, item.former) == pair)
+        return next((change.current for change in changes), None)
+
 
 @dataclass(frozen=True, slots=True)
 class _State:

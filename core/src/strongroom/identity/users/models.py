@@ -230,6 +230,24 @@ account_links: Final = Table(
 names the contact, and is void once the user has another one."""
 
 
+contact_links: Final = Table(
+    "contact_links",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("former", Name, nullable=False),
+    Column("current", Name),
+    Column("number", Integer, nullable=False),
+    Column("changed_at", Timestamp, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Index(None, "user_id"),
+    Index(None, "expires_at"),
+)
+"""Links by which users take back a former contact, for one use. The secret is only in the link."""
+
+
 @dataclass(frozen=True, slots=True)
 class FactorRow:
     """A row of :data:`second_factors`. Times are in milliseconds since the Unix epoch."""

@@ -12,6 +12,7 @@ from strongroom.clock import DAY
 from strongroom.identity.users.account_links import AccountLinks
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.consents import Consents, Terms
+from strongroom.identity.users.contact_links import ContactLinks
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credential_changes import CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
@@ -107,10 +108,18 @@ class UserServices(ServiceGroup):
         return Notices(self.credentials, self.users, self._notifications.messages)
 
     @cached_property
+    def contact_links(self) -> ContactLinks:
+        return ContactLinks(self._database, self._clock, self._base.keys)
+
+    @cached_property
+    def change_notices(self) -> ChangeNotices:
+        messages = self._notifications.messages
+        return ChangeNotices(self._clock, self.users, messages, self.contact_links)
+
+    @cached_property
     def credential_changes(self) -> CredentialChanges:
         changes = CredentialChanges(self.account_links, self._audit)
-        messages = ChangeNotices(self._clock, self.users, self._notifications.messages)
-        changes.on_settled(messages.prepare)
+        changes.on_settled(self.change_notices.prepare)
         return changes
 
     @cached_property
@@ -136,11 +145,14 @@ class UserServices(ServiceGroup):
         return [Job("reinstate_users", timedelta(minutes=1), lambda _: ends.reinstate_due())]
 
     def register_deactivations(self) -> Iterable[UserEnding]:
-        ended = (self.account_links, self.credentials, self.plugin_values)
+        ended = (self.account_links, self.contact_links, self.credentials, self.plugin_values)
         return [part.deactivate for part in ended]
 
     def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"links that set a password": self.account_links.prune}
+        return {
+            "links that set a password": self.account_links.prune,
+            "links that restore a contact": self.contact_links.prune,
+        }
 
     def register_user_exports(self) -> Iterable[UserExport]:
         return user_exports(self._database)

@@ -5,6 +5,7 @@ Other ways to present an access key are the authenticators of plugins; a route a
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol
@@ -15,6 +16,7 @@ from strongroom.foundation.errors import (
     Forbidden,
     KeyNotAdmitted,
     StrongroomError,
+    TokenInvalid,
     TokenRequired,
     Unavailable,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "optional_identity",
     "own_id",
     "presented_token",
+    "refuse_impersonation",
     "require_recent_factor",
     "require_verified_login",
     "set_caller",
@@ -180,6 +183,20 @@ def administers_by_key(scope: Scope) -> bool:
         return False
     authenticate(Access.OPTIONAL, scope=scope, token=token)
     return current_identity().is_admin
+
+
+def refuse_impersonation() -> None:
+    """Refuse an impersonated user on a public route, which otherwise ignores tokens.
+
+    Raises:
+        ImpersonationRefused: the request presents the token of an impersonation.
+    """
+    token = presented_token()
+    if token is None or token.startswith(ACCESS_KEY_PREFIX):
+        return
+    authenticator = get_service(TokenAuthenticator)
+    with suppress(TokenInvalid):
+        authenticator.identify(authenticator.caller(token, client_address()))
 
 
 def set_caller(caller: Caller) -> None:

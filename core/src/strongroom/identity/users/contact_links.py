@@ -1,0 +1,150 @@
+"""Links by which users take back a former contact, within the caller's transaction.
+
+A link is sent to the verified e-mail address or mobile number that was replaced or removed.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from strongroom.clock import DAY, Clock
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.pruning import prune
+from strongroom.foundation.database.rows import RowMapper
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.identity.users.credential_changes import SettledChange
+from strongroom.identity.users.models import contact_links, credentials
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
+from strongroom.plugin_api.login import Credential
+
+LIFETIME: Final = 7 * DAY
+"""Milliseconds for which links are valid."""
+
+_HASH: Final = "contact-link"
+
+
+@dataclass(frozen=True, slots=True)
+class ContactLink:
+    """A row of :data:`contact_links`. Times are in milliseconds since the Unix epoch.
+
+    Args:
+        current: the contact that replaced the former one; ``None``: it was removed.
+        number: the same for all links of one change, and greater for a later change.
+        changed_at: what was added to the account at this time or later may belong to another person.
+    """
+
+    hash: str
+    user_id: str
+    kind: str
+    former: str
+    current: str | None
+    number: int
+    changed_at: int
+    created_at: int
+    expires_at: int
+
+    @property
+    def contact(self) -> Credential:
+        """The contact that the user takes back."""
+        return Credential(self.kind, self.former)
+
+
+_LINK: Final = RowMapper(ContactLink, contact_links)
+_OF_USER: Final = contact_links.c.user_id == bindparam("of_user")
+_IS_OPEN: Final = (contact_links.c.hash == bindparam("of_hash")) & (
+    contact_links.c.expires_at > bindparam("now")
+)
+_ADD: Final = Statement(insert(contact_links))
+_FIND: Final = Statement(select(contact_links).where(_IS_OPEN), _LINK)
+# One DELETE checks and uses up the link, so that two concurrent uses cannot both succeed.
+_SPEND: Final = Statement(delete(contact_links).where(_IS_OPEN))
+_VOID: Final = Statement(delete(contact_links).where(_OF_USER))
+_VOID_LATER: Final = Statement(
+    delete(contact_links).where(_OF_USER, contact_links.c.number > bindparam("after"))
+)
+_LAST: Final = Statement(select(func.max(contact_links.c.number)).where(_OF_USER))
+_BOUND: Final = Statement(
+    select(credentials.c.kind, credentials.c.value, credentials.c.created_at).where(
+        credentials.c.user_id == bindparam("of_user")
+    )
+)
+
+
+class ContactLinks:
+    """Stores links. Only their hashes are stored."""
+
+    def __init__(self, database: Database, clock: Clock, keys: SecretKeys) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+
+    def issue(self, connection: Connection, settled: SettledChange) -> Mapping[Credential, str]:
+        """Store a link for each contact that a change has taken from its user; return the tokens."""
+        return {contact: self._add(connection, settled, contact) for contact in settled.restorable}
+
+    def find(self, connection: Connection, token: str) -> ContactLink | None:
+        """Return the link of a token, unless it has expired."""
+        link: ContactLink | None = _FIND.first(connection, self._open(self._hash(token)))
+        return link
+
+    def spend(self, connection: Connection, link: ContactLink) -> bool:
+        """Use up a link, and void the links of later changes; return whether it was valid.
+
+        Another person, who has got into the account, may have made the later changes.
+        """
+        if _SPEND.execute(connection, self._open(link.hash)) != 1:
+            return False
+        _VOID_LATER.execute(connection, {"of_user": link.user_id, "after": link.number})
+        return True
+
+    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+        """Void all links of a user who can no longer act, or whose rights have changed."""
+        # A recovery keeps the links of earlier changes, so that the first contact wins.
+        if ended.is_of_account and ended.cause is not DeactivationCause.RECOVERY:
+            _VOID.execute(connection, {"of_user": ended.user_id})
+
+    def prune(self) -> int:
+        """Delete expired links; return the count."""
+        old = contact_links.c.expires_at <= self._clock.now()
+        return prune(self._database, contact_links.c.hash, old)
+
+    def _add(self, connection: Connection, settled: SettledChange, contact: Credential) -> str:
+        token, now = secrets.token_urlsafe(24), self._clock.now()
+        current = settled.successor(contact)
+        link = ContactLink(
+            hash=self._hash(token),
+            user_id=settled.user_id,
+            kind=contact.kind,
+            former=contact.value,
+            current=current,
+            number=self._number(connection, settled, contact),
+            changed_at=_changed_at(connection, settled, now),
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        _ADD.execute(connection, _LINK.values(link))
+        return token
+
+    def _number(self, connection: Connection, settled: SettledChange, contact: Credential) -> int:
+        last: int = _LAST.scalar(connection, {"of_user": settled.user_id}) or 0
+        # The first link of a change has stored the number of the change.
+        is_first = contact == next(iter(settled.restorable))
+        return last + 1 if is_first else last
+
+    def _hash(self, token: str) -> str:
+        return self._keys.hash(_HASH, token)
+
+    def _open(self, hashed: str) -> dict[str, object]:
+        return {"of_hash": hashed, "now": self._clock.now()}
+
+
+def _changed_at(connection: Connection, settled: SettledChange, now: int) -> int:
+    """Return the time of the first new credential of a change, which is a little before ``now``."""
+    new = {(change.kind, change.current) for change in settled.changes}
+    rows = _BOUND.all(connection, {"of_user": settled.user_id})
+    times: list[int] = [created_at for kind, value, created_at in rows if (kind, value) in new]
+    return min([now, *times])

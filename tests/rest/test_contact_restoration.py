@@ -1,0 +1,225 @@
+"""A link to a former contact undoes its change, even if another person has the account."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from tests.support.api import PASSWORD, Answer, Api, Person, error_code
+from tests.support.config import lifted, merged
+from tests.support.totp import enrol, use_clock
+
+from strongroom.clock import DAY
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import contact_links
+from strongroom.plugin_api.login import Credential
+from strongroom.testing.clock import ManualClock
+
+OLD, STOLEN, THIRD, MOBILE = "old@example.com", "stolen@example.com", "c@example.com", "+8613800138000"
+NEW = "Another2Battery"
+SECOND = "error.second-factor-required"
+CONFIG = merged(
+    lifted(), {"plugins": {"enabled": ["storage_local", "factor_totp", "login_email", "login_pages"]}}
+)
+
+pytestmark = [pytest.mark.both_databases, pytest.mark.config(CONFIG)]
+
+
+@pytest.fixture(autouse=True)
+def time_of_the_test(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_clock(clock, monkeypatch)
+
+
+@pytest.fixture
+def person(api: Api) -> Person:
+    container = api.container
+    upgrade(container.database.engine, container.selection.plugins.tables)
+    return api.person(email=OLD)
+
+
+def change(api: Api, person: Person, *contacts: str, kind: str = "email") -> None:
+    """Replace a contact by others, one after the other, in a transaction each."""
+    credentials = api.container.get(CredentialService)
+    for contact in contacts:
+        api.clock.advance(1000)
+        with api.container.database.write() as connection:
+            credentials.release(connection, person.id, kind)
+            credentials.bind(connection, person.id, Credential(kind, contact))
+            by = ChangedBy(person.id, Origin(address="192.0.2.7"))
+            api.container.get(CredentialChanges).settle(connection, by)
+
+
+def message(api: Api, recipient: str) -> dict[str, Any]:
+    """Return the newest message to a recipient."""
+    sent: dict[str, Any] = [each for each in api.outbox() if each["recipient"] == recipient][-1]
+    return sent
+
+
+def token(api: Api, recipient: str) -> str:
+    found = re.search(r"https://\S+/account/restore/([\w-]{32})", message(api, recipient)["text"])
+    assert found, message(api, recipient)["text"]
+    return found[1]
+
+
+def redeem(api: Api, secret: str, password: str = NEW, **options: Any) -> Answer:
+    return api.post("/users/contact-restorations", {"token": secret, "newPassword": password}, **options)
+
+
+def preview(api: Api, secret: str) -> Answer:
+    return api.post("/users/contact-restoration-previews", {"token": secret})
+
+
+def names(api: Api, person: Person) -> set[tuple[str, str]]:
+    with api.container.database.read() as connection:
+        held = api.container.get(CredentialService).of_user(connection, person.id)
+    return {(item.kind, item.value) for item in held if item.is_verified}
+
+
+def test_it_gives_the_contact_back_and_ends_what_another_person_has(api: Api, person: Person) -> None:
+    body = {"name": "key", "scopes": ["users:read"], "currentPassword": PASSWORD}
+    key = replace(person, token=api.post("/users/me/access-keys", body, by=person).json["key"])
+    api.put("/users/me/username", {"username": "anna", "currentPassword": PASSWORD}, by=person)
+    change(api, person, STOLEN)
+    credentials, changes = api.container.get(CredentialService), api.container.get(CredentialChanges)
+    with api.container.database.write() as connection:
+        credentials.bind(connection, person.id, Credential("mobile", MOBILE))
+        credentials.bind(connection, person.id, Credential("some_platform", "x1"))
+        changes.settle(connection, ChangedBy(person.id))
+    reset = api.code(STOLEN, "reset-password")
+    secret = token(api, OLD)
+    shown = preview(api, secret)
+    assert (shown.status_code, shown.json["former"], shown.json["current"]) == (
+        200,
+        "o•••@example.com",
+        "s•••@example.com",
+    )
+    assert OLD not in shown.text
+    sent = len(api.outbox())
+    assert redeem(api, secret).status_code == 200
+    assert names(api, person) - {("username", "anna")} == {("email", OLD)}
+    for by in (person, key):
+        assert api.get("/users/me", by=by).status_code == 401
+    assert api.log_in(OLD, PASSWORD).status_code == 401
+    assert api.log_in(STOLEN, NEW).status_code == 401
+    assert api.log_in(OLD, NEW).status_code == 200
+    reused = {"verificationCode": reset, "newPassword": "Third3Battery"}
+    assert api.post(f"/users/{STOLEN}/reset-password", reused).status_code == 400
+    told = {each["recipient"] for each in api.outbox()[sent:]}
+    assert told == {OLD, STOLEN, MOBILE}
+    # No link leads back to the contact of the other person.
+    assert all("/account/restore/" not in each["text"] for each in api.outbox()[sent:])
+    assert error_code(redeem(api, secret)) == "error.contact-link-invalid"
+    admin = api.person(admin=True)
+    records = api.get(f"/audit-events?targetId={person.id}", by=admin).json["data"]
+    causes = [each["action"] for each in records if each["details"].get("cause") == "contact-link"]
+    assert {"credential.bind", "credential.unbind", "password.change"} <= set(causes)
+
+
+def test_a_link_voids_those_of_later_changes_only(api: Api, person: Person) -> None:
+    change(api, person, STOLEN, THIRD)
+    first, second = token(api, OLD), token(api, STOLEN)
+    # The other person cannot win by the own link: the first contact still can.
+    assert redeem(api, second).status_code == 200
+    assert names(api, person) == {("email", STOLEN)}
+    assert redeem(api, first).status_code == 200
+    assert names(api, person) == {("email", OLD)}
+    change(api, person, STOLEN, THIRD)
+    first, second = token(api, OLD), token(api, STOLEN)
+    assert redeem(api, first).status_code == 200
+    assert error_code(redeem(api, second)) == "error.contact-link-invalid"
+
+
+def test_it_removes_newer_second_factors_and_keeps_older_ones(api: Api, person: Person) -> None:
+    enrol(api, person)
+    change(api, person, STOLEN)
+    assert redeem(api, token(api, OLD)).status_code == 200
+    assert error_code(api.log_in(OLD, NEW)) == SECOND
+    other = api.person(email="second@example.com")
+    change(api, other, "stolen2@example.com")
+    api.clock.advance(1000)
+    enrol(api, other)
+    assert error_code(api.log_in("stolen2@example.com")) == SECOND
+    assert redeem(api, token(api, "second@example.com")).status_code == 200
+    assert api.log_in("second@example.com", NEW).status_code == 200
+
+
+def test_it_works_for_seven_days(api: Api, person: Person) -> None:
+    change(api, person, STOLEN)
+    secret = token(api, OLD)
+    api.clock.advance(7 * DAY - 1)
+    assert preview(api, secret).status_code == 200
+    api.clock.advance(1)
+    assert error_code(preview(api, secret)) == "error.contact-link-invalid"
+    assert error_code(redeem(api, secret)) == "error.contact-link-invalid"
+
+
+def test_a_refused_password_uses_up_no_link(api: Api, person: Person) -> None:
+    change(api, person, STOLEN)
+    assert error_code(redeem(api, token(api, OLD), "weak")) == "error.validation-failed"
+    assert redeem(api, token(api, OLD)).status_code == 200
+
+
+def test_a_contact_of_another_user_is_not_taken(api: Api, person: Person) -> None:
+    change(api, person, STOLEN)
+    other = api.person(email=OLD)
+    for answer in (preview(api, token(api, OLD)), redeem(api, token(api, OLD))):
+        assert (answer.status_code, error_code(answer)) == (409, "error.credential-taken")
+    assert names(api, person) == {("email", STOLEN)}
+    assert api.get("/users/me", by=other).status_code == 200
+
+
+def test_only_a_verified_contact_gets_a_link(api: Api, person: Person) -> None:
+    admin = api.person(admin=True)
+    for value in ("unproven@example.com", THIRD):
+        body = {"value": value}
+        assert api.put(f"/users/{person.id}/contacts/email", body, by=admin).status_code == 200
+    assert "/account/restore/" in message(api, OLD)["text"]
+    assert "/account/restore/" not in message(api, "unproven@example.com")["text"]
+    with api.container.database.read() as connection:
+        stored = connection.execute(select(contact_links)).one()
+    assert token(api, OLD) not in map(str, stored)
+
+
+@pytest.mark.parametrize("end", ["type", "suspension", "deletion"])
+def test_the_end_of_what_a_user_can_do_voids_the_links(api: Api, person: Person, end: str) -> None:
+    admin = api.person(admin=True)
+    change(api, person, STOLEN)
+    secret = token(api, OLD)
+    path = f"/users/{person.id}"
+    if end == "type":
+        assert api.patch(path, {"type": "ADMIN"}, by=admin).status_code == 200
+    elif end == "suspension":
+        for status in ("suspended", "active"):
+            assert api.patch(path, {"status": status}, by=admin).status_code == 200
+    else:
+        assert api.delete(path, by=admin).status_code == 200
+    assert error_code(redeem(api, secret)) == "error.contact-link-invalid"
+
+
+def test_a_suspended_user_takes_nothing_back(api: Api, person: Person) -> None:
+    admin = api.person(admin=True)
+    assert api.patch(f"/users/{person.id}", {"status": "suspended"}, by=admin).status_code == 200
+    change(api, person, STOLEN)
+    assert error_code(redeem(api, token(api, OLD))) == "error.user-suspended"
+
+
+def test_an_impersonation_redeems_no_link(api: Api, person: Person) -> None:
+    admin = api.person(admin=True)
+    change(api, person, STOLEN)
+    body = {"reason": "Support", "minutes": 5}
+    acting = api.post(f"/users/{person.id}/impersonation", body, by=admin)
+    by = replace(person, token=acting.json["accessToken"])
+    assert error_code(redeem(api, token(api, OLD), by=by)) == "error.impersonation-refused"
+    # A token that has ended does not prevent it.
+    by = replace(person, token="ended")
+    assert redeem(api, token(api, OLD), by=by).status_code == 200
+
+
+@pytest.mark.config({"plugins": {"enabled": ["storage_local"]}})
+def test_without_a_page_the_notice_has_no_link(api: Api, person: Person) -> None:
+    change(api, person, STOLEN)
+    assert "reset your password now" in message(api, OLD)["text"]
