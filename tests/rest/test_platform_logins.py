@@ -5,7 +5,9 @@ import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -26,7 +28,7 @@ from strongroom.foundation.errors import (
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.login import MAX_SESSION, Credential, NewLogin, VerifiedCredential
+from strongroom.plugin_api.login import MAX_SESSION, Contact, Credential, NewLogin, VerifiedCredential
 from strongroom.testing.clock import ManualClock
 from strongroom.web.http import downloads
 
@@ -211,7 +213,6 @@ class TestSuspend:
         self, api: Api, host: HostAPI, admin: bool
     ) -> None:
         person = api.person(admin=admin)
-        api.clock.advance(60_000)
         bind(api, person, ANN)
         assert not host.logins.suspend(ANN, reason="left")
         login = log_in(api, "ann")
@@ -286,6 +287,29 @@ class TestContacts:
         assert (login.user.id == person.id) is (outcome == "joins")
         assert held_by(api, person) == ["email", "acme"][: 2 if outcome == "joins" else 1]
 
+    @pytest.mark.both_databases
+    def test_only_proven_and_trusted_contacts_lead_to_users(self, api: Api, host: HostAPI) -> None:
+        table = product(("", "proven", "trusted", "proven trusted"), ("user", "admin", "suspended"))
+        for number, (marks, holder) in enumerate(table):
+            person, email = f"p{number}", f"holder{number}@example.com"
+            known = api.person(email=email, admin=holder == "admin")
+            if holder == "suspended":
+                suspend(api, known)
+            outcome = attempt(api, person, email=email, marks=marks)
+            case = (marks, holder, outcome)
+            if marks != "proven trusted":
+                assert outcome not in ("conflict", "suspended", known.id), case
+                assert held_by(api, known) == ["email"], case
+                assert mail_of(api, outcome) == [], case
+                # The leaver's job suspends the new user of the platform, and no other.
+                assert host.logins.suspend(Credential("acme", person), reason="left"), case
+            else:
+                expected = {"user": known.id, "admin": "conflict", "suspended": "suspended"}
+                assert outcome == expected[holder], case
+                # The platform may end what it began, and not the account of before.
+                host.logins.suspend(Credential("acme", person), reason="left")
+            assert is_active(api, known) is (holder != "suspended"), case
+
     def test_no_platform_leads_to_an_administrator(self, api: Api) -> None:
         root = api.person(email=self.EMAIL, admin=True)
         with pytest.raises(CredentialConflict):
@@ -306,6 +330,23 @@ class TestContacts:
         assert log_in(api, "ann", email=self.EMAIL).user.id == person.id
 
 
+@pytest.mark.parametrize("kind", ["email", "mobile"])
+def test_a_contact_is_no_further_id(kind: str) -> None:
+    with pytest.raises(ValueError, match="belongs in contacts"):
+        VerifiedCredential(ANN, also=(Credential(kind, "x"),))
+    with pytest.raises(ValueError, match="no kind of contacts"):
+        Contact(ANN)
+
+
+def test_a_proof_of_the_version_before_has_no_contact_that_counts() -> None:
+    email = Credential("email", "ann@example.com")
+    stored = asdict(VerifiedCredential(ANN, contacts=(Contact(email, is_proven=True, is_trusted=True),)))
+    assert VerifiedCredential.from_json(stored).further == (email,)
+    del stored["contacts"]
+    stored["also"] = [asdict(email)]
+    assert VerifiedCredential.from_json(stored).further == ()
+
+
 @pytest.mark.parametrize("session", ["x" * (MAX_SESSION + 1), "a\0b"])
 def test_a_session_that_no_database_stores_is_refused(session: str) -> None:
     with pytest.raises(ValueError, match="255 characters"):
@@ -320,6 +361,33 @@ def bind(api: Api, person: Person, credential: Credential) -> None:
     with api.container.database.write() as connection:
         api.container.get(CredentialService).bind(connection, person.id, credential)
         api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
+
+
+def attempt(api: Api, person: str, **proof: str) -> str:
+    """Return the id of the user of a login, or why it was refused."""
+    try:
+        return log_in(api, person, **proof).user.id
+    except CredentialConflict:
+        return "conflict"
+    except UserSuspended:
+        return "suspended"
+
+
+def suspend(api: Api, person: Person) -> None:
+    with api.container.database.write() as connection:
+        connection.execute(
+            text("UPDATE users SET status = 'suspended' WHERE id = :id"), {"id": person.id}
+        )
+
+
+def is_active(api: Api, person: Person) -> bool:
+    with api.container.database.read() as connection:
+        query = text("SELECT status FROM users WHERE id = :id")
+        return bool(connection.execute(query, {"id": person.id}).scalar() == "active")
+
+
+def mail_of(api: Api, user_id: str) -> list[str]:
+    return [kind for kind in held_by(api, Person(user_id, "", "")) if kind == "email"]
 
 
 def held_by(api: Api, person: Person) -> list[str]:

@@ -12,10 +12,18 @@ from tests.support.distributions import install
 
 PLUGIN: Final = """
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.login import Credential, LoginMethod, VerifiedCredential
+from strongroom.plugin_api.login import Contact, Credential, LoginMethod, VerifiedCredential
 
 API_VERSION = "1.2"
 logins, faults = [], []
+
+
+def contacts(proof):
+    marks = proof.get("marks", "proven trusted").split()
+    is_proven, is_trusted = "proven" in marks, "trusted" in marks
+    if "email" not in proof:
+        return ()
+    return (Contact(Credential("email", proof["email"]), is_proven=is_proven, is_trusted=is_trusted),)
 
 
 class Acme(LoginMethod):
@@ -28,7 +36,7 @@ class Acme(LoginMethod):
         email = proof.get("email")
         return VerifiedCredential(
             Credential("acme", proof["id"]),
-            also=(Credential("email", email),) if email else (),
+            contacts=contacts(proof),
             may_register="closed" not in proof,
             session=proof.get("session"),
             context={"rules": ["sales"]} if "session" in proof else {},

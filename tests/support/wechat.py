@@ -60,7 +60,7 @@ class WeChat:
 
 def app_options(app: PlatformApp, server_url: str) -> Table:
     """Return the options of an app in the configuration."""
-    options = {"kind": app.kind, "appid": app.appid, "secret": app.secret}
+    options = {"kind": app.kind, "appid": app.appid, "secret": app.secret, "trust_mobile": True}
     callback = {"redirect_uri": f"{server_url}{CALLBACK}"} if app.kind == WEBSITE else {}
     return options | callback
 

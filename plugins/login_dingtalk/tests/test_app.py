@@ -81,10 +81,10 @@ class TestIdentity:
 
     def test_both_ways_have_the_same_credential(self, app: App, vendor: Platform) -> None:
         assert open_app(app, vendor, "lin").credential == identify(app, vendor, "lin").credential
-        assert open_app(app, vendor, "lin").also == ()
+        assert open_app(app, vendor, "lin").contacts == ()
 
     @pytest.mark.parametrize(
-        ("mobile", "state_code", "also"),
+        ("mobile", "state_code", "number"),
         [
             ("13800000001", "86", "+8613800000001"),
             ("7400123456", "44", "+447400123456"),
@@ -96,24 +96,32 @@ class TestIdentity:
         ],
     )
     def test_a_verified_number_is_in_e164(
-        self, mobile: str, state_code: str, also: str | None, make_app: MakeApp, vendor: Platform
+        self, mobile: str, state_code: str, number: str | None, make_app: MakeApp, vendor: Platform
     ) -> None:
-        app = make_app(trust_mobile=True)
+        app = make_app()
         vendor.add_person(replace(vendor.people["lin"], mobile=mobile, state_code=state_code))
-        expected = () if also is None else (Credential("mobile", also),)
-        assert identify(app, vendor, "lin").also == expected
+        contacts = identify(app, vendor, "lin").contacts
+        assert [contact.credential.value for contact in contacts] == ([number] if number else [])
+
+    @pytest.mark.parametrize("is_trusted", [False, True])
+    def test_a_number_counts_only_with_the_option(
+        self, make_app: MakeApp, vendor: Platform, is_trusted: bool
+    ) -> None:
+        [contact] = identify(make_app(trust_mobile=is_trusted), vendor, "lin").contacts
+        assert (contact.is_proven, contact.is_trusted) == (True, is_trusted)
 
     def test_without_the_right_there_is_no_number(
         self, app: App, vendor: Platform, vendor_app: PlatformApp
     ) -> None:
         vendor_app.rights.remove(MOBILE_RIGHT)
-        assert identify(app, vendor, "lin").also == ()
+        assert identify(app, vendor, "lin").contacts == ()
 
     def test_a_number_that_a_company_entered_is_not_used(
         self, make_app: MakeApp, vendor: Platform
     ) -> None:
-        app = make_app(exclusive_corp_id=COMPANY)
-        assert identify(app, vendor, "lin", corp_id=COMPANY).also == ()
+        app = make_app(exclusive_corp_id=COMPANY, trust_mobile=True)
+        [contact] = identify(app, vendor, "lin", corp_id=COMPANY).contacts
+        assert not contact.is_proven
 
     def test_the_organization_is_part_of_the_credential(
         self, make_app: MakeApp, vendor: Platform

@@ -99,7 +99,8 @@ class TestIdentity:
         self, vendor: Platform, provider: FeishuProvider
     ) -> None:
         vendor.apps[APP_ID].scopes |= {EMAIL, PHONE}
-        assert provider.identify(answer(code_of(vendor))).also == ()
+        identity = provider.identify(answer(code_of(vendor)))
+        assert (identity.also, identity.contacts) == ((), ())
 
     def test_an_outsider_is_refused_and_the_company_is_in_the_log(
         self, vendor: Platform, provider: FeishuProvider, caplog: pytest.LogCaptureFixture

@@ -67,8 +67,8 @@ def test_an_address_links_only_if_trusted_and_verified(
 ) -> None:
     provider.claims.update(claims)
     with logins(provider, options) as client:
-        also = client.log_in().also
-    assert also == (() if address is None else (Credential("email", address),))
+        further = client.log_in().further
+    assert further == (() if address is None else (Credential("email", address),))
 
 
 @pytest.mark.parametrize(
@@ -136,18 +136,18 @@ def test_claims_have_the_configured_names(provider: HostileProvider) -> None:
     names = {"name": "nickname", "email": "mail", "email_verified": "mail_ok"}
     with logins(provider, {"claims": ClaimNames(**names), "trust_email": True}) as client:
         verified = client.log_in()
-    assert (verified.display_name, verified.also) == ("Ada L.", (Credential("email", ADA),))
+    assert (verified.display_name, verified.further) == ("Ada L.", (Credential("email", ADA),))
 
 
 def test_an_address_of_userinfo_is_verified_by_userinfo_only(provider: HostileProvider) -> None:
     provider.claims["email_verified"] = True
     provider.userinfo.update(email=ADA, email_verified=False)
     with logins(provider, {"userinfo": True, "trust_email": True}) as client:
-        assert client.log_in().also == ()
+        assert client.log_in().further == ()
     del provider.claims["email_verified"]
     provider.userinfo["email_verified"] = True
     with logins(provider, {"userinfo": True, "trust_email": True}) as client:
-        assert client.log_in().also == (Credential("email", ADA),)
+        assert client.log_in().further == (Credential("email", ADA),)
 
 
 def test_a_new_binding_releases_that_of_the_same_provider_only(provider: HostileProvider) -> None:

@@ -47,7 +47,7 @@ class TestGoogle:
     ) -> None:
         own = site_of("google")
         own.add(Person("some", "3001", "Some", email, claims=claims))
-        assert bool(own.log_in("some", trust_email=True).also) is is_trusted
+        assert bool(own.log_in("some", trust_email=True).further) is is_trusted
 
     @pytest.mark.parametrize(
         ("email", "claims", "is_admitted"),
@@ -195,7 +195,7 @@ class TestApple:
         method = own.method(trust_email=True)
         forged = '{"name": {"firstName": "A"}, "email": "lin@example.org", "email_verified": true}'
         redirect = {**agree(own.url(method), "plain"), "user": forged}
-        assert own.finish(method, redirect).also == ()
+        assert own.finish(method, redirect).further == ()
 
     def test_a_secret_is_made_for_each_request(self, site_of: SiteOf) -> None:
         own = site_of("apple")
@@ -257,8 +257,8 @@ class TestGitHub:
         own = site_of("github")
         claims = {"login": "some", "public_email": "victim@example.org", "emails": emails}
         own.add(Person("some", "5001", "Some", "x@example.org", claims=claims))
-        also = own.log_in("some", trust_email=True).also
-        assert [credential.value for credential in also] == ([trusted] if trusted else [])
+        further = own.log_in("some", trust_email=True).further
+        assert [credential.value for credential in further] == ([trusted] if trusted else [])
 
     @pytest.mark.parametrize(
         "body", [b"{}", b'{"id": "1"}', b'{"id": 1.0}', b'{"id": true}', b'{"id": 0}']
@@ -317,7 +317,7 @@ class TestGitee:
         own = site_of("gitee")
         claims = {"login": "some", "emails": [{"email": "a@example.org", **item}]}
         own.add(Person("some", "5001", "Some", claims=claims))
-        assert bool(own.log_in("some", trust_email=True).also) is is_trusted
+        assert bool(own.log_in("some", trust_email=True).further) is is_trusted
 
 
 class TestQQ:
@@ -385,7 +385,7 @@ class TestSelfHosted:
 
     def test_zitadel_returns_the_profile_at_userinfo(self, site_of: SiteOf) -> None:
         own = site_of("zitadel")
-        assert own.log_in("lin", trust_email=True).also != ()
+        assert own.log_in("lin", trust_email=True).further != ()
         own.platform.failures.plan_answer(
             "/oidc/v1/userinfo",
             b'{"sub": "1002", "email": "victim@example.org", "email_verified": true}',

@@ -38,7 +38,7 @@ SUBJECTS = {
 def test_a_person_logs_in(preset: str, site_of: SiteOf) -> None:
     verified = site_of(preset).log_in("lin")
     assert verified.credential == oidc(f"{preset}:{SUBJECTS.get(preset, '1001')}")
-    assert verified.also == ()
+    assert verified.further == ()
     assert verified.display_name == "林 小雨"
     assert verified.may_register
 

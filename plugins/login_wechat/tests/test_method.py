@@ -7,6 +7,7 @@ import pytest
 
 from strongroom.plugin_api.login import (
     Client,
+    Contact,
     Credential,
     LoginAttempt,
     LoginRejected,
@@ -60,7 +61,10 @@ def test_a_phone_code_proves_the_number_too(
     phone_code = vendor.give_phone_number(mini_app.appid, "lin")
     verified = login.authenticate(attempt(app="mini", code=code, phoneCode=phone_code))
     assert verified is not None
-    assert Credential("mobile", "+8613800000001") in verified.also
+    mobile = Credential("mobile", "+8613800000001")
+    # Only with `trust_mobile` may it lead to a user.
+    assert verified.contacts == (Contact(mobile, is_proven=True),)
+    assert mobile not in verified.further
 
 
 def test_without_a_unionid_or_number_the_openid_stands_alone(
@@ -69,7 +73,7 @@ def test_without_a_unionid_or_number_the_openid_stands_alone(
     mini_app.account = None
     verified = login.authenticate(attempt(app="mini", code=vendor.log_in(mini_app.appid, "lin")))
     assert verified is not None
-    assert verified.also == ()
+    assert (verified.also, verified.contacts) == ((), ())
 
 
 def test_registration_is_the_deployers_choice(

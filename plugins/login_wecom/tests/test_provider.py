@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from strongroom.plugin_api.login import Client, Credential, VerificationCode
+from strongroom.plugin_api.login import Client, Contact, Credential, VerificationCode
 from strongroom.testing.clock import ManualClock
 from strongroom_login_oauth.app_token import AppToken
 from strongroom_login_oauth.client import JsonClient
@@ -136,7 +136,7 @@ class TestIdentity:
     ) -> None:
         identity = provider.identify(answer(vendor.confirm(vendor_app, "lin")))
         assert identity.credential == Credential("wecom", f"{CORPID}:linxiaoyu")
-        assert (identity.display_name, identity.also) == ("林小雨", ())
+        assert (identity.display_name, identity.contacts) == ("林小雨", ())
         vendor.people["lin"].userid = "LINXIAOYU"
         vendor_app.visible_to = None
         assert provider.identify(answer(vendor.confirm(vendor_app, "lin"))) == identity
@@ -185,9 +185,9 @@ class TestContactData:
         self, make: Make, vendor: Platform, vendor_app: PlatformApp
     ) -> None:
         identity = make(contact_data=True).identify(answer(vendor.confirm(vendor_app, "lin", PRIVATE)))
-        assert identity.also == (
-            Credential("mobile", "+8613800000001"),
-            Credential("email", "lin@corp.example.com"),
+        values = ("mobile", "+8613800000001"), ("email", "lin@corp.example.com")
+        assert identity.contacts == tuple(
+            Contact(Credential(*value), is_proven=True, is_trusted=True) for value in values
         )
 
     @pytest.mark.parametrize(("contact_data", "scope"), [(False, PRIVATE), (True, BASE)])
@@ -195,7 +195,7 @@ class TestContactData:
         self, make: Make, vendor: Platform, vendor_app: PlatformApp, contact_data: bool, scope: str
     ) -> None:
         code = vendor.confirm(vendor_app, "lin", scope)
-        assert make(contact_data=contact_data).identify(answer(code)).also == ()
+        assert make(contact_data=contact_data).identify(answer(code)).contacts == ()
         assert vendor.requests[GET_USER_DETAIL] == 0
 
     def test_what_the_member_or_the_administrator_withholds_is_missing(
@@ -203,7 +203,7 @@ class TestContactData:
     ) -> None:
         vendor_app.sensitive = frozenset({"email"})
         code = vendor.confirm(vendor_app, "lin", PRIVATE)
-        assert make(contact_data=True).identify(answer(code)).also == ()
+        assert make(contact_data=True).identify(answer(code)).contacts == ()
 
     def test_of_another_member_is_refused(
         self, make: Make, vendor: Platform, vendor_app: PlatformApp

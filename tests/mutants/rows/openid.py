@@ -421,8 +421,8 @@ ROWS: Final = (
         "openid-email-trust",
         "An address links only if the operator trusts the provider.",
         "people.py::identity_of",
-        "_linked(email, identify) if options.trust_email else ()",
-        "_linked(email, identify)",
+        "is_trusted=options.trust_email",
+        "is_trusted=True",
         _LINKS,
     ),
     openid(

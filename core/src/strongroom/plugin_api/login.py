@@ -24,6 +24,41 @@ class Credential:
     value: str
 
 
+CONTACT_KINDS: Final = ("email", "mobile")
+"""The kinds of credentials that messages are sent to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """An e-mail address or mobile number that a platform states about a person.
+
+    It identifies a user, and becomes a credential, only if it is both proven and trusted.
+
+    Args:
+        credential: of the kind ``email`` or ``mobile``.
+        is_proven: whether the platform says that the person has proven it. ``False`` for a contact that
+            an administrator can enter there.
+        is_trusted: whether the operator has agreed to it by an option, such as ``trust_email``, whose
+            default is ``False``.
+
+    Raises:
+        ValueError: the credential is no contact.
+    """
+
+    credential: Credential
+    is_proven: bool = False
+    is_trusted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.credential.kind not in CONTACT_KINDS:
+            raise ValueError(f"{self.credential.kind!r} is no kind of contacts")
+
+    @property
+    def counts(self) -> bool:
+        """Whether it may identify a user."""
+        return self.is_proven and self.is_trusted
+
+
 @dataclass(frozen=True, slots=True)
 class VerificationCode:
     """A code from a message, with the id that was returned when it was sent."""
@@ -95,11 +130,12 @@ class VerifiedCredential:
 
     Args:
         credential: the main credential.
-        also: further credentials proven at the same time, such as a union id or a phone number that
-            the platform has verified. Do not include unverified claims, or those of a platform that the
-            configuration does not trust with them. All credentials must belong to one user: the core
-            binds the unbound ones to that user, and reports a conflict if they belong to two users, or
-            if only a contact leads to a user who has not verified it, or who is an administrator.
+        also: further ids of the person that are proven at the same time, such as a union id. All
+            credentials must belong to one user: the core binds the unbound ones to that user, and
+            reports a conflict if they belong to two users.
+        contacts: the e-mail address and mobile number that the platform states. Those that are proven
+            and trusted count like ``also``, except that the core reports a conflict if only a contact
+            leads to a user who has not verified it, or who is an administrator.
         may_register: whether to create a user if none of the credentials is bound.
         display_name: the name of such a new user.
         assurance: how strongly the attempt proves them.
@@ -112,11 +148,12 @@ class VerifiedCredential:
         LoginUnavailable: the value of a credential is empty, longer than :data:`MAX_CREDENTIAL`, or has
             the null character or half of a surrogate pair, which no database stores. It is an id from
             an answer of the platform, so the client cannot correct it.
-        ValueError: the session is too long, or has the null character.
+        ValueError: the session is too long, or has the null character; or ``also`` has a contact.
     """
 
     credential: Credential
     also: tuple[Credential, ...] = ()
+    contacts: tuple[Contact, ...] = ()
     may_register: bool = False
     display_name: str | None = None
     assurance: Assurance = Assurance()
@@ -124,13 +161,44 @@ class VerifiedCredential:
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        for credential in (self.credential, *self.also):
+        if any(credential.kind in CONTACT_KINDS for credential in self.also):
+            raise ValueError("an e-mail address or mobile number of a platform belongs in contacts")
+        stated = [contact.credential for contact in self.contacts]
+        for credential in (self.credential, *self.also, *stated):
             if not _is_storable(credential.value):
                 message = f"the platform returned an invalid id for {credential.kind!r}"
                 raise LoginUnavailable(message, retry_after=60)
         # PostgreSQL has no null character.
         if self.session is not None and (len(self.session) > MAX_SESSION or "\0" in self.session):
             raise ValueError(f"a session has at most {MAX_SESSION} characters")
+
+    @property
+    def further(self) -> tuple[Credential, ...]:
+        """All credentials but the main one that identify the user: contacts if proven and trusted."""
+        return (*self.also, *(contact.credential for contact in self.contacts if contact.counts))
+
+    @classmethod
+    def from_json(cls, members: Mapping[str, Any]) -> "VerifiedCredential":
+        """Return the credential whose members ``dataclasses.asdict`` has made JSON of.
+
+        The version before kept contacts in ``also``, without their proof: they count no more.
+        """
+        also = [Credential(**each) for each in members["also"]]
+        former = [Contact(each) for each in also if each.kind in CONTACT_KINDS]
+        stated = [
+            Contact(**{**each, "credential": Credential(**each["credential"])})
+            for each in members.get("contacts", ())
+        ]
+        assurance = members["assurance"]
+        return cls(
+            **{
+                **members,
+                "credential": Credential(**members["credential"]),
+                "also": tuple(each for each in also if each.kind not in CONTACT_KINDS),
+                "contacts": (*former, *stated),
+                "assurance": Assurance(tuple(assurance["amr"]), assurance["acr"]),
+            }
+        )
 
 
 def _is_storable(value: str) -> bool:

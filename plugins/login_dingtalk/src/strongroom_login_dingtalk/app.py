@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.login import Contact, Credential
 from strongroom_login_dingtalk.client import DingTalkClient, MakeToken
 from strongroom_login_dingtalk.options import DingTalkApp, DingTalkOptions
 from strongroom_login_oauth.answer import Json
@@ -81,7 +81,8 @@ class App(Provider):
             raise NotMember("the person chose another company")
         profile = self._client.profile(tokens.text("accessToken"))
         name = profile.optional_text("nick")
-        return Identity(self._credential(profile, "unionId"), self._mobile(profile), name)
+        credential = self._credential(profile, "unionId")
+        return Identity(credential, contacts=self._mobile(profile), display_name=name)
 
     def _visitor(self, code: str) -> Identity:
         visitor = self._client.visitor(code)
@@ -97,13 +98,14 @@ class App(Provider):
         organization, _, union_id = credential.value.partition(":")
         return union_id if organization == self._app.organization else None
 
-    def _mobile(self, profile: Json) -> tuple[Credential, ...]:
-        # The administrators of a company enter the numbers of the accounts that it owns, and an answer
-        # does not state whether it is such an account.
-        if not self._app.trust_mobile or self._app.exclusive_corp_id is not None:
-            return ()
+    def _mobile(self, profile: Json) -> tuple[Contact, ...]:
         number = f"+{profile.optional_text('stateCode')}{profile.optional_text('mobile')}"
-        return (Credential("mobile", number),) if _E164.fullmatch(number) else ()
+        if not _E164.fullmatch(number):
+            return ()
+        # The administrators of a company enter the numbers of the accounts that it owns.
+        is_proven = self._app.exclusive_corp_id is None
+        mobile = Credential("mobile", number)
+        return (Contact(mobile, is_proven=is_proven, is_trusted=self._app.trust_mobile),)
 
     def _require_member(self, credential: Credential) -> None:
         contact = self._client.contact(self._union_id(credential) or "")

@@ -159,6 +159,7 @@ class OAuthLogin(LoginMethod[OAuthOptionsT]):
         return VerifiedCredential(
             identity.credential,
             also=identity.also,
+            contacts=identity.contacts,
             may_register=self.options.register and provider.register,
             display_name=identity.display_name,
             assurance=identity.assurance,

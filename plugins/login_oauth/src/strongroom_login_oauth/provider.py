@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from strongroom.plugin_api.login import Assurance, Credential
+from strongroom.plugin_api.login import Assurance, Contact, Credential
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,8 @@ class Identity:
 
     Args:
         credential: the id of the person at the provider, which is never given to another person.
-        also: further credentials that the provider has verified, as in ``VerifiedCredential``.
+        also: further ids of the person that the provider has verified, as in ``VerifiedCredential``.
+        contacts: the contacts that it states, with what is proven and trusted about each.
         display_name: the name of a user that the login creates.
         assurance: how strongly the provider has proven the person.
         session: the id of the session at the provider, such as ``sid`` (OpenID Connect Front-Channel
@@ -71,6 +72,7 @@ class Identity:
 
     credential: Credential
     also: tuple[Credential, ...] = ()
+    contacts: tuple[Contact, ...] = ()
     display_name: str | None = None
     assurance: Assurance = _UNKNOWN
     session: str | None = None

@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.login import (
-    Assurance,
-    Credential,
     LoginRejected,
     LoginUnavailable,
     VerifiedCredential,
@@ -96,12 +94,4 @@ def _decoded(stored: dict[str, Any]) -> VerifiedCredential:
     if "unavailable" in stored:
         message, retry_after, misconfigured = stored["unavailable"]
         raise LoginUnavailable(message, retry_after=retry_after, misconfigured=misconfigured)
-    members = stored["verified"]
-    return VerifiedCredential(
-        **{
-            **members,
-            "credential": Credential(**members["credential"]),
-            "also": tuple(Credential(**other) for other in members["also"]),
-            "assurance": Assurance(tuple(members["assurance"]["amr"]), members["assurance"]["acr"]),
-        }
-    )
+    return VerifiedCredential.from_json(stored["verified"])

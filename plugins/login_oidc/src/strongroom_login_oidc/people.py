@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from strongroom.plugin_api.login import MAX_SESSION, MULTI_FACTOR, Assurance, Credential
+from strongroom.plugin_api.login import MAX_SESSION, MULTI_FACTOR, Assurance, Contact, Credential
 from strongroom_login_oauth.errors import EmailNotAllowed
 from strongroom_login_oauth.provider import Identity
 from strongroom_login_oidc.provider_settings import ProviderSettings
@@ -81,7 +81,7 @@ def identity_of(
     check_domain(email, options.allowed_domains)
     return Identity(
         credential_of(name, subject),
-        also=_linked(email, identify) if options.trust_email else (),
+        contacts=_contacts(email, identify, is_trusted=options.trust_email),
         display_name=_text(claims.get(options.claims.name)),
         assurance=assurance_of(claims, options),
         session=session_of(name, claims.get("sid")),
@@ -124,12 +124,13 @@ def assurance_of(claims: Mapping[str, Any], options: ProviderSettings) -> Assura
     return Assurance()
 
 
-def _linked(email: str | None, identify: Identify) -> tuple[Credential, ...]:
-    """Return the address as a credential, unless its normalised form is one of another text."""
+def _contacts(email: str | None, identify: Identify, *, is_trusted: bool) -> tuple[Contact, ...]:
+    """Return the verified address, unless its normalised form is one of another text."""
     credential = identify(email) if email else None
     if credential is None or credential.kind != "email":
         return ()
-    return (credential,) if credential.value.lower() == str(email).lower() else ()
+    is_same = credential.value.lower() == str(email).lower()
+    return (Contact(credential, is_proven=True, is_trusted=is_trusted),) if is_same else ()
 
 
 def _text(value: Any) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar, Final
 
 from strongroom.plugin_api.login import (
+    Contact,
     Credential,
     LoginAttempt,
     LoginMethod,
@@ -87,10 +88,18 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
             raise _unavailable(name, error) from error
         return VerifiedCredential(
             Credential(OPENID, f"{app.appid}:{identity.openid}"),
-            also=tuple(_further_credentials(app, identity)),
+            also=tuple(_union_ids(app, identity)),
+            contacts=self._contacts(name, identity),
             may_register=self.options.register,
             display_name=identity.nickname,
         )
+
+    def _contacts(self, name: str, identity: Identity) -> tuple[Contact, ...]:
+        """Return the number, which WeChat has verified by a message to it."""
+        if not identity.mobile:
+            return ()
+        is_trusted = self.options.apps[name].trust_mobile
+        return (Contact(Credential("mobile", identity.mobile), is_proven=True, is_trusted=is_trusted),)
 
     def close(self) -> None:
         self._api.close()
@@ -112,11 +121,9 @@ def of_others(held: Sequence[Credential]) -> Collection[Credential]:
     return ids if len(scopes) < len(ids) else []
 
 
-def _further_credentials(app: App, identity: Identity) -> Iterator[Credential]:
+def _union_ids(app: App, identity: Identity) -> Iterator[Credential]:
     if identity.unionid:
         yield Credential(UNIONID, f"{app.account}:{identity.unionid}")
-    if identity.mobile:
-        yield Credential("mobile", identity.mobile)
 
 
 def _unavailable(name: str, error: ProviderError) -> LoginUnavailable:

@@ -27,6 +27,10 @@ class WeChatApp:
         "main",
         help="Your name for the open-platform account; apps of the same account share unionids.",
     )
+    trust_mobile: bool = option(
+        False,
+        help="Whether a login joins the user of the mobile number that a mini program has asked for.",
+    )
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_-]{1,32}", self.account):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from strongroom.plugin_api.login import Credential, Proofs
+from strongroom.plugin_api.login import Contact, Credential, Proofs
 from strongroom_login_oauth.answer import Json
 
 KIND: Final = "wecom"
@@ -24,7 +24,7 @@ def member_credential(info: Json, corpid: str, userid: str) -> Credential:
     return Credential(KIND, f"{corpid}:{userid.lower()}")
 
 
-def verified_contacts(detail: Json, proofs: Proofs) -> Iterator[Credential]:
+def verified_contacts(detail: Json, proofs: Proofs) -> Iterator[Contact]:
     """Return the mobile number, and the corporate mailbox in the corporation's own domain.
 
     Not ``email``: members and administrators choose it, and WeCom does not verify it.
@@ -34,4 +34,5 @@ def verified_contacts(detail: Json, proofs: Proofs) -> Iterator[Credential]:
     for kind, text in (("mobile", international), ("email", detail.optional_text("biz_mail") or "")):
         contact = proofs.identify(text)
         if contact is not None and contact.kind == kind:
-            yield contact
+            # `contact_data` asks for them only if the operator agrees.
+            yield Contact(contact, is_proven=True, is_trusted=True)

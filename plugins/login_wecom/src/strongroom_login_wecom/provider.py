@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from strongroom.plugin_api.login import Credential, Proofs
+from strongroom.plugin_api.login import Contact, Credential, Proofs
 from strongroom_login_oauth.app_token import AppToken
 from strongroom_login_oauth.client import Json
 from strongroom_login_oauth.errors import CodeInvalid, NotMember
@@ -59,7 +59,8 @@ class WeComProvider(Provider):
         if not userid or "/" in userid:
             return self._outsider(info, userid)
         credential, name = member_credential(info, self._app.corpid, userid), self._name(userid)
-        return Identity(credential, self._contacts(userid, info.optional_text("user_ticket")), name)
+        contacts = self._contacts(userid, info.optional_text("user_ticket"))
+        return Identity(credential, contacts=contacts, display_name=name)
 
     def is_member(self, credential: Credential) -> bool | None:
         """Return whether a member of this corporation is in its contacts, and enabled."""
@@ -107,7 +108,7 @@ class WeComProvider(Provider):
         name: str | None = entry.optional_text("name")
         return name
 
-    def _contacts(self, userid: str, ticket: str | None) -> tuple[Credential, ...]:
+    def _contacts(self, userid: str, ticket: str | None) -> tuple[Contact, ...]:
         if ticket is None or not self._app.contact_data:
             return ()
         detail = self._token.use(lambda token: self._api.user_detail(token, ticket))

@@ -87,6 +87,30 @@ def test_logins_of_the_version_before_keep_the_time_of_their_proof(tmp_path: Pat
     assert rows == [("a", "pwd", single, 7), ("b", "", single, 7)]
 
 
+def test_accounts_of_the_version_before_keep_the_platform_that_they_came_with(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        command.upgrade(alembic_config(connection), "0044")
+        columns = "id, type, status, name, created_at, updated_at, revision"
+        connection.execute(
+            text(f"INSERT INTO users ({columns}) VALUES ('u', 'USER', 'active', '', 5000, 1, 1)")
+        )
+        for number, (kind, at) in enumerate([("acme", 5900), ("late", 6001), ("email", 5000)]):
+            connection.execute(
+                text(
+                    "INSERT INTO credentials (id, user_id, kind, value, created_at) "
+                    f"VALUES ('{number}', 'u', '{kind}', 'x', {at})"
+                )
+            )
+    upgrade(database.engine)
+    with database.engine.connect() as connection:
+        origins = (
+            connection.execute(text("SELECT kind FROM credentials WHERE is_origin")).scalars().all()
+        )
+    database.close()
+    assert origins == ["acme"]
+
+
 def test_sqlite_is_durable_and_checks_references(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
     with database.read() as connection:

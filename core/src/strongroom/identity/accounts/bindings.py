@@ -239,7 +239,7 @@ class ExternalCredentials:
             with self._database.write() as connection:
                 self._audit.record(connection, _refusal(user_id, kind, origin))
             raise
-        kinds = {kind, *(credential.kind for credential in verified.also)}
+        kinds = {kind, *(credential.kind for credential in verified.further)}
         return [item for item in held if item.kind in kinds]
 
     def unbind(

@@ -21,9 +21,6 @@ from strongroom.identity.users.models import UserStatus, credentials, users
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.logins import LiveCredential
 
-_AT_ONCE: Final = 1000
-"""Milliseconds within which the credentials of a new user are bound."""
-
 logger = logging.getLogger(__name__)
 
 
@@ -118,9 +115,4 @@ class PlatformLogins:
     def _came_with(self, connection: Connection, user_id: str, credential: Credential) -> bool:
         """Return whether a user was created with a credential, instead of connecting it later."""
         held = self._credentials.of_user(connection, user_id)
-        began = min(row.created_at for row in held)
-        return any(
-            (row.kind, row.value) == (credential.kind, credential.value)
-            and row.created_at - began <= _AT_ONCE
-            for row in held
-        )
+        return any(row.is_origin and Credential(row.kind, row.value) == credential for row in held)

@@ -49,7 +49,6 @@ from strongroom.plugin_api.login import (
     MULTI_FACTOR,
     Assurance,
     Client,
-    Credential,
     LoginAttempt,
     NewLogin,
     VerifiedCredential,
@@ -88,7 +87,7 @@ class FirstProof:
     def json(self) -> dict[str, Any]:
         """Return the proof as JSON, which :meth:`of_json` reads."""
         context = asdict(self)
-        for name in ("session", "context"):
+        for name in ("session", "context", "contacts"):
             # Left out where possible: servers of the version before do not know these members.
             if self.verified is not None and not context["verified"][name]:
                 del context["verified"][name]
@@ -97,16 +96,11 @@ class FirstProof:
     @classmethod
     def of_json(cls, context: Mapping[str, Any]) -> "FirstProof":
         """Return the proof that :meth:`json` has made JSON of."""
-        verified = dict(context["verified"])
-        verified["credential"] = Credential(**verified["credential"])
-        verified["also"] = tuple(Credential(**each) for each in verified["also"])
-        amr, acr = verified["assurance"]["amr"], verified["assurance"]["acr"]
-        verified["assurance"] = Assurance(tuple(amr), acr)
         new = context.get("new_password")
         return cls(
             **{
                 **context,
-                "verified": VerifiedCredential(**verified),
+                "verified": VerifiedCredential.from_json(context["verified"]),
                 "new_password": StoredPassword(**new) if new else None,
             }
         )

@@ -15,6 +15,7 @@ from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialServ
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import (
     OWN_SCHEME,
+    SINGLE_KINDS,
     USER,
     BoundCredential,
     User,
@@ -168,9 +169,8 @@ class BulkUsers:
         for user, _ in made:
             note_exempt(connection, user.id)
         _ADD_USERS.execute(connection, [USER.values(user) for user, _ in made])
-        self.bind(
-            connection, [(user.id, item) for user, account in made for item in account.credentials]
-        )
+        bound = [(user.id, item) for user, account in made for item in account.credentials]
+        self.bind(connection, bound, are_origins=True)
         self._add_passwords(
             connection,
             [(user.id, account.password) for user, account in made if account.password is not None],
@@ -195,8 +195,17 @@ class BulkUsers:
             external_id=account.external_id,
         )
 
-    def bind(self, connection: Connection, bound: Sequence[tuple[str, NewCredential]]) -> None:
+    def bind(
+        self,
+        connection: Connection,
+        bound: Sequence[tuple[str, NewCredential]],
+        *,
+        are_origins: bool = False,
+    ) -> None:
         """Bind credentials to users.
+
+        Args:
+            are_origins: whether the accounts come with those of platforms.
 
         Raises:
             IntegrityError: another user has one of them.
@@ -205,7 +214,13 @@ class BulkUsers:
         rows = [
             asdict(
                 BoundCredential(
-                    new_id(), user_id, item.credential.kind, item.credential.value, now, item.is_verified
+                    new_id(),
+                    user_id,
+                    item.credential.kind,
+                    item.credential.value,
+                    now,
+                    item.is_verified,
+                    are_origins and item.credential.kind not in SINGLE_KINDS,
                 )
             )
             for user_id, item in bound

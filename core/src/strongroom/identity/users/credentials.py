@@ -329,9 +329,18 @@ class CredentialService:
         return _CREDENTIALS.all(connection, {"of_user": user_id})
 
     def bind(
-        self, connection: Connection, user_id: str, credential: Credential, *, is_verified: bool = True
+        self,
+        connection: Connection,
+        user_id: str,
+        credential: Credential,
+        *,
+        is_verified: bool = True,
+        is_origin: bool = False,
     ) -> None:
         """Bind a credential to a user, whose proof has verified it unless ``is_verified`` is false.
+
+        Args:
+            is_origin: whether the account comes with it, from its platform.
 
         Raises:
             CredentialTaken: it is bound already, or the user may have only one of this kind.
@@ -343,6 +352,7 @@ class CredentialService:
             "value": credential.value,
             "created_at": self._clock.now(),
             "is_verified": is_verified,
+            "is_origin": is_origin,
         }
         note_change(connection, user_id)
         try:

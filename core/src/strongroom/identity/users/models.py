@@ -168,6 +168,7 @@ class BoundCredential:
     value: str
     created_at: int
     is_verified: bool = True
+    is_origin: bool = False
 
 
 credentials: Final = Table(
@@ -179,6 +180,7 @@ credentials: Final = Table(
     Column("value", Name, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("is_verified", Boolean, nullable=False, server_default=true()),
+    Column("is_origin", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("kind", "value"),
     Index(None, "user_id"),
     # A user has one e-mail address, one mobile number and one username; other kinds may repeat.
@@ -191,7 +193,8 @@ credentials: Final = Table(
     ),
 )
 """``is_verified`` is false for a contact that an administrator or an import has set without a proof. The
-first code that its holder returns verifies it."""
+first code that its holder returns verifies it. ``is_origin``: the account came with this credential of a
+platform, which may suspend it."""
 
 OWN_SCHEME: Final = "bcrypt_hmac"
 """The scheme of new passwords."""

@@ -78,7 +78,9 @@ class IdentityResolver:
             Unavailable: concurrent transactions kept changing the same credentials.
         """
         # Most logins prove one credential, which is bound: one query.
-        usual = None if verified.also else self._credentials.lock_holder(connection, verified.credential)
+        usual = (
+            None if verified.further else self._credentials.lock_holder(connection, verified.credential)
+        )
         if usual:
             return ResolvedUser(usual)
         user_id, added, by_contact, is_new = _until_settled(lambda: self._link(connection, verified))
@@ -140,7 +142,7 @@ class IdentityResolver:
         # A savepoint: if a credential is bound concurrently, the new user is rolled back too.
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
-            self._give(connection, user_id, missing)
+            self._give(connection, user_id, missing, are_new=True)
         return user_id, (), False, True
 
     def _require_verified(
@@ -183,10 +185,18 @@ class IdentityResolver:
             self._give(connection, user_id, credentials)
         return credentials
 
-    def _give(self, connection: Connection, user_id: str, names: Iterable[Credential]) -> None:
+    def _give(
+        self,
+        connection: Connection,
+        user_id: str,
+        names: Iterable[Credential],
+        *,
+        are_new: bool = False,
+    ) -> None:
         try:
             for name in names:
-                self._credentials.bind(connection, user_id, name)
+                is_origin = are_new and name.kind not in CONTACTS
+                self._credentials.bind(connection, user_id, name, is_origin=is_origin)
         except CredentialTaken as error:
             raise _Raced from error
 
@@ -197,7 +207,7 @@ class _Raced(Exception):
 
 def _names(verified: VerifiedCredential) -> list[Credential]:
     # A fixed order, so that two transactions cannot deadlock.
-    every = {verified.credential, *verified.also}
+    every = {verified.credential, *verified.further}
     return sorted(every, key=lambda name: (name.kind, name.value))
 
 
