@@ -108,7 +108,8 @@ class TestIdentity:
         self, make_app: MakeApp, vendor: Platform, is_trusted: bool
     ) -> None:
         [contact] = identify(make_app(trust_mobile=is_trusted), vendor, "lin").contacts
-        assert (contact.is_proven, contact.is_trusted) == (True, is_trusted)
+        # Without the option, nothing asks who owns the account.
+        assert (contact.is_proven, contact.is_trusted) == (is_trusted, is_trusted)
 
     def test_without_the_right_there_is_no_number(
         self, app: App, vendor: Platform, vendor_app: PlatformApp
@@ -116,12 +117,17 @@ class TestIdentity:
         vendor_app.rights.remove(MOBILE_RIGHT)
         assert identify(app, vendor, "lin").contacts == ()
 
-    def test_a_number_that_a_company_entered_is_not_used(
-        self, make_app: MakeApp, vendor: Platform
+    @pytest.mark.parametrize(
+        ("person", "options"),
+        [("zhao", {"exclusive_corp_id": COMPANY}), ("zhao", {}), ("ada", {"members_only": False})],
+    )
+    def test_a_number_that_a_company_may_have_entered_is_not_proven(
+        self, make_app: MakeApp, vendor: Platform, person: str, options: dict[str, Any]
     ) -> None:
-        app = make_app(exclusive_corp_id=COMPANY, trust_mobile=True)
-        [contact] = identify(app, vendor, "lin", corp_id=COMPANY).contacts
-        assert not contact.is_proven
+        vendor.add_person(replace(vendor.people[person], mobile="13800000009", state_code="86"))
+        app = make_app(trust_mobile=True, **options)
+        [contact] = identify(app, vendor, person, corp_id=COMPANY).contacts
+        assert (contact.is_proven, contact.is_trusted) == (False, True)
 
     def test_the_organization_is_part_of_the_credential(
         self, make_app: MakeApp, vendor: Platform
@@ -264,6 +270,24 @@ class TestRefusals:
         app = make_app(exclusive_corp_id=COMPANY, members_only=False)
         with pytest.raises(NotMember, match="another company"):
             identify(app, vendor, "ada", corp_id=corp_id)
+
+    @pytest.mark.parametrize("is_in_app", [False, True])
+    def test_only_accounts_that_the_company_owns_log_in(
+        self, make_app: MakeApp, vendor: Platform, is_in_app: bool
+    ) -> None:
+        app = make_app(exclusive_corp_id=COMPANY)
+
+        def log_in(person: str) -> Identity:
+            if is_in_app:
+                return open_app(app, vendor, person)
+            return identify(app, vendor, person, corp_id=COMPANY)
+
+        assert log_in("zhao").display_name == "赵敏"
+        with pytest.raises(NotMember, match="not one that the company owns"):
+            log_in("lin")
+        vendor.add_person(replace(vendor.people["zhao"], exclusive_corp=OTHER_COMPANY))
+        with pytest.raises(NotMember, match="not one that the company owns"):
+            log_in("zhao")
 
 
 class TestMembers:

@@ -129,6 +129,23 @@ ROWS: Final = (
         "::test_members_of_other_companies_and_external_contacts_are_refused",
     ),
     dingtalk(
+        "dingtalk-owner",
+        "Only accounts that the company owns log in, whatever the browser has asked for.",
+        "accounts.py::require_owned",
+        'if not account.boolean("exclusive_account") or owner != corp_id:',
+        "if False:",
+        "login_dingtalk/test_app.py::TestRefusals::test_only_accounts_that_the_company_owns_log_in",
+    ),
+    dingtalk(
+        "dingtalk-entered-number",
+        "The number of an account that a company owns is not proven.",
+        "accounts.py::with_proof",
+        'is_proven = account().members.get("exclusive_account") is False',
+        "is_proven = True",
+        "login_dingtalk/test_app.py::TestIdentity"
+        "::test_a_number_that_a_company_may_have_entered_is_not_proven",
+    ),
+    dingtalk(
         "dingtalk-company",
         "The company of a code is compared, because browsers can change the URL that asks for it.",
         "app.py::App._person",

@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from strongroom.plugin_api.login import Contact, Credential
+from strongroom_login_dingtalk.accounts import require_owned, with_proof
 from strongroom_login_dingtalk.client import DingTalkClient, MakeToken
 from strongroom_login_dingtalk.options import DingTalkApp, DingTalkOptions
 from strongroom_login_oauth.answer import Json
@@ -58,7 +59,10 @@ class App(Provider):
         identity = self._visitor(answer.code) if is_in_app else self._person(answer.code)
         if self._app.members_only:
             self._require_member(identity.credential)
-        return identity
+        if self._app.exclusive_corp_id is not None:
+            # Only the answer decides: the browser can leave out what asks for such an account.
+            require_owned(self._account(identity), self._app.exclusive_corp_id)
+        return with_proof(identity, lambda: self._account(identity))
 
     def is_member(self, credential: Credential) -> bool | None:
         """Return whether a person is a member of the company of the app."""
@@ -102,10 +106,10 @@ class App(Provider):
         number = f"+{profile.optional_text('stateCode')}{profile.optional_text('mobile')}"
         if not _E164.fullmatch(number):
             return ()
-        # The administrators of a company enter the numbers of the accounts that it owns.
-        is_proven = self._app.exclusive_corp_id is None
-        mobile = Credential("mobile", number)
-        return (Contact(mobile, is_proven=is_proven, is_trusted=self._app.trust_mobile),)
+        return (Contact(Credential("mobile", number), is_trusted=self._app.trust_mobile),)
+
+    def _account(self, identity: Identity) -> Json:
+        return self._client.account(self._union_id(identity.credential) or "")
 
     def _require_member(self, credential: Credential) -> None:
         contact = self._client.contact(self._union_id(credential) or "")

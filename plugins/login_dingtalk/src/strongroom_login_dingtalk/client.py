@@ -45,6 +45,10 @@ class DingTalkClient:
         """
         return self._call("/topapi/user/getbyunionid", {"unionid": union_id})
 
+    def account(self, union_id: str) -> Json:
+        """Return the account of a member of the app's company, with its owner; raises as above."""
+        return self._call("/topapi/v2/user/get", {"userid": self.contact(union_id).text("userid")})
+
     def close(self) -> None:
         """Close the connections."""
         self._api.close()

@@ -17,7 +17,8 @@ class DingTalkApp(AppOptions):
         True, help="Whether only members of the company can log in, and lose access when they leave."
     )
     exclusive_corp_id: str | None = option(
-        None, help="The CorpId of the company, if only accounts that it owns can log in."
+        None,
+        help="The CorpId of the company, if only accounts that it owns can log in; others are refused.",
     )
     trust_mobile: bool = option(
         False,

@@ -25,6 +25,13 @@ def old_interfaces(platform: Platform) -> Blueprint:
             raise OldRefusal(FORBIDDEN, sub_code=OLD_NO_RIGHT)
         return _result(_contact(platform, app, _field("unionid")))
 
+    @routes.post("/topapi/v2/user/get")
+    def by_userid() -> ResponseReturnValue:
+        app = _app(platform)
+        if MEMBER_RIGHT not in app.rights:
+            raise OldRefusal(FORBIDDEN, sub_code=OLD_NO_RIGHT)
+        return _result(_member(platform, app, _field("userid")))
+
     @routes.post("/topapi/v2/user/getuserinfo")
     def by_code() -> ResponseReturnValue:
         app = _app(platform)
@@ -59,6 +66,19 @@ def _contact(platform: Platform, app: PlatformApp, unionid: str) -> dict[str, ob
         for person, userid in userids.items():
             if app.unionid(platform.people[person]) == unionid:
                 return {"contact_type": contact_type, "userid": userid}
+    raise OldRefusal(NO_MEMBER)
+
+
+def _member(platform: Platform, app: PlatformApp, userid: str) -> dict[str, object]:
+    for name, known in platform.company(app).members.items():
+        if known == userid:
+            person = platform.people[name]
+            names = {"userid": userid, "unionid": app.unionid(person), "name": person.nick}
+            owner = person.exclusive_corp
+            if owner is None:
+                return {**names, "exclusive_account": False}
+            kind = {"exclusive_account_type": "dingtalk", "exclusive_account_corp_id": owner}
+            return {**names, "exclusive_account": True, **kind}
     raise OldRefusal(NO_MEMBER)
 
 
