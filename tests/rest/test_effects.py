@@ -1,0 +1,580 @@
+"""Each effect has its rules on every entrance that reaches it: a table of effects, entrances and rules.
+
+A row is an effect, with the request of the REST API that causes it. Callers with a login, an access key,
+a key of a service account and an impersonation send the same request. Pages, imports, batches and
+visitors have requests of their own; a cell without a request says why it has none.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import select
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.config import FIXED_CAPTCHA, lifted
+from tests.support.page_browser import PageBrowser
+from tests.support.totp import enrol, use_clock
+
+from strongroom.activity.audit.models import audit_events
+from strongroom.content.nodes.events import DownloadRecorder
+from strongroom.foundation.database.upgrade import upgrade
+from strongroom.identity.user_imports.worker import ImportWorker
+from strongroom.identity.users.models import account_links
+from strongroom.testing.clock import MINUTE, ManualClock
+from strongroom_login_pages import plugin as login_pages
+from strongroom_share_links import plugin as share_links
+from strongroom_webhooks import plugin as webhooks
+
+PLUGINS: Final = ("storage_local", "factor_totp", "login_pages", "share_links", "webhooks", "console")
+URL: Final = "https://93.184.216.34/hook"
+NEW: Final = "new@example.com"
+MIB: Final = 1024 * 1024
+
+pytestmark = [
+    pytest.mark.both_databases,
+    pytest.mark.config(
+        lifted(),
+        FIXED_CAPTCHA,
+        {
+            "plugins": {"enabled": list(PLUGINS), "webhooks": {"enabled": False}},
+            "files": {"trash": {"enabled": True}},
+            "users": {"link_url": "https://app.example.com/password#"},
+        },
+    ),
+]
+
+
+class Entrance(StrEnum):
+    """A way to the server."""
+
+    REST = "rest"
+    CONSOLE = "console"
+    ACCOUNT = "account-page"
+    IMPORT = "import"
+    BATCH = "batch"
+    KEY = "access-key"
+    SERVICE = "service-account"
+    IMPERSONATION = "impersonation"
+    VISITOR = "visitor"
+
+
+CALLERS: Final = (Entrance.REST, Entrance.KEY, Entrance.SERVICE, Entrance.IMPERSONATION)
+"""The entrances that send the request of the REST API."""
+
+
+@dataclass
+class Stage:
+    """A user with a tenant, who is also seen by an administrator, and what both have."""
+
+    api: Api
+    admin: Person
+    user: Person
+    tenant: str
+    file: str
+    member: Person
+    share: str
+    _made: int = field(default=0)
+
+    @classmethod
+    def made(cls, api: Api) -> "Stage":
+        tables = {
+            "login_pages": login_pages.register_tables(),
+            "share_links": share_links.register_tables(),
+            "webhooks": webhooks.register_tables(),
+        }
+        upgrade(api.container.database.engine, tables)
+        admin, user, member = api.person(admin=True, name="Ada"), api.person(), api.person()
+        tenant = api.tenant(user)
+        file = api.upload(tenant, user, "plan.txt", b"first")["id"]
+        api.request("PUT", f"{tenant}/files/{file}/content", by=user, data=b"second")
+        made = api.post(f"{tenant}/files/{file}/shares", {"kind": "read"}, by=user)
+        assert made.status_code == 201, made.text
+        secret = made.json["url"].rpartition("/")[2]
+        return cls(api, admin, user, tenant, file, member, secret)
+
+    @property
+    def root(self) -> str:
+        """The path of the tenant's pages."""
+        return f"/console{self.tenant.removeprefix('/api/v1')}"
+
+    def browser(self, person: Person) -> PageBrowser:
+        """Return a browser in which a person is logged in."""
+        browser = PageBrowser(self.api)
+        browser.log_in(person.email)
+        return browser
+
+    def key(self, person: Person, *scopes: str) -> Person:
+        """Return a caller with an access key of a person."""
+        body = {"name": "key", "scopes": list(scopes), "currentPassword": PASSWORD}
+        made = self.api.post("/users/me/access-keys", body, by=person)
+        assert made.status_code == 201, made.text
+        return Person(person.id, f"/users/me/access-keys/{made.json['id']}", made.json["key"])
+
+    def robot(self, *scopes: str, of_server: bool) -> Person:
+        """Return a caller with a key of a service account: of the server, or of the tenant."""
+        owner, place = (self.admin, "/api/v1") if of_server else (self.user, self.tenant)
+        account = self.api.post(f"{place}/service-accounts", {"name": "Robot"}, by=owner).json["id"]
+        keys = f"/users/{account}" if of_server else f"{place}/service-accounts/{account}"
+        body = {"name": "key", "scopes": list(scopes), "currentPassword": PASSWORD}
+        made = self.api.post(f"{keys}/access-keys", body, by=owner)
+        assert made.status_code == 201, made.text
+        return Person(account, f"{keys}/access-keys/{made.json['id']}", made.json["key"])
+
+    def impersonation(self) -> Person:
+        """Return the caller who is the administrator as the user."""
+        body = {"reason": "Ticket 7", "minutes": 60}
+        made = self.api.post(f"/users/{self.user.id}/impersonation", body, by=self.admin)
+        assert made.status_code == 201, made.text
+        return Person(self.user.id, "", made.json["accessToken"])
+
+    def newest_code(self) -> str:
+        """Return the code of the newest message."""
+        return str(self.api.outbox()[-1]["code"])
+
+    def records(self) -> list[Any]:
+        """Return all audit records."""
+        with self.api.container.database.read() as connection:
+            return list(connection.execute(select(audit_events).order_by(audit_events.c.sequence)))
+
+    def events(self) -> list[Json]:
+        """Return the file events of the tenant, the newest first."""
+        self.api.container.get(DownloadRecorder).flush()
+        answer = self.api.get(f"{self.tenant}/file-events?pageSize=50", by=self.user)
+        found: list[Json] = answer.json["data"]
+        return found
+
+
+Request = Callable[[Stage, Person], Answer]
+Form = Callable[[Stage], Answer]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a request does, and the rules that hold wherever it comes from.
+
+    Args:
+        request: the request of the REST API.
+        actions: the actions of which one is recorded; empty: a file event is, by its name.
+        callers: who sends the request, by entrance; the others of :data:`CALLERS` are refused.
+        forms: the requests of the other entrances, with who acts.
+        none: why an entrance does not reach the effect.
+        informs: whether the user gets a message.
+        is_sensitive: whether people need a recent proof.
+    """
+
+    request: Request
+    actions: frozenset[str]
+    callers: Mapping[Entrance, Callable[[Stage], Person]]
+    forms: Mapping[Entrance, tuple[Callable[[Stage], str], Form]]
+    none: Mapping[Entrance, str]
+    informs: bool = False
+    is_sensitive: bool = True
+
+
+def by_admin(stage: Stage) -> str:
+    return stage.admin.id
+
+
+def by_user(stage: Stage) -> str:
+    return stage.user.id
+
+
+def of_admin(stage: Stage) -> Person:
+    return stage.admin
+
+
+def of_user(stage: Stage) -> Person:
+    return stage.user
+
+
+def managing_users(
+    key: Callable[[Stage], Person] = of_admin,
+) -> dict[Entrance, Callable[[Stage], Person]]:
+    return {
+        Entrance.REST: of_admin,
+        Entrance.KEY: lambda stage: stage.key(stage.admin, "users:write"),
+        Entrance.SERVICE: lambda stage: stage.robot("users:write", of_server=True),
+    }
+
+
+def of_tenant(*scopes: str) -> dict[Entrance, Callable[[Stage], Person]]:
+    return {
+        Entrance.REST: of_user,
+        Entrance.KEY: lambda stage: stage.key(stage.user, *scopes),
+        Entrance.SERVICE: lambda stage: manager(stage, *scopes),
+    }
+
+
+def manager(stage: Stage, *scopes: str) -> Person:
+    """Return a service account of the tenant that manages the file."""
+    robot = stage.robot(*scopes, of_server=False)
+    body = {"ownerId": robot.id, "permission": "manage"}
+    stage.api.post(f"{stage.tenant}/files/{stage.file}/owners", body, by=stage.user)
+    return robot
+
+
+def submit(
+    path: str, action: str, by: Callable[[Stage], Person], **fields: str
+) -> Callable[[Stage], Answer]:
+    """Return a request that opens a page, fills in one of its forms, and sends it."""
+
+    def send(stage: Stage) -> Answer:
+        places = {
+            "user": stage.user.id,
+            "root": stage.root,
+            "file": stage.file,
+            "member": stage.member.id,
+        }
+        browser = stage.browser(by(stage))
+        browser.open(path.format(**places))
+        if browser.path.startswith("/account/login"):
+            return browser.page
+        form = browser.action(action.format(**places))
+        values = {name: value.format(**places) for name, value in fields.items()}
+        return browser.open(form, {**browser.forms[form], **values})
+
+    return send
+
+
+def about_user(action: str, page: str = "", **fields: str) -> tuple[Callable[[Stage], str], Form]:
+    root = "/console/server/users/{user}/"
+    return by_admin, submit(root + page, root + action, of_admin, **fields)
+
+
+def imported(line: Json) -> tuple[Callable[[Stage], str], Form]:
+    def send(stage: Stage) -> Answer:
+        stage.api.patch(f"/users/{stage.user.id}", {"externalId": "hr-1"}, by=stage.admin)
+        answer = stage.api.request(
+            "POST",
+            "/user-imports?onConflict=update",
+            by=stage.admin,
+            data=json.dumps({"externalId": "hr-1", **line}) + "\n",
+            content_type="application/x-ndjson",
+        )
+        stage.api.container.get(ImportWorker).run_due()
+        return answer
+
+    return by_admin, send
+
+
+def account_contact(stage: Stage) -> Answer:
+    browser = stage.browser(stage.user)
+    browser.open("/account/contacts/email")
+    browser.send("contacts/email/current-code", captchaAnswer="42")
+    held = stage.newest_code()
+    browser.send("contacts/email/new-code", heldCode=held, address=NEW, captchaAnswer="42")
+    return browser.send("contacts/email", code=stage.newest_code())
+
+
+def visitor_download(stage: Stage) -> Answer:
+    return stage.api.get(f"/api/v1/shares/{stage.share}/files/{stage.file}/download")
+
+
+NO_BATCH: Final = {Entrance.BATCH: "a batch moves, copies, deletes and shares files"}
+NO_VISITOR: Final = {Entrance.VISITOR: "a visitor has no account"}
+NO_IMPORT: Final = {Entrance.IMPORT: "an import has users"}
+NO_ACCOUNT: Final = {Entrance.ACCOUNT: "the account pages show no tenant"}
+OF_LOGINS: Final = {**NO_BATCH, **NO_VISITOR}
+OF_FILES: Final = {**NO_BATCH, **NO_VISITOR, **NO_IMPORT, **NO_ACCOUNT}
+
+EFFECTS: Final[Mapping[str, Effect]] = {
+    "contact": Effect(
+        lambda stage, by: stage.api.put(
+            f"/users/{stage.user.id}/contacts/email", {"value": NEW, "verified": True}, by=by
+        ),
+        frozenset({"credential.bind"}),
+        managing_users(),
+        {
+            Entrance.CONSOLE: about_user("contacts/email", value=NEW),
+            Entrance.ACCOUNT: (by_user, account_contact),
+            Entrance.IMPORT: imported({"email": NEW}),
+        },
+        OF_LOGINS,
+        informs=True,
+    ),
+    "password": Effect(
+        lambda stage, by: stage.api.post(f"/users/{stage.user.id}/temporary-password", {}, by=by),
+        frozenset({"password.give", "password.change"}),
+        managing_users(),
+        {
+            Entrance.CONSOLE: about_user("temporary-password"),
+            Entrance.ACCOUNT: (
+                by_user,
+                submit(
+                    "/account/password",
+                    "/account/password",
+                    of_user,
+                    password=PASSWORD,
+                    newPassword="Correct2Battery",
+                ),
+            ),
+        },
+        {**OF_LOGINS, Entrance.IMPORT: "an update by an import keeps the password"},
+        informs=True,
+    ),
+    "factor": Effect(
+        lambda stage, by: stage.api.delete(f"/users/{stage.user.id}/factors", by=by),
+        frozenset({"factor.reset", "factor.remove", "factor.add"}),
+        {Entrance.REST: of_admin},
+        {
+            Entrance.CONSOLE: about_user("factors/reset", "factors"),
+            Entrance.IMPORT: imported({"totp": "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP"}),
+        },
+        {**OF_LOGINS, Entrance.ACCOUNT: "tests of login_pages: it needs the code of the factor"},
+        informs=True,
+    ),
+    "platform login": Effect(
+        lambda stage, by: stage.api.post(f"/users/{stage.user.id}/no-platform-ids", {}, by=by),
+        frozenset({"credential.bind"}),
+        {},
+        {
+            Entrance.IMPORT: imported(
+                {"identities": [{"provider": "wechat_openid", "subject": "wx1:someone"}]}
+            )
+        },
+        {
+            **OF_LOGINS,
+            Entrance.CONSOLE: "the console shows platform logins",
+            Entrance.ACCOUNT: "the contract of login_oauth: it needs the proof of a platform",
+        },
+        informs=True,
+    ),
+    "key": Effect(
+        lambda stage, by: stage.api.post(
+            "/users/me/access-keys",
+            {"name": "CI", "scopes": ["files:read"], "currentPassword": PASSWORD},
+            by=by,
+        ),
+        frozenset({"access-key.create"}),
+        {Entrance.REST: of_user},
+        {},
+        {
+            **OF_LOGINS,
+            Entrance.IMPORT: "an import has no keys",
+            Entrance.CONSOLE: "keys of service accounts only: test_tenant_connections.py",
+            Entrance.ACCOUNT: "tests of login_pages: a form that asks for the password",
+        },
+    ),
+    "webhook": Effect(
+        lambda stage, by: stage.api.post(
+            "/api/v1/webhook-endpoints",
+            {"url": URL, "eventTypes": ["*"], "tenantId": stage.tenant.rpartition("/")[2]},
+            by=by,
+        ),
+        frozenset({"webhooks.endpoint-create"}),
+        {Entrance.REST: of_user},
+        {
+            Entrance.CONSOLE: (
+                by_user,
+                submit("{root}/webhooks/new", "{root}/webhooks/new", of_user, url=URL, types="*"),
+            )
+        },
+        OF_FILES,
+        is_sensitive=False,
+    ),
+    "share": Effect(
+        lambda stage, by: stage.api.post(
+            f"{stage.tenant}/files/{stage.file}/shares", {"kind": "read"}, by=by
+        ),
+        frozenset({"share_links.create"}),
+        of_tenant("files:share"),
+        {
+            Entrance.CONSOLE: (
+                by_user,
+                submit(
+                    "{root}/nodes/{file}/share", "{root}/nodes/{file}/share/links", of_user, kind="read"
+                ),
+            )
+        },
+        OF_FILES,
+        is_sensitive=False,
+    ),
+    "membership": Effect(
+        lambda stage, by: stage.api.put(
+            f"{stage.tenant}/members/{stage.member.id}", {"role": "admin"}, by=by
+        ),
+        frozenset({"member.put"}),
+        {
+            Entrance.REST: of_user,
+            Entrance.KEY: lambda stage: stage.key(stage.user, "tenants:write"),
+        },
+        {
+            Entrance.CONSOLE: (
+                by_user,
+                submit("{root}/members/", "{root}/members/", of_user, user="{member}", role="member"),
+            )
+        },
+        {**OF_FILES, Entrance.ACCOUNT: "an invitation is accepted: test_invitation_pages.py"},
+        is_sensitive=False,
+    ),
+    "version": Effect(
+        lambda stage, by: stage.api.patch(
+            f"{stage.tenant}/files/{stage.file}/versions/1", {"label": "Draft"}, by=by
+        ),
+        frozenset({"version.update"}),
+        of_tenant("files:write"),
+        {
+            Entrance.CONSOLE: (
+                by_user,
+                submit(
+                    "{root}/nodes/{file}/versions/1",
+                    "{root}/nodes/{file}/versions/1",
+                    of_user,
+                    label="Draft",
+                ),
+            )
+        },
+        OF_FILES,
+        is_sensitive=False,
+    ),
+    "content read": Effect(
+        lambda stage, by: stage.api.get(f"{stage.tenant}/files/{stage.file}/download", by=by),
+        frozenset(),
+        {
+            **of_tenant("files:read"),
+            Entrance.IMPERSONATION: lambda stage: stage.impersonation(),
+        },
+        {
+            Entrance.CONSOLE: (
+                by_user,
+                lambda stage: stage.browser(stage.user).open(
+                    f"{stage.root}/nodes/{stage.file}/download"
+                ),
+            ),
+            # By the right of the share's maker; the events of the share distinguish it.
+            Entrance.VISITOR: (by_user, visitor_download),
+        },
+        {**NO_BATCH, **NO_IMPORT, **NO_ACCOUNT},
+        is_sensitive=False,
+    ),
+}
+CELLS: Final = list(product(EFFECTS, Entrance))
+
+
+@pytest.fixture(autouse=True)
+def codes(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the codes of authenticator apps depend on the clock of the test."""
+    use_clock(clock, monkeypatch)
+
+
+@pytest.fixture
+def stage(codes: None, api: Api) -> Stage:
+    return Stage.made(api)
+
+
+def is_told(stage: Stage, recipient: str, sent: int) -> bool:
+    return recipient in {message["recipient"] for message in stage.api.outbox()[sent:]}
+
+
+def done(stage: Stage, effect: Effect, before: int) -> list[Any]:
+    """Return the records of an effect since a moment."""
+    return [row for row in stage.records()[before:] if row.action in effect.actions]
+
+
+def send(stage: Stage, effect: Effect, entrance: Entrance) -> tuple[str, Answer] | None:
+    """Cause an effect by an entrance; return who acted and the answer, or ``None`` without a request."""
+    if entrance in effect.forms:
+        who, form = effect.forms[entrance]
+        return who(stage), form(stage)
+    if entrance not in effect.callers:
+        return None
+    caller = effect.callers[entrance](stage)
+    actor = stage.admin.id if entrance is Entrance.IMPERSONATION else caller.id
+    return actor, effect.request(stage, caller)
+
+
+def test_each_cell_has_a_request_or_a_reason() -> None:
+    for name, entrance in CELLS:
+        effect = EFFECTS[name]
+        known = (entrance in effect.forms) + (entrance in effect.none) + (entrance in CALLERS)
+        assert known == 1, (name, entrance)
+
+
+REACHED: Final = [
+    (name, entrance)
+    for name, entrance in CELLS
+    if entrance in EFFECTS[name].forms or entrance in EFFECTS[name].callers
+]
+
+
+@pytest.mark.parametrize(("name", "entrance"), REACHED)
+def test_an_effect_is_recorded_and_its_user_informed(
+    stage: Stage, name: str, entrance: Entrance
+) -> None:
+    effect = EFFECTS[name]
+    if name == "factor" and entrance is not Entrance.IMPORT:
+        enrol(stage.api, stage.user)
+    stage.api.post(f"/users/{stage.user.id}/links", {"kind": "reset"}, by=stage.admin)
+    before, sent = len(stage.records()), len(stage.api.outbox())
+    reached = send(stage, effect, entrance)
+    assert reached is not None
+    actor, answer = reached
+    assert answer.status_code < 400, answer.text
+    if effect.actions:
+        assert {row.actor_id for row in done(stage, effect, before)} == {actor}
+    else:
+        (event,) = [item for item in stage.events() if item["action"] == "file.downloaded"]
+        assert event["actor"] == {"$ref": actor}
+        assert bool(event["onBehalfOf"]) == (entrance is Entrance.IMPERSONATION)
+    if effect.informs:
+        assert is_told(stage, stage.user.email, sent)
+        assert name != "contact" or is_told(stage, NEW, sent)
+        with stage.api.container.database.read() as connection:
+            assert not connection.execute(select(account_links)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "entrance"),
+    [
+        cell
+        for cell in CELLS
+        if cell[1] in CALLERS and cell not in REACHED and cell[0] != "platform login"
+    ],
+)
+def test_other_callers_are_refused(stage: Stage, name: str, entrance: Entrance) -> None:
+    callers: dict[Entrance, Callable[[], Person]] = {
+        Entrance.KEY: lambda: stage.key(stage.user, "files:read", "files:write", "tenants:write"),
+        Entrance.SERVICE: lambda: manager(stage, "files:write", "files:share"),
+        Entrance.IMPERSONATION: stage.impersonation,
+    }
+    caller, before = callers[entrance](), len(stage.records())
+    assert EFFECTS[name].request(stage, caller).status_code == 403
+    assert done(stage, EFFECTS[name], before) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "entrance"), [cell for cell in REACHED if cell[1] in (Entrance.KEY, Entrance.SERVICE)]
+)
+def test_a_right_ends_with_its_key(stage: Stage, name: str, entrance: Entrance) -> None:
+    effect = EFFECTS[name]
+    caller = effect.callers[entrance](stage)
+    owner = stage.admin if effect.callers[Entrance.REST] is of_admin else stage.user
+    assert stage.api.delete(caller.email, by=owner).status_code == 200
+    before = len(stage.records())
+    assert effect.request(stage, caller).status_code == 401
+    assert done(stage, effect, before) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "entrance"),
+    [
+        cell
+        for cell in REACHED
+        if EFFECTS[cell[0]].is_sensitive and cell[1] in (Entrance.REST, Entrance.CONSOLE)
+    ],
+)
+def test_a_sensitive_effect_needs_a_recent_proof(stage: Stage, name: str, entrance: Entrance) -> None:
+    effect = EFFECTS[name]
+    caller = stage.admin if effect.callers[Entrance.REST] is of_admin else stage.user
+    enrol(stage.api, caller)
+    stage.api.clock.advance(20 * MINUTE)
+    before = len(stage.records())
+    if entrance is Entrance.REST:
+        assert error_code(effect.request(stage, caller)) == "error.step-up-required"
+    else:
+        effect.forms[entrance][1](stage)
+    assert done(stage, effect, before) == []
