@@ -16,6 +16,7 @@ from strongroom.plugin_api.outbound import (
     OutboundResponse,
 )
 from strongroom.plugin_api.tracing import span
+from strongroom.plugin_api.web import ApiError
 from strongroom_webhooks.metrics import count_attempt
 from strongroom_webhooks.models import Outcome
 from strongroom_webhooks.owners import OWNER_GONE, Owners
@@ -27,6 +28,9 @@ POLL_SECONDS: Final = 1.0
 
 SHOWN_BYTES: Final = 1024
 """The part of a response body that the log of deliveries keeps."""
+
+MOST_WAIT_SECONDS: Final = 30.0
+"""The longest pause after failures of the database; it is doubled with each failure."""
 
 _TURN_SECONDS: Final = 5.0
 """How long one endpoint is served before others have a turn."""
@@ -99,14 +103,20 @@ class Sender:
         return sent
 
     def _run(self) -> None:
+        failures = 0
         while not self._stopping.is_set():
             self._awake.clear()
             try:
                 is_busy = self._dispatch()
-            except Exception:
-                # A database that is away now may be back at the next poll.
-                logger.exception("Webhooks: claiming deliveries failed")
-                is_busy = False
+            except Exception as error:
+                if not failures:
+                    _log_failure(error)
+                failures += 1
+                self._stopping.wait(min(POLL_SECONDS * 2**failures, MOST_WAIT_SECONDS))
+                continue
+            if failures:
+                logger.warning("Webhooks: deliveries are claimed again")
+                failures = 0
             if not is_busy:
                 self._awake.wait(POLL_SECONDS)
 
@@ -209,3 +219,10 @@ def _of_response(response: OutboundResponse, duration: int) -> Attempt:
 
 def _since(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
+
+
+def _log_failure(error: Exception) -> None:
+    """Log the first of several failures: a database that is away fails at each poll."""
+    # An error of the API is one of a backend, which has no place in this code.
+    traceback = None if isinstance(error, ApiError) else error
+    logger.error("Webhooks: claiming deliveries failed: %s", error, exc_info=traceback)
