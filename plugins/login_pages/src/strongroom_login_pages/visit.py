@@ -55,6 +55,7 @@ class Visit:
         self.root = root
         self.request = request
         self.flow = Flow.of_values(host.browser.values)
+        self._retry_after: int | None = None
 
     @property
     def token(self) -> str | None:
@@ -209,7 +210,10 @@ class Visit:
         sent = {"X-Device-Id": browser.device_id + device, **(headers or {})}
         if browser.language:
             sent["Accept-Language"] = browser.language
-        return self._host.rest(method, path, body, token=self.token, headers=sent)
+        response = self._host.rest(method, path, body, token=self.token, headers=sent)
+        if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            self._retry_after = response.retry_after
+        return response
 
     def bind(
         self,
@@ -243,14 +247,15 @@ class Visit:
     def page(
         self, template: str, *, status: int = 200, form_targets: Sequence[str] = (), **values: Any
     ) -> Any:
-        """Return the response with a page.
+        """Return the response with a page; 503 for a refused form, if a part of the server is away.
 
         Args:
             form_targets: URLs of other servers that the forms of the page may lead to.
         """
-        return self._host.page(
+        is_away = status == HTTPStatus.BAD_REQUEST and self._retry_after is not None
+        page = self._host.page(
             template,
-            status=status,
+            status=HTTPStatus.SERVICE_UNAVAILABLE if is_away else status,
             policy=self._policy(form_targets),
             csrf=self._host.browser.csrf,
             device=self._host.browser.device_id,
@@ -258,6 +263,9 @@ class Visit:
             base=self.root.removesuffix(PREFIX),
             **values,
         )
+        if is_away:
+            page.headers["Retry-After"] = str(self._retry_after)
+        return page
 
     def missing(self) -> Any:
         """Return the page for what does not exist, or is not the user's."""

@@ -6,10 +6,12 @@ import pytest
 from tests.support.api import PASSWORD, Api
 from tests.support.config import FIXED_CAPTCHA, SMS_LOGIN, Table, lifted, merged
 from tests.support.databases import on_sqlite
-from tests.support.page_browser import PageBrowser
+from tests.support.page_browser import ROOT, PageBrowser
 
 from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import Unavailable
 from strongroom.identity.accounts.registration import Registration, RegistrationService
+from strongroom.identity.sessions.throttle import LoginThrottle
 
 NUMBER = "13800138000"
 LAST = "strongroom-last-login"
@@ -214,3 +216,19 @@ class TestHostileTexts:
         pages = [browser.open("/account/login"), browser.request_code(NUMBER)]
         for page in (*pages, browser.open("/account/login/code")):
             assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+
+
+def test_a_login_that_a_part_refuses_is_503_and_says_when_to_try_again(
+    api: Api, browser: PageBrowser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise Unavailable(retry_after=7)
+
+    person = api.person()
+    monkeypatch.setattr(LoginThrottle, "begin", away)
+    browser.log_in(person.email)
+    assert (browser.page.status_code, browser.page.headers["Retry-After"]) == (503, "7")
+    assert f"{ROOT}/login" in browser.forms
+    monkeypatch.undo()
+    browser.log_in(person.email, "Wrong1Horse")
+    assert (browser.page.status_code, "Retry-After" in browser.page.headers) == (400, False)

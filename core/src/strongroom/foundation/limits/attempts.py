@@ -12,7 +12,7 @@ from strongroom.foundation.limits.backends import counters
 from strongroom.foundation.limits.service import Subject, subject_key
 from strongroom.foundation.secret_keys import SecretKeys
 
-LEASE: Final = 60_000
+LEASE: Final = 20_000
 """Milliseconds until an attempt is forgotten whose outcome was never recorded.
 
 Its process has ended, so its client got no answer and learned nothing. The lease is longer than an
