@@ -34,7 +34,7 @@ FROM_LOCK := --python $(BIN)/python --require-hashes
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp --extra age
 
-.PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image screenshots mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image test-pooled screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -96,6 +96,9 @@ test-timing: install ## Check that response times do not reveal accounts; needs 
 
 test-image: install ## Build the image from a clean Debian root with buildah, and serve it; needs root and minutes
 	STRONGROOM_TEST_IMAGE=1 $(BIN)/pytest tests/e2e/test_image.py
+
+test-pooled: install ## Run the main tests of the REST API behind pgbouncer, in both of its modes; takes minutes
+	STRONGROOM_TEST_POOLED=1 $(BIN)/pytest tests/e2e/test_pooled_suite.py
 
 screenshots: install ## Photograph the pages that the documentation shows, with Chromium
 	STRONGROOM_TEST_SCREENSHOTS=write $(BIN)/pytest tests/docs/test_screenshots.py

@@ -1,4 +1,4 @@
-"""The main tests of the REST API, on PostgreSQL behind a real pgbouncer."""
+"""The main tests of the REST API, on PostgreSQL behind a real pgbouncer (``make test-pooled``)."""
 
 import os
 import re
@@ -13,7 +13,12 @@ from tests.support.poolers import Mode, needs_pgbouncer
 ROOT = Path(__file__).parents[2]
 MINUTES = 40
 
-pytestmark = [pytest.mark.extended, needs_pgbouncer]
+pytestmark = [
+    needs_pgbouncer,
+    pytest.mark.skipif(
+        not os.environ.get("STRONGROOM_TEST_POOLED"), reason="takes minutes: make test-pooled"
+    ),
+]
 
 
 def quick_tests() -> list[str]:
