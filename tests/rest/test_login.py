@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 
+from strongroom.activity.audit.service import AuditService
+from strongroom.foundation.errors import Unavailable
 from strongroom.identity.users.password_hashing import PasswordHasher
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
@@ -276,3 +278,18 @@ class TestLimit:
             assert int(response.headers["Retry-After"]) == 3600
         clock.advance(HOUR)
         assert api.log_in(person.email).status_code == 200
+
+
+def test_failures_that_could_not_be_recorded_do_not_block_their_name(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record(*_arguments: object) -> None:
+        raise Unavailable(retry_after=1)
+
+    person = api.person()
+    with monkeypatch.context() as outage:
+        outage.setattr(AuditService, "record", record)
+        for _ in range(3):
+            assert api.log_in(person.email, PASSWORD + "x").status_code == 503
+    # They are counted: without waiting, and before their leases end.
+    assert error_code(api.log_in(person.email)) == "error.captcha-required"

@@ -1,13 +1,18 @@
 """Counts failed attempts, and the attempts whose outcome is not known yet."""
 
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, bindparam, case, select, update
 
 from strongroom.clock import Clock
-from strongroom.foundation.database.changes import Change
+from strongroom.foundation.database import Database
+from strongroom.foundation.database.changes import Change, execute_together
 from strongroom.foundation.database.statements import Statement, for_each_dialect
+from strongroom.foundation.errors import Unavailable
 from strongroom.foundation.limits.backends import counters
 from strongroom.foundation.limits.service import Subject, subject_key
 from strongroom.foundation.secret_keys import SecretKeys
@@ -18,6 +23,12 @@ LEASE: Final = 20_000
 Its process has ended, so its client got no answer and learned nothing. The lease is longer than an
 attempt can take.
 """
+
+
+_OWED_MILLISECONDS: Final = LEASE // 2
+"""How long an outcome is owed; later, the attempt's lease may have ended."""
+
+_MAX_OWED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +145,7 @@ class Attempts:
         self._keys = keys
         self._window = window
         self._lifetime = lifetime
+        self._owed: deque[Change] = deque(maxlen=_MAX_OWED)
 
     def reserve(self, connection: Connection, fixed: Subject, extended: Subject) -> tuple[Tally, Tally]:
         """Reserve an attempt; return the tallies of both subjects, including this attempt."""
@@ -163,6 +175,32 @@ class Attempts:
     def clear(self, subject: Subject) -> Change:
         """Return the change that clears the failures of a subject."""
         return Change(_CLEAR, {"of_subject": self._key(subject)})
+
+    def owe(self, change: Change) -> None:
+        """Keep the outcome of an attempt whose transaction failed, for a later transaction."""
+        self._owed.append(change)
+
+    def settle_owed(self, database: Database) -> None:
+        """Record the outcomes that are owed, each in a transaction of its own.
+
+        Raises:
+            Unavailable: the database is still unavailable; the outcomes stay owed.
+        """
+        for change in self._take_owed():
+            try:
+                with database.write(durable=False) as connection:
+                    execute_together(connection, [change])
+            except Unavailable:
+                self.owe(change)
+                raise
+
+    def _take_owed(self) -> Iterator[Change]:
+        # Other threads take some at the same time.
+        with suppress(IndexError):
+            while True:
+                change = self._owed.popleft()
+                if change.parameters["now"] + _OWED_MILLISECONDS > self._clock.now():
+                    yield change
 
     def _release(self, fixed: Subject, extended: Subject, cleared: str) -> Change:
         keys = self._pair(fixed, extended)

@@ -530,6 +530,17 @@ class LoginService:
     def _record_failure(
         self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None
     ) -> None:
+        outcome = [self._outcome(ticket, error)] if ticket is not None else []
+        try:
+            self._record_unsuccessful(attempt, error, origin, outcome)
+        except Unavailable:
+            for change in outcome:
+                self._throttle.owe(change)
+            raise
+
+    def _record_unsuccessful(
+        self, attempt: LoginAttempt, error: Exception, origin: Origin, outcome: list[Change]
+    ) -> None:
         named = self._credentials.identify(attempt.username or "")
         # A separate transaction, because that of the login was rolled back.
         with self._database.write() as connection:
@@ -543,15 +554,14 @@ class LoginService:
                 origin=origin,
                 details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
             )
-            if ticket is not None:
-                self._settle(connection, ticket, error)
+            if outcome:
+                execute_together(connection, outcome)
             self._audit.record(connection, event)
 
-    def _settle(self, connection: Connection, ticket: Ticket, error: Exception) -> None:
-        """Count an attempt that was not successful, unless its password was not evaluated."""
+    def _outcome(self, ticket: Ticket, error: Exception) -> Change:
+        """Return the change that counts a failed attempt, unless its password was not evaluated."""
         was_evaluated = not isinstance(error, Unavailable)
-        change = self._throttle.failure(ticket) if was_evaluated else self._throttle.undo(ticket)
-        execute_together(connection, [change])
+        return self._throttle.failure(ticket) if was_evaluated else self._throttle.undo(ticket)
 
 
 def _login_event(issued: IssuedTokens, method: str, origin: Origin) -> AuditEvent:

@@ -81,6 +81,7 @@ class LoginThrottle:
             Unavailable: too many attempts wait, or the others took too long.
         """
         ticket = Ticket.of(name, address)
+        self._attempts.settle_owed(self._database)
         blocker = self._reserve(ticket)
         if blocker is not None:
             self._turns.wait(blocker, partial(self._reserve, ticket), partial(self._check, ticket))
@@ -104,6 +105,13 @@ class LoginThrottle:
     def undo(self, ticket: Ticket) -> Change:
         """Return the change that ends an attempt whose password was not evaluated."""
         return self._attempts.undo(*ticket.subjects)
+
+    def owe(self, change: Change) -> None:
+        """Let the next attempt in this process record an outcome whose transaction failed.
+
+        Otherwise the attempt would stay pending, and block others of its name until its lease ends.
+        """
+        self._attempts.owe(change)
 
     def clear(self, names: Iterable[str]) -> list[Change]:
         """Return the changes that clear the failures of the names of one user."""
