@@ -19,10 +19,12 @@ from generator.errors import errors_page
 from generator.events import events_page
 from generator.hooks import hooks_page
 from generator.metrics import metrics_page
+from generator.plugin_api import plugin_api_pages
 from generator.step_up import step_up_page
 
 FOLDER = Path(__file__).parent / "reference"
 API = FOLDER / "api"
+PLUGIN_API = FOLDER / "plugin-api"
 TUTORIALS = FOLDER.with_name("tutorials")
 ARCHITECTURE = FOLDER.with_name("architecture")
 NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
@@ -50,7 +52,8 @@ def main(arguments: list[str]) -> int:
     """Write the pages, or check them."""
     texts = generated_texts()
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
-    former = [path for path in API.glob("*.md") if path not in texts]
+    folders = (API, PLUGIN_API)
+    former = [path for folder in folders for path in folder.glob("*.md") if path not in texts]
     if arguments == ["--check"]:
         for path in [*stale, *former]:
             sys.stderr.write(f"{path} is stale; run: python docs/generate.py\n")
@@ -66,6 +69,7 @@ def generated_texts() -> dict[Path, str]:
     """Return the text of each generated file."""
     pages = {FOLDER / name: "".join(page()) for name, page in PAGES.items()}
     pages |= {API / name: page for name, page in api_pages().items()}
+    pages |= {PLUGIN_API / name: page for name, page in plugin_api_pages().items()}
     texts = {path: f"{NOTE}\n\n{page}" for path, page in pages.items()}
     texts |= {ARCHITECTURE / name: "".join(drawing()) for name, drawing in DRAWINGS.items()}
     return texts | {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}
