@@ -33,7 +33,8 @@ BROKEN = (500, 503)  # depends on the kind of database
 FIXED: Table = {"captcha": {"provider": "fixed", "answer": CAPTCHA}}
 # Only the provider knows the digits of the image, so a derived provider records them.
 IMAGE: Table = {"captcha": {"provider": "watched", "length": 8}}
-WATCHED = """
+WATCHED = f"""
+import logging
 from pathlib import Path
 from strongroom.builtin.image_captcha import DigitsCaptcha
 from strongroom.plugin_api import hookimpl
@@ -42,6 +43,7 @@ class Watched(DigitsCaptcha):
     name = "watched"
     def issue(self):
         challenge = super().issue()
+        logging.getLogger(__name__).warning("connecting with %s", {SMTP_PASSWORD!r})
         with Path(__file__).with_name("answers").open("a") as file:
             file.write(challenge.state + "\\n")
         return challenge

@@ -48,4 +48,20 @@ ROWS: Final = (
         "pass",
         f"{_TESTS}::test_a_storage_is_tested_and_its_content_counted",
     ),
+    core(
+        "server-state-logged-secrets",
+        "Secrets that plugins log are masked.",
+        "foundation/logs.py::TextFormatter.formatMessage",
+        "record.message = self.hide(record.message)",
+        "pass",
+        "unit/ops/observability/test_logs.py::test_a_secret_that_a_plugin_logs_is_masked",
+    ),
+    core(
+        "server-state-logged-tracebacks",
+        "Secrets in tracebacks are masked.",
+        "foundation/logs.py::_HidingFormatter.formatException",
+        "self.hide(super().formatException(ei))",
+        "super().formatException(ei)",
+        "unit/ops/observability/test_logs.py::test_a_secret_that_a_plugin_logs_is_masked",
+    ),
 )

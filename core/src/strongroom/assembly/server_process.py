@@ -61,6 +61,9 @@ _GARBAGE_AFTER: Final = 50_000
 _KEPT_BYTES: Final = 8 * 1024 * 1024
 _LARGE_BYTES: Final = 1024 * 1024
 
+_SHORTEST_LOGGED_SECRET: Final = 8
+"""Characters of the shortest secret that the log masks; a passphrase of a word would hide the word."""
+
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
     from strongroom.ops.observability.tracing import OpenTelemetryTracer
@@ -316,11 +319,15 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 
 
 def _configure_log(configuration: Configuration) -> None:
+    from strongroom.foundation.config.describe import SecretMask
     from strongroom.foundation.logs import configure
+    from strongroom.foundation.plugins.selection import select
     from strongroom.plugin_api.tracing import current_trace_ids
     from strongroom.web.http.request import current_request_id
 
-    configure(configuration.settings.logging, current_request_id, current_trace_ids)
+    settings = configuration.settings
+    mask = SecretMask(select(configuration).all_sections(settings), _SHORTEST_LOGGED_SECRET)
+    configure(settings.logging, current_request_id, current_trace_ids, mask.hide)
 
 
 def _start_tracing(settings: Settings) -> "OpenTelemetryTracer | None":

@@ -88,15 +88,23 @@ RequestId = Callable[[], str | None]
 TraceIds = Callable[[], Mapping[str, str]]
 """Returns ``traceId`` and ``spanId`` of the current span, or nothing."""
 
+Hide = Callable[[str], str]
+"""Returns a text with each secret masked."""
+
 
 def configure(
     settings: LoggingSettings,
     request_id: RequestId = lambda: None,
     trace_ids: TraceIds = dict,
+    hide: Hide = str,
 ) -> None:
-    """Configure the log of this process."""
+    """Configure the log of this process.
+
+    Args:
+        hide: masks secrets in messages and tracebacks, also in those of plugins and libraries.
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if settings.format == "json" else TextFormatter())
+    handler.setFormatter(JsonFormatter(hide) if settings.format == "json" else TextFormatter(hide))
     handler.addFilter(_Tagging(request_id, trace_ids))
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -104,11 +112,23 @@ def configure(
     logging.getLogger(ACCESS_LOGGER).setLevel(logging.INFO if settings.requests else logging.CRITICAL)
 
 
-class TextFormatter(logging.Formatter):
+class _HidingFormatter(logging.Formatter):
+    """Masks secrets in tracebacks; derived classes do so in messages."""
+
+    def __init__(self, hide: Hide = str, form: str | None = None) -> None:
+        super().__init__(form)
+        self.hide = hide
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  overrides a method of logging
+        """Return the traceback."""
+        return self.hide(super().formatException(ei))
+
+
+class TextFormatter(_HidingFormatter):
     """Formats a record as a plain text line, followed by the traceback, if any."""
 
-    def __init__(self) -> None:
-        super().__init__(_TEXT)
+    def __init__(self, hide: Hide = str) -> None:
+        super().__init__(hide, _TEXT)
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802, ARG002
         """Return the time of the record in UTC, to the millisecond."""
@@ -120,8 +140,13 @@ class TextFormatter(logging.Formatter):
         record.request = f" (request {request})" if request else ""
         return super().format(record)
 
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  overrides a method of logging
+        """Return the line without the traceback."""
+        record.message = self.hide(record.message)
+        return super().formatMessage(record)
 
-class JsonFormatter(logging.Formatter):
+
+class JsonFormatter(_HidingFormatter):
     """Formats a record as a JSON object on one line; line breaks in the message are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -130,7 +155,7 @@ class JsonFormatter(logging.Formatter):
             "time": iso_format(int(record.created * 1000)),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": self.hide(record.getMessage()),
         }
         if request := getattr(record, "request_id", None):
             members["requestId"] = request

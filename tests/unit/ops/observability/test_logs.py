@@ -48,3 +48,16 @@ def test_records_below_the_level_are_left_out(capsys: pytest.CaptureFixture[str]
     logging.getLogger("strongroom.test").warning("something")
     assert capsys.readouterr().err == ""
     assert sys.stderr is not None
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_secret_that_a_plugin_logs_is_masked(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    configure(LoggingSettings(format=form), hide=lambda text: text.replace("hush-hush", "..."))
+    logger = logging.getLogger("strongroom.test")
+    try:
+        int("hush-hush")
+    except ValueError:
+        logger.exception("connecting with %s", "hush-hush")
+    said = capsys.readouterr().err
+    assert said.count("...") == 3
+    assert "hush-hush" not in said

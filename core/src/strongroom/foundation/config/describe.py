@@ -157,10 +157,14 @@ def _secrets_within(parts: Iterable[Any], *, is_secret: bool) -> Iterator[str]:
 
 
 class SecretMask:
-    """Masks the secrets of a configuration in texts, such as the messages of drivers."""
+    """Masks the secrets of a configuration in texts, such as the messages of drivers.
 
-    def __init__(self, sections: Sequence[Section]) -> None:
-        texts = {text for text in secret_texts(sections) if len(text) >= _SHORTEST_SECRET}
+    Args:
+        shortest: the characters of the shortest secret that is masked. Shorter ones are words, too.
+    """
+
+    def __init__(self, sections: Sequence[Section], shortest: int = _SHORTEST_SECRET) -> None:
+        texts = {text for text in secret_texts(sections) if len(text) >= shortest}
         # The longest one first: one secret may be a part of another.
         self._texts = sorted(texts, key=len, reverse=True)
 
