@@ -104,8 +104,6 @@ class BoundedConnection(psycopg.Connection[Any]):
         if self.circuit is not None and waited >= SUSPICIOUS_SECONDS:
             self.circuit.suspect()
         if waited >= seconds:
-            if self.circuit is not None:
-                self.circuit.trip()
             raise ServerHangs(f"no response from the server for {seconds:g} s")
 
 
