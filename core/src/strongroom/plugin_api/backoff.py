@@ -3,7 +3,10 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
+
+RETRY_AFTER_SECONDS: Final = 5
+"""The default of ``retry_after``, in seconds, in all exceptions for what is away for a while."""
 
 
 @dataclass(frozen=True, slots=True)

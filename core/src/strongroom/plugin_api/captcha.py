@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from strongroom.plugin_api.backoff import RETRY_AFTER_SECONDS
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.forms import CaptchaWidget
 
@@ -36,7 +37,7 @@ class CaptchaUnavailable(Exception):
         retry_after: seconds after which the client may retry.
     """
 
-    def __init__(self, message: str, *, retry_after: int = 5) -> None:
+    def __init__(self, message: str, *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 

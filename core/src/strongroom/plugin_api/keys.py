@@ -6,6 +6,7 @@ content of files.
 
 from abc import abstractmethod
 
+from strongroom.plugin_api.backoff import RETRY_AFTER_SECONDS
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 
@@ -18,7 +19,16 @@ class WrongMasterKey(KeyProviderError):
 
 
 class KeyProviderUnavailable(KeyProviderError):
-    """The provider does not respond, which may be temporary; the core responds with 503."""
+    """The provider does not respond, which may be temporary; the core responds with 503.
+
+    Args:
+        message: a line for the operator's log.
+        retry_after: seconds after which the client may retry (API 1.2).
+    """
+
+    def __init__(self, message: str = "", *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class KeyProvider(Extension[OptionsT]):

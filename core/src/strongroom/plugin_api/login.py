@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Protocol
 
+from strongroom.plugin_api.backoff import RETRY_AFTER_SECONDS
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 
@@ -258,7 +259,9 @@ class LoginUnavailable(Exception):
         misconfigured: whether the cause is a configuration error that the operator must fix.
     """
 
-    def __init__(self, message: str, *, retry_after: int, misconfigured: bool = False) -> None:
+    def __init__(
+        self, message: str, *, retry_after: int = RETRY_AFTER_SECONDS, misconfigured: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.misconfigured = misconfigured

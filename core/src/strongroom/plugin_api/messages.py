@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from strongroom.plugin_api.backoff import RETRY_AFTER_SECONDS
 from strongroom.plugin_api.extension import Extension, OptionsT
 
 
@@ -69,9 +70,14 @@ class RecipientRefused(MessageNotSent):
 
 
 class SendingThrottled(MessageNotSent):
-    """The gateway's rate limit is exceeded; ``retry_after`` is in seconds."""
+    """The gateway's rate limit is exceeded.
 
-    def __init__(self, message: str, *, retry_after: int) -> None:
+    Args:
+        message: a line for the operator's log; it must not contain the text of the message.
+        retry_after: seconds after which the gateway may accept messages again.
+    """
+
+    def __init__(self, message: str, *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
         super().__init__(message, retryable=False)
         self.retry_after = retry_after
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final
 
+from strongroom.plugin_api.backoff import RETRY_AFTER_SECONDS
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_api.web import ErrorKind
@@ -83,7 +84,7 @@ class ScannerUnavailable(Exception):
         retry_after: seconds for which the core does not call the scanner.
     """
 
-    def __init__(self, message: str, *, retry_after: int = 5) -> None:
+    def __init__(self, message: str, *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 

@@ -20,6 +20,7 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
+from strongroom.plugin_api.backoff import RETRY_AFTER_SECONDS
 from strongroom.plugin_api.extension import Extension, OptionsT
 from strongroom.plugin_api.keys import KeyProvider
 
@@ -46,7 +47,7 @@ class StorageUnavailable(StorageError):
         retry_after: seconds after which the client may retry.
     """
 
-    def __init__(self, message: str, *, retry_after: int = 5) -> None:
+    def __init__(self, message: str, *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 

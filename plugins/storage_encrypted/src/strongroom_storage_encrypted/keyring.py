@@ -167,6 +167,7 @@ def _translated_errors() -> Iterator[None]:
     try:
         yield
     except KeyProviderUnavailable as error:
-        raise StorageUnavailable(f"the key provider is unavailable: {error}") from error
+        message = f"the key provider is unavailable: {error}"
+        raise StorageUnavailable(message, retry_after=error.retry_after) from error
     except KeyProviderError as error:
         raise StorageError(str(error)) from error
