@@ -6,6 +6,23 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "plugin-markers",
+        "A hook without its marker next to marked ones stops the start.",
+        "foundation/plugins/manager.py::_check_markers",
+        "if is_own and name not in decorated and decorated:",
+        "if False:",
+        "unit/foundation/plugins/test_mistakes.py::test_a_mistake_is_refused_at_the_start_in_one_line",
+    ),
+    core(
+        "plugin-migrations-checked",
+        "A check of the configuration runs the migrations of plugins.",
+        "cli/startup.py::_tables_faults",
+        "if not tables:",
+        "if True:",
+        "unit/foundation/plugins/test_mistakes.py"
+        "::test_a_check_of_the_configuration_names_the_plugin_whose_migrations_are_wrong",
+    ),
+    core(
         "plugin-forms-missing",
         "A factor that the login pages cannot ask for stops the start.",
         "assembly/plugin_host/forms.py::PluginForms._fault",

@@ -21,6 +21,7 @@ from strongroom.foundation.database.plugin_tables import (
     plugin_schemas,
 )
 from strongroom.foundation.database.upgrade import NewerSchema, Schema, read_schema, upgrade
+from strongroom.foundation.plugins.selection import add_plugin_error
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.ops.production import refuse_unstated_database
 
@@ -92,7 +93,7 @@ def require_served_schema(configuration: Configuration, database: Database, plug
     try:
         upgrade(database.engine, plugins)
     except (NewerSchema, PluginTablesError) as error:
-        configuration.add_error(("plugins", "enabled"), str(error))
+        add_plugin_error(configuration, str(error))
     configuration.raise_if_invalid()
 
 
@@ -102,10 +103,8 @@ def _refuse_schemas(
     if not schema.is_served:
         configuration.add_error(("database", "url"), f"the schema is {schema}; {schema.remedy}")
     for state in plugins:
-        configuration.add_error(
-            ("plugins", "enabled"),
-            f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}',
-        )
+        fault = f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}'
+        add_plugin_error(configuration, fault)
     configuration.raise_if_invalid()
 
 

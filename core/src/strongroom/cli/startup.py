@@ -17,6 +17,11 @@ from strongroom.cli.database_checks import require_own_secret, require_served_sc
 from strongroom.cli.redis_faults import redis_fault
 from strongroom.cli.service_faults import ServiceFault
 from strongroom.foundation.config import Configuration
+from strongroom.foundation.database.plugin_tables import (
+    AllTables,
+    MigrationFailed,
+    PluginTablesError,
+)
 from strongroom.foundation.plugins.selection import add_plugin_error, select
 from strongroom.foundation.service_manager import is_inherited
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
@@ -79,9 +84,29 @@ def require_offline(configuration: Configuration) -> None:
     message_texts(configuration)
     hosts = offline_hosts(configuration.settings, selection.plugins, selection.options)
     faults = [registration_fault(hosts, plugin) for plugin in selection.plugins.plugins]
+    faults += _tables_faults(configuration, selection.plugins.tables)
     for fault in dict.fromkeys([*commands_of(hosts)[1], *filter(None, faults)]):
         add_plugin_error(configuration, fault)
     configuration.raise_if_invalid()
+
+
+def _tables_faults(configuration: Configuration, tables: AllTables) -> Iterator[str]:
+    """Yield the faults of the migrations of plugins, which run on an empty database in memory."""
+    if not tables:
+        return
+    # Imports Alembic, which most checks do not need.
+    from strongroom.foundation.database.upgrade import try_migrations
+
+    is_sqlite = configuration.settings.database.url.startswith("sqlite")
+    for plugin, declared in tables.items():
+        try:
+            try_migrations(plugin, declared)
+        except MigrationFailed as error:
+            # The database in memory is SQLite, and another one may have what this migration uses.
+            if is_sqlite:
+                yield str(error)
+        except PluginTablesError as error:
+            yield str(error)
 
 
 def limits_fault(container: "Container") -> ServiceFault | None:

@@ -16,6 +16,7 @@ from tests.support.config import base_config, merged, write_toml
 from strongroom.assembly.app import container_of, create_app
 from strongroom.assembly.plugin_host import hosts
 from strongroom.cli.database_checks import require_served_schema
+from strongroom.cli.startup import require_offline
 from strongroom.content.scanning.scanners import Scanners, ScanSubject
 from strongroom.foundation.config import Configuration, ConfigurationError, load
 from strongroom.foundation.database.plugin_tables import plugin_schemas
@@ -161,6 +162,41 @@ def register_blueprints(host):
     return [routes_of(host, "things", "/users/<who>", get_user)]
         """,
         f"{ACME}: GET /users/<who> is also a route of the server; choose another path",
+    ),
+    "a hook without hookimpl next to a decorated one": (
+        """
+        def register_jobs(host):
+            return []
+        @hookimpl
+        def register_blueprints(host):
+            return []
+        """,
+        f"{ACME}: register_jobs has the name of a hook; decorate it with hookimpl, or rename it",
+    ),
+    "an argument that the hook does not have": (
+        "@hookimpl\ndef register_jobs(hosts):\n    return []\n",
+        f'{ACME} is invalid: register_jobs has no argument "hosts"; it may have: host',
+    ),
+    "an argument of a hook that has none": (
+        "@hookimpl\ndef register_errors(host):\n    return []\n",
+        f'{ACME} is invalid: register_errors has no argument "host"; it may have: none',
+    ),
+    "one blueprint with a route twice": (
+        ROUTES
+        + """
+def get_thing():
+    return {}
+
+def get_other():
+    return {}
+
+@hookimpl
+def register_blueprints(host):
+    routes = routes_of(host, "one", "/things", get_thing)
+    routes.operation("GET", "/things", access=Access.PUBLIC, returns=host.done_schema)(get_other)
+    return [routes]
+        """,
+        f"{ACME}: GET /things is twice in the blueprint one, as get_thing and get_other; choose another",
     ),
     "two blueprints with one route": (
         ROUTES
@@ -459,6 +495,37 @@ def test_a_table_or_column_without_a_migration_is_refused_and_reported(site: Sit
         (schema,) = plugin_schemas(container.database.engine, tables)
         assert (schema.is_current, str(schema)) == (False, f"0001 without {missing}")
         assert schema.remedy.startswith("add a migration to the plugin")
+
+
+TABLE_FAULTS = {
+    None: "the folder of its migrations, FOLDER/migrations, does not exist",
+    "def upgrade():\n    pass": "no migration creates acme_marks, acme_notes; add one",
+    "def upgrade():\n    raise OSError('full')": "a migration failed: full",
+}
+
+
+def test_a_check_of_the_configuration_names_the_plugin_whose_migrations_are_wrong(site: Site) -> None:
+    site.write(TABLE)
+    migrations = site.folder / "migrations"
+    for upgrade_code, line in TABLE_FAULTS.items():
+        if upgrade_code:
+            migrations.mkdir(exist_ok=True)
+            revision = f'revision, down_revision = "0001", None\n{upgrade_code}\n'
+            (migrations / "0001_notes.py").write_text(revision)
+        with pytest.raises(ConfigurationError) as caught:
+            require_offline(site.configuration())
+        (message,) = str(caught.value).splitlines()
+        expected = f'plugins.folder: plugin "acme": {line}'.replace("FOLDER", str(site.folder))
+        assert expected in message
+
+
+def test_a_start_names_the_line_of_the_plugin_whose_migrations_are_missing(site: Site) -> None:
+    site.write(TABLE)
+    configuration = site.configuration()
+    with site.app() as app:
+        container = container_of(app)
+        with pytest.raises(ConfigurationError, match=r'plugins\.folder: plugin "acme": the folder'):
+            require_served_schema(configuration, container.database, container.selection.plugins.tables)
 
 
 STOPPING = """

@@ -154,7 +154,11 @@ def left_tables(existing: set[str], tables: AllTables) -> dict[str, list[str]]:
     return left
 
 
-def migrations_folder(declared: PluginTables) -> Path:
+class MigrationFailed(PluginTablesError):
+    """A migration of a plugin raised, for a reason that may be the kind of the database."""
+
+
+def migrations_folder(plugin: str, declared: PluginTables) -> Path:
     """Return the folder of a plugin's migrations.
 
     Raises:
@@ -166,7 +170,8 @@ def migrations_folder(declared: PluginTables) -> Path:
         file = import_module(package).__file__ or ""
         folder = Path(file).parent / inside
     if not folder.is_dir():
-        raise PluginTablesError(f"the folder of its migrations, {folder}, does not exist")
+        message = f"the folder of its migrations, {folder}, does not exist"
+        raise PluginTablesError(f'plugin "{plugin}": {message}')
     return folder
 
 

@@ -17,6 +17,7 @@ from strongroom.foundation.database.changes import AdvisoryLock
 from strongroom.foundation.database.installation import create_database_id, oldest_code, require_code
 from strongroom.foundation.database.plugin_tables import (
     AllTables,
+    MigrationFailed,
     PluginTablesError,
     migrations_folder,
     missing_in,
@@ -151,7 +152,8 @@ def try_migrations(plugin: str, declared: PluginTables) -> None:
     """Apply the migrations of a plugin to an empty database in memory.
 
     Raises:
-        PluginTablesError: a migration fails, or none creates a declared table or column.
+        MigrationFailed: a migration raised; on another kind of database, it may succeed.
+        PluginTablesError: there are no migrations, or none creates a declared table or column.
     """
     engine = create_engine("sqlite://")
     try:
@@ -161,7 +163,7 @@ def try_migrations(plugin: str, declared: PluginTables) -> None:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise PluginTablesError(f'plugin "{plugin}": a migration failed: {reason}') from error
+        raise MigrationFailed(f'plugin "{plugin}": a migration failed: {reason}') from error
     finally:
         engine.dispose()
 
@@ -191,7 +193,7 @@ def plugin_alembic_config(connection: Connection, plugin: str, declared: PluginT
     config = alembic_config(connection)
     # Without it, Alembic would split the path at its spaces.
     config.set_main_option("path_separator", "newline")
-    _set_path(config, "version_locations", migrations_folder(declared))
+    _set_path(config, "version_locations", migrations_folder(plugin, declared))
     config.attributes["metadata"] = declared.metadata
     config.attributes["version_table"] = version_table(plugin)
     return config

@@ -308,6 +308,7 @@ class PluginManager:
 
     def _register(self, plugin: Plugin) -> None:
         _check_api_version(plugin)
+        _check_markers(plugin)
         if plugin.name in {other.name for other in self.plugins}:
             hint = "; rename the file" if plugin.file else "; list it once"
             raise PluginError(f"{plugin} is enabled twice{hint}")
@@ -493,7 +494,29 @@ def _explain(plugin: Plugin, error: pluggy.PluginValidationError) -> str:
     for name in _implementations(plugin.module):
         if name not in hooks:
             return f'there is no hook "{name}"; {suggestion(name, hooks)}'
+        if unknown := _unknown_argument(plugin.module, name):
+            right = ", ".join(_arguments_of(name)) or "none"
+            return f'{name} has no argument "{unknown}"; it may have: {right}'
     return one_line(error)
+
+
+def _unknown_argument(module: ModuleType, hook: str) -> str | None:
+    """Return the first argument of a plugin's function that the hook does not have, or ``None``."""
+    parameters = inspect.signature(getattr(module, hook)).parameters.values()
+    # pluggy passes no argument that has a default.
+    names = [item.name for item in parameters if item.default is item.empty]
+    return next((name for name in names if name not in _arguments_of(hook)), None)
+
+
+def _check_markers(plugin: Plugin) -> None:
+    """Check that each function with the name of a hook is one."""
+    decorated = _implementations(plugin.module)
+    for name in hook_names():
+        item = vars(plugin.module).get(name)
+        is_own = isinstance(item, FunctionType) and item.__module__ == plugin.module.__name__
+        if is_own and name not in decorated and decorated:
+            remedy = "decorate it with hookimpl, or rename it"
+            raise PluginError(f"{plugin}: {name} has the name of a hook; {remedy}")
 
 
 def _implementations(module: ModuleType) -> list[str]:

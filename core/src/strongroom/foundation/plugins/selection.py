@@ -1,7 +1,9 @@
 """Selects and validates the extensions that the configuration names, without creating them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from strongroom.builtin import (
@@ -216,8 +218,16 @@ def load_plugins(configuration: Configuration) -> PluginManager:
 def add_plugin_error(configuration: Configuration, error: PluginError | str) -> None:
     """Collect the fault of a plugin, at the key that enables it."""
     folder = configuration.settings.plugins.folder
-    is_file = folder is not None and f"{folder.absolute()}/" in str(error)
+    is_file = folder is not None and (
+        f"{folder.absolute()}/" in str(error) or _is_file_of(folder, str(error))
+    )
     configuration.add_error(("plugins", "folder" if is_file else "enabled"), str(error))
+
+
+def _is_file_of(folder: Path, message: str) -> bool:
+    """Return whether the plugin that a message names is a file of a folder."""
+    named = re.match(r'(?:the schema of the )?plugin "([a-z0-9_]+)"', message)
+    return named is not None and (folder / f"{named[1]}.py").is_file()
 
 
 def _refuse_writable_files(configuration: Configuration) -> None:

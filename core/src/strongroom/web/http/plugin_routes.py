@@ -68,6 +68,14 @@ class RequestHook:
             logger.error("%s", message)
 
 
+def _place_of_both(one: str, other: str) -> str:
+    """Return where the endpoints of one plugin are, which have the same route."""
+    (blueprint, _, view), (second, _, other_view) = one.rpartition("."), other.rpartition(".")
+    if blueprint == second:
+        return f"is twice in the blueprint {blueprint}, as {view} and {other_view}"
+    return f"is in two blueprints, {one} and {other}"
+
+
 class PluginRoutes:
     """The routes of plugins in an application.
 
@@ -112,7 +120,7 @@ class PluginRoutes:
         # The last one, which came to a route that was there.
         plugin = plugins[-1]
         rest = next((owner for owner in owners if owner is not plugin), None)
-        place = f"is also a route of {rest}" if rest else f"is in two blueprints, {one} and {other}"
+        place = f"is also a route of {rest}" if rest else _place_of_both(one, other)
         raise PluginError(f"{plugin}: {route} {place}; choose another path")
 
     def _add(self, plugin: Plugin, item: Any) -> Any:
