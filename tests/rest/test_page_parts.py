@@ -144,8 +144,8 @@ class TestLinks:
 
     def test_the_login_page_shows_them(self, api: Api) -> None:
         page = api.app.test_client().get("/files/account/login")
-        assert '<a href="/files/api/v1/desk/begin"><img src="' in page.text
-        assert "img-src 'self' data:;" in page.headers["Content-Security-Policy"]
+        assert '<a href="/files/api/v1/desk/begin"><img src="/files/static/' in page.text
+        assert "img-src 'self';" in page.headers["Content-Security-Policy"]
 
     @pytest.mark.config({**CONFIG, "plugins": {**CONFIG["plugins"], "login_pages": {"login_links": []}}})
     def test_the_configuration_may_leave_them_out(self, api: Api) -> None:

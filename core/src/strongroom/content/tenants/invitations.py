@@ -14,7 +14,6 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 
 from strongroom.activity.audit.service import AuditService
-from strongroom.activity.notifications.service import CHANNELS
 from strongroom.clock import Clock
 from strongroom.content.tenants.groups import GroupMemberships
 from strongroom.content.tenants.invitation_acceptance import (
@@ -48,6 +47,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.service import UserService
