@@ -33,6 +33,7 @@ ELSEWHERE = {
     ("passkeys.md", "js"): "tests/e2e/test_browser_guides.py",
     ("folder-uploads.md", "js"): "tests/e2e/test_browser_guides.py",
     ("kit.md", "python"): "tests/unit/plugin_api/test_outbound.py",
+    ("routes.md", "python"): "tests/unit/foundation/plugins/test_routes_page.py",
     ("table.md", "python"): "tests/unit/identity/users/test_plugin_values.py",
     ("pages.md", "python"): "plugins/login_pages/tests/test_pages.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",

@@ -21,6 +21,7 @@ class CaptchaChallenge:
     Args:
         payload: the JSON members for the client: ``image``, ``audio`` and so on.
         state: the data that the provider needs to check an answer; the core stores it encrypted.
+            It is not in ``payload``, which the client gets.
     """
 
     payload: Mapping[str, object]

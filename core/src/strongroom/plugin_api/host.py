@@ -73,7 +73,10 @@ class HostAPI(ABC):
     """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON (API 1.1)."""
 
     paging_query: type[Any]
-    """The marshmallow schema of ``pageSize`` and ``pageNumber``, to derive a collection's query from."""
+    """The marshmallow schema of ``pageSize`` and ``pageNumber``, to derive a collection's query from.
+
+    The parsed query has both keys: integers from 1, with their defaults if the client has sent none.
+    """
 
     @property
     @abstractmethod

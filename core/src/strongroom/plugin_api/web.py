@@ -275,9 +275,9 @@ class Blueprint(Protocol):
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
 
-        The view receives its path parameters by name, the query as the keyword ``query`` and the body
-        as the keyword ``body``. In OpenAPI, its name in camel case is the ``operationId``, and its
-        docstring is the description.
+        The view receives its path parameters by name, as texts, the query as the keyword ``query`` and
+        the body as the keyword ``body``: dictionaries with the names of the fields of their schemas.
+        In OpenAPI, its name in camel case is the ``operationId``, and its docstring is the description.
 
         Args:
             method: the HTTP method.
@@ -308,7 +308,7 @@ class Blueprint(Protocol):
             request_headers: the headers that the view reads, with descriptions; scripts of the origins
                 in ``[server] cors_origins`` may send them.
             response_headers: the headers of success, with descriptions; such scripts may read them.
-            document: additions to the OpenAPI operation.
+            document: members that are merged into the OpenAPI operation.
         """
 
     def after_request(self, hook: HookT) -> HookT:

@@ -100,6 +100,9 @@ def register_blueprints(  # type: ignore[empty-body]
 ) -> Iterable[Blueprint]:
     """Return blueprints, created by ``host``, with routes and their OpenAPI descriptions.
 
+    Views run in several worker processes. A global variable of the module is another one in each, so
+    data that views share belongs in ``host.values``, ``host.store`` or tables.
+
     ``server`` is the same object; deprecated since plugin API 1.1.
     """
 
