@@ -51,7 +51,7 @@ def server(
     tmp_path_factory: pytest.TempPathFactory, receiver: Receiver, shared_database_url: str
 ) -> Iterator[LiveServer]:
     receiver.calls.clear()
-    folder = tmp_path_factory.mktemp("server")
+    folder = tmp_path_factory.mktemp("server") / "not" / "yet"
     unknown = "0" * 32
     config = {
         "scanning": {"scanners": ["programs"]},

@@ -1,27 +1,65 @@
 """A browser without scripts, for the tests of pages on a live server: forms, cookies and redirects."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.cookies import SimpleCookie
+from typing import Final
 from urllib.parse import urlencode
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, Reply
 
+_FIELDS: Final = {"input", "button", "select", "textarea"}
+
+
+@dataclass
+class PageForm:
+    """A form of a page.
+
+    Args:
+        action: the path that it is sent to.
+        fields: the hidden fields with their values.
+        names: the names of all its fields and buttons.
+    """
+
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def fits(self, fields: Mapping[str, str]) -> bool:
+        """Return whether a person could send these fields by this form."""
+        hidden = self.fields.items()
+        return fields.keys() <= self.names and all(
+            fields.get(name, value) == value for name, value in hidden
+        )
+
 
 class Forms(HTMLParser):
-    """The forms of a page: the hidden fields by action."""
+    """The forms of a page, in its order.
 
-    def __init__(self, html: str) -> None:
+    Args:
+        path: the path of the page, to which a form without an action is sent.
+    """
+
+    def __init__(self, html: str, path: str = "") -> None:
         super().__init__()
-        self.fields: dict[str, dict[str, str]] = {}
-        self._current: dict[str, str] = {}
+        self.forms: list[PageForm] = []
+        self._path = path
         self.feed(html)
+
+    @property
+    def fields(self) -> dict[str, dict[str, str]]:
+        """The hidden fields by the path that a form is sent to; of several to one path, the first's."""
+        return {form.action: form.fields for form in reversed(self.forms)}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self._current = self.fields.setdefault(values.get("action", ""), {})
-        elif tag == "input" and values.get("type") == "hidden":
-            self._current[values["name"]] = values["value"]
+            self.forms.append(PageForm(values.get("action") or self._path))
+        elif self.forms and tag in _FIELDS and "name" in values:
+            self.forms[-1].names.add(values["name"])
+            if values.get("type") == "hidden":
+                self.forms[-1].fields[values["name"]] = values.get("value", "")
 
 
 class Browser:
@@ -64,17 +102,30 @@ class Browser:
         return self.page
 
     @property
+    def all_forms(self) -> list[PageForm]:
+        """The forms of the page, in its order."""
+        return Forms(self.page.text, self.path).forms
+
+    @property
     def forms(self) -> dict[str, dict[str, str]]:
-        """The hidden fields of the forms of the page, by the path that each form is sent to."""
-        return {action or self.path: fields for action, fields in Forms(self.page.text).fields.items()}
+        """The hidden fields by the path that a form is sent to; of several to one path, the first's."""
+        return Forms(self.page.text, self.path).fields
 
     def submit(self, action: str, **fields: str) -> Reply:
         """Fill in a form of the page, and send it.
 
         Args:
-            action: the path that the form is sent to.
+            action: the path that the form is sent to. Of several, the first that has the fields, with
+                the same values of hidden ones; otherwise the first.
+
+        Raises:
+            KeyError: the page has no such form.
         """
-        return self.open(action, {**self.forms[action], **fields})
+        forms = [form for form in self.all_forms if form.action == action]
+        if not forms:
+            raise KeyError(action)
+        form = next((form for form in forms if form.fits(fields)), forms[0])
+        return self.open(action, {**form.fields, **fields})
 
     def log_in(self, user: LiveUser, password: str = PASSWORD) -> Reply:
         """Log in on the login page, unless it is open because another page has led there."""

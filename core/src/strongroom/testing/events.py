@@ -41,6 +41,7 @@ _NODE: Final = {
 SAMPLE_DATA: Final[Mapping[str, Mapping[str, Any]]] = {
     "file.created": _NODE,
     "file.deleted": _NODE,
+    "file.purged": _NODE,
     "file.moved": {**_NODE, "previousParentId": _FILE},
     "folder.created": {**_NODE, "size": 0},
     "grant.set": {
@@ -52,6 +53,7 @@ SAMPLE_DATA: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "login.failed": {"userId": None, "code": "error.invalid-credentials"},
     "member.added": {"tenantId": TENANT, "userId": _USER, "role": "member", "actor": _ACTOR},
+    "tenant.purged": {"tenantId": TENANT, "actor": None},
     "user.registered": {"userId": _USER, "userType": "USER", "actor": _ACTOR},
 }
 """Data of some types of events."""
@@ -66,7 +68,7 @@ def sample_event(event_type: str = "file.created", sequence: int = 1, tenant: st
         type=event_type,
         stream=stream,
         sequence=sequence,
-        subject=data.get("fileId") or data.get("userId") or stream,
+        subject=data.get("fileId") or data.get("userId") or data.get("tenantId") or stream,
         tenant_id=tenant if stream == tenant else data.get("tenantId"),
         occurred_at=_BEGAN_AT + sequence,
         data=data,

@@ -250,7 +250,7 @@ def live_server(
     """Run a server until the block ends.
 
     Args:
-        folder: an empty folder for its data.
+        folder: an empty folder for its data; it is created if it does not exist.
         plugins: the plugins to enable in addition to ``storage_local``; they must be installed.
         config: changes to the configuration, by section.
         files: the modules of one-file plugins, which are linked into the folder of such plugins.
@@ -261,6 +261,7 @@ def live_server(
     Raises:
         ServerFailed: the server does not start; the message has its output.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     chosen, path = port or free_port(), folder / "strongroom.toml"
     tables = [_base(folder, chosen, database_url, plugins)]
     if files:

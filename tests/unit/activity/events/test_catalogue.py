@@ -145,6 +145,11 @@ def test_patterns_match_names_and_groups(pattern: str, expected: bool) -> None:
     assert matches([pattern], "file.created") is expected
 
 
+def test_plugins_with_rows_about_files_and_tenants_have_samples_of_their_end() -> None:
+    assert {"file.purged", "tenant.purged"} <= SAMPLE_DATA.keys()
+    assert sample_event("tenant.purged").subject == sample_event("tenant.purged").tenant_id
+
+
 @pytest.mark.parametrize("event_type", SAMPLE_DATA)
 def test_the_samples_for_plugins_are_as_described(event_type: str) -> None:
     body = json.loads(sample_event(event_type).json())
