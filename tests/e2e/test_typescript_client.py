@@ -78,6 +78,8 @@ pytestmark = [
         FIXED_CAPTCHA,
         {
             "server": {"cors_origins": [APP]},
+            # The second use of a refresh token is one at once.
+            "tokens": {"refresh_reuse_seconds": 0},
             "plugins": {
                 "enabled": ["storage_local", "factor_totp", "login_pages", "password_schemes"],
                 "login_pages": {"return_urls": [f"{APP}/"]},
