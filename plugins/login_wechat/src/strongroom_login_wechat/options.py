@@ -2,10 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
+from strongroom_login_oauth.options import require_private
 
 WEBSITE = "website"
 MINI_PROGRAM = "mini_program"
@@ -69,22 +68,4 @@ class WeChatOptions:
             if not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", origin):
                 raise ValueError('embedders: must be like "https://app.example.org", without a path')
         for name, url in (("open_url", self.open_url), ("api_url", self.api_url)):
-            if not _is_private(url):
-                raise ValueError(f"{name}: must begin with https://, because it receives secrets")
-
-
-def _is_private(url: str) -> bool:
-    """Return whether requests to a URL are encrypted or stay on this machine."""
-    parts = urlsplit(url)
-    if parts.scheme == "https":
-        return bool(parts.hostname)
-    return parts.scheme == "http" and _is_loopback(parts.hostname or "")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+            require_private(name, url)
