@@ -245,6 +245,11 @@ def about_user(action: str, page: str = "", **fields: str) -> tuple[Callable[[St
     return admin_id, submit(root + page, root + action, the_admin, **fields)
 
 
+def by_user(page: str, action: str | None = None, **fields: str) -> tuple[Callable[[Stage], str], Form]:
+    """Return a form that the user sends; by default, to the path of its page."""
+    return user_id, submit(page, action or page, the_user, **fields)
+
+
 def imported(line: Json) -> tuple[Callable[[Stage], str], Form]:
     def send(stage: Stage) -> Answer:
         stage.api.patch(f"/users/{stage.user.id}", {"externalId": "hr-1"}, by=stage.admin)
@@ -302,15 +307,8 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         managing_users(),
         {
             Entrance.CONSOLE: about_user("temporary-password"),
-            Entrance.ACCOUNT: (
-                user_id,
-                submit(
-                    "/account/password",
-                    "/account/password",
-                    the_user,
-                    password=PASSWORD,
-                    newPassword="Correct2Battery",
-                ),
+            Entrance.ACCOUNT: by_user(
+                "/account/password", password=PASSWORD, newPassword="Correct2Battery"
             ),
         },
         {**OF_LOGINS, Entrance.IMPORT: "an update by an import keeps the password"},
@@ -367,12 +365,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         ),
         frozenset({"webhooks.endpoint-create"}),
         {Entrance.REST: the_user},
-        {
-            Entrance.CONSOLE: (
-                user_id,
-                submit("{root}/webhooks/new", "{root}/webhooks/new", the_user, url=URL, types="*"),
-            )
-        },
+        {Entrance.CONSOLE: by_user("{root}/webhooks/new", url=URL, types="*")},
         OF_FILES,
         is_sensitive=False,
     ),
@@ -383,11 +376,8 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         frozenset({"share_links.create"}),
         scoped("files:share"),
         {
-            Entrance.CONSOLE: (
-                user_id,
-                submit(
-                    "{root}/nodes/{file}/share", "{root}/nodes/{file}/share/links", the_user, kind="read"
-                ),
+            Entrance.CONSOLE: by_user(
+                "{root}/nodes/{file}/share", "{root}/nodes/{file}/share/links", kind="read"
             )
         },
         OF_FILES,
@@ -402,12 +392,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
             Entrance.REST: the_user,
             Entrance.KEY: lambda stage: stage.key(stage.user, "tenants:write"),
         },
-        {
-            Entrance.CONSOLE: (
-                user_id,
-                submit("{root}/members/", "{root}/members/", the_user, user="{member}", role="member"),
-            )
-        },
+        {Entrance.CONSOLE: by_user("{root}/members/", user="{member}", role="member")},
         {**OF_FILES, Entrance.ACCOUNT: "an invitation is accepted: test_invitation_pages.py"},
         is_sensitive=False,
     ),
@@ -417,17 +402,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         ),
         frozenset({"version.update"}),
         scoped("files:write"),
-        {
-            Entrance.CONSOLE: (
-                user_id,
-                submit(
-                    "{root}/nodes/{file}/versions/1",
-                    "{root}/nodes/{file}/versions/1",
-                    the_user,
-                    label="Draft",
-                ),
-            )
-        },
+        {Entrance.CONSOLE: by_user("{root}/nodes/{file}/versions/1", label="Draft")},
         OF_FILES,
         is_sensitive=False,
     ),
