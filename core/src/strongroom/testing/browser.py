@@ -50,10 +50,10 @@ class Forms(HTMLParser):
     @property
     def fields(self) -> dict[str, dict[str, str]]:
         """The hidden fields by the path that a form is sent to; of several to one path, the first's."""
-        found: dict[str, dict[str, str]] = {}
+        first: dict[str, dict[str, str]] = {}
         for form in self.forms:
-            found.setdefault(form.action, form.fields)
-        return found
+            first.setdefault(form.action, form.fields)
+        return first
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
