@@ -420,7 +420,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
                     f"{stage.root}/nodes/{stage.file}/download"
                 ),
             ),
-            # By the right of the share's maker; the events of the share distinguish it.
+            # By the right of the share's maker.
             Entrance.VISITOR: (user_id, visitor_download),
         },
         {**NO_BATCH, **NO_IMPORT, **NO_ACCOUNT},
@@ -495,6 +495,7 @@ def test_an_effect_is_recorded_and_its_user_informed(
         (event,) = [item for item in stage.events() if item["action"] == "file.downloaded"]
         assert event["actor"] == {"$ref": actor}
         assert bool(event["onBehalfOf"]) == (entrance is Entrance.IMPERSONATION)
+        assert event["plugin"] == ("share_links" if entrance is Entrance.VISITOR else None)
     if effect.informs:
         assert is_informed(stage, stage.user.email, sent)
         assert name != "contact" or is_informed(stage, NEW, sent)

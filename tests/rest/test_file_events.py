@@ -80,6 +80,7 @@ def test_an_event_names_the_actor_the_node_and_the_address(scene: Scene) -> None
         "action": "file.created",
         "actor": {"$ref": scene.alice.id},
         "onBehalfOf": None,
+        "plugin": None,
         "address": "127.0.0.1",
         "name": "file",
         "parentId": folder["id"],

@@ -902,6 +902,8 @@ class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
     actor: Reference
     on_behalf_of: None | Reference = msgspec.field(name="onBehalfOf")
     """The impersonated user; the actor is then an administrator"""
+    plugin: None | str
+    """The plugin that used the rights of the actor for somebody else, such as `share_links` for a visitor; null: the actor acted"""
     address: None | str
     """The client's address"""
     name: str

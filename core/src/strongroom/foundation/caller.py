@@ -155,7 +155,8 @@ class Identity:
         key: the limits of the access key; ``None`` for a token.
         acr: how strongly the login is proven; ``None`` without a login.
         auth_time: the last proof of the login, in milliseconds since the Unix epoch.
-        plugin: the plugin that acts as the user by its configuration, without a login.
+        plugin: the plugin that uses the user's rights: by its configuration, or within the limits of
+            ``key`` for somebody who has none.
         actor_id: the administrator who impersonates the user; ``None``: the user is the caller.
     """
 
@@ -272,6 +273,11 @@ class Caller:
     def impersonator_id(self) -> str | None:
         """The administrator who impersonates the user; known once the login is verified."""
         return None if self.identity is None else self.identity.actor_id
+
+    @property
+    def plugin(self) -> None:
+        """No plugin: the user has sent the request."""
+        return
 
     def confirm(
         self, last_seen_at: int, user_type: str, acr: str, auth_time: int, actor_id: str | None

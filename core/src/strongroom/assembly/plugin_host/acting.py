@@ -123,7 +123,14 @@ class ActingUser:
             through_key=delegation.key_id or "",
         )
         # The type is that of a user without rights over the server, whatever the user's own is.
-        identity = Identity(delegation.user_id, UserType.USER, "", self.origin().address, key=limits)
+        identity = Identity(
+            delegation.user_id,
+            UserType.USER,
+            "",
+            self.origin().address,
+            key=limits,
+            plugin=self._plugin,
+        )
         token = _acting.set(identity)
         try:
             yield

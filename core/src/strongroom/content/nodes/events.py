@@ -58,7 +58,8 @@ class FileEvent:
     """A row of :data:`file_events`. ``name``, ``parent_id`` and ``size`` are those after the action.
 
     Downloads have no ``sequence`` and no ``revision``; only a move has a ``previous_parent_id``.
-    ``on_behalf_of`` is the user that the actor impersonated.
+    ``on_behalf_of`` is the user that the actor impersonated. ``plugin`` is the plugin that used the
+    actor's rights for somebody else, such as the visitor of a share link.
     """
 
     id: str
@@ -76,6 +77,7 @@ class FileEvent:
     previous_parent_id: str | None = None
     traceparent: str | None = None
     on_behalf_of: str | None = None
+    plugin: str | None = None
 
 
 file_events: Final = Table(
@@ -96,6 +98,7 @@ file_events: Final = Table(
     Column("previous_parent_id", Id),
     Column("traceparent", String(55)),
     Column("on_behalf_of", Id),
+    Column("plugin", String(64)),
     # One index per filter, each ending with the sort order of lists.
     Index(None, "tenant_id", "at", "id"),
     Index(None, "tenant_id", "node_id", "at", "id"),
@@ -138,7 +141,7 @@ _MAX_WAITING: Final = 10_000
 SENT: Final = (200, 206, 307)
 """Statuses of responses that contain content or redirect to the store."""
 
-_Key = tuple[str, str, str | None, str | None]
+_Key = tuple[str, str, str | None, str | None, str | None]
 EventRow = dict[str, Any]
 
 # Of a context, so that concurrent requests do not collect the changes of each other.
@@ -183,6 +186,10 @@ class Actor(Protocol):
     @property
     def impersonator_id(self) -> str | None:
         """Id of the administrator who impersonates the user, if one does."""
+
+    @property
+    def plugin(self) -> str | None:
+        """The plugin that uses the user's rights, if one does."""
 
 
 class FileEvents:
@@ -265,6 +272,7 @@ class FileEvents:
             _parent_id(node.tenant_id, node.parent_id),
             node.size,
             on_behalf_of=on_behalf_of,
+            plugin=caller.plugin,
         )
 
     def prune(self) -> int:
@@ -314,7 +322,7 @@ class DownloadRecorder:
 
     def record(self, caller: AnyCaller, node: Recorded) -> None:
         """Record a download of a file by a user."""
-        key = (node.id, caller.user_id, caller.address, caller.impersonator_id)
+        key = (node.id, caller.user_id, caller.address, caller.impersonator_id, caller.plugin)
         # No lock on the common path: at worst an event is created twice, and setdefault drops one.
         if key not in self._waiting:
             self._add(key, self._events.event(FileAction.DOWNLOADED, caller, node))

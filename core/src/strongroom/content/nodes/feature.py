@@ -17,6 +17,12 @@ _FIELDS: Final = (
     EventField("revision", "Its revision after the event", _NUMBER),
     EventField("size", "Its size in bytes, 0 for a folder", _NUMBER),
     ACTOR,
+    EventField(
+        "plugin",
+        "The plugin that used the rights of the actor for somebody else, such as a visitor of a share",
+        {"type": "string"},
+        is_required=False,
+    ),
 )
 _PREVIOUS: Final = nullable(
     "previousParentId", "The folder that it was moved from, or null for the top level"

@@ -167,7 +167,7 @@ class Reauthentication:
             KeyNotAdmitted: the same for an access key, which proves none.
         """
         # The operator has configured the plugin to act; there is no login that could prove anything.
-        if identity.plugin is not None:
+        if identity.plugin is not None and identity.key is None:
             return
         if _PROVEN_LATELY.is_met(identity, self._clock.now()):
             return

@@ -92,5 +92,6 @@ def _event(change: FileEvent) -> Event:
             "revision": change.revision,
             "size": change.size,
             **acting_data(change.actor_id, change.on_behalf_of),
+            **({"plugin": change.plugin} if change.plugin else {}),
         },
     )

@@ -53,6 +53,14 @@ class FileEventSchema(Schema):
         allow_none=True,
         metadata={"description": "The impersonated user; the actor is then an administrator"},
     )
+    plugin = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The plugin that used the rights of the actor for somebody else, such as "
+            "`share_links` for a visitor; null: the actor acted"
+        },
+    )
     address = fields.String(
         required=True, allow_none=True, metadata={"description": "The client's address"}
     )
@@ -100,6 +108,7 @@ def _serialize(event: FileEvent) -> dict[str, Any]:
         "action": event.action,
         "actor": reference(event.actor_id),
         "onBehalfOf": event.on_behalf_of and reference(event.on_behalf_of),
+        "plugin": event.plugin,
         "address": event.address,
         "name": event.name,
         "parentId": event.parent_id,

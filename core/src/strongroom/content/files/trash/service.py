@@ -55,6 +55,7 @@ class _Deleter:
     user_id: str
     address: None = None
     impersonator_id: None = None
+    plugin: None = None
 
 
 @dataclass(frozen=True, slots=True)
