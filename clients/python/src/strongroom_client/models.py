@@ -903,7 +903,7 @@ class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
     on_behalf_of: None | Reference = msgspec.field(name="onBehalfOf")
     """The impersonated user; the actor is then an administrator"""
     plugin: None | str
-    """The plugin that used the rights of the actor for somebody else, such as `share_links` for a visitor; null: the actor acted"""
+    """The plugin that used the rights of the actor for another person, such as `share_links` for a visitor; null: the actor acted"""
     address: None | str
     """The client's address"""
     name: str

@@ -156,7 +156,7 @@ class Identity:
         acr: how strongly the login is proven; ``None`` without a login.
         auth_time: the last proof of the login, in milliseconds since the Unix epoch.
         plugin: the plugin that uses the user's rights: by its configuration, or within the limits of
-            ``key`` for somebody who has none.
+            ``key`` for another person.
         actor_id: the administrator who impersonates the user; ``None``: the user is the caller.
     """
 

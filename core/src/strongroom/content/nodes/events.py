@@ -59,7 +59,7 @@ class FileEvent:
 
     Downloads have no ``sequence`` and no ``revision``; only a move has a ``previous_parent_id``.
     ``on_behalf_of`` is the user that the actor impersonated. ``plugin`` is the plugin that used the
-    actor's rights for somebody else, such as the visitor of a share link.
+    actor's rights for another person, such as the visitor of a share link.
     """
 
     id: str

@@ -19,7 +19,7 @@ _FIELDS: Final = (
     ACTOR,
     EventField(
         "plugin",
-        "The plugin that used the rights of the actor for somebody else, such as a visitor of a share",
+        "The plugin that used the rights of the actor for another person, such as a visitor of a share",
         {"type": "string"},
         is_required=False,
     ),

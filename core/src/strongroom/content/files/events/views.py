@@ -57,7 +57,7 @@ class FileEventSchema(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "The plugin that used the rights of the actor for somebody else, such as "
+            "description": "The plugin that used the rights of the actor for another person, such as "
             "`share_links` for a visitor; null: the actor acted"
         },
     )

@@ -1,4 +1,4 @@
-"""Add the plugin that used the rights of the actor of a file event for somebody else."""
+"""Add the plugin that used the rights of the actor of a file event for another person."""
 
 import sqlalchemy as sa
 from alembic import op
