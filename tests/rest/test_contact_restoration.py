@@ -13,6 +13,7 @@ from tests.support.totp import enrol, use_clock
 from strongroom.clock import DAY
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade
+from strongroom.identity.own_data.deletion import ScheduledDeletions
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import contact_links
@@ -51,6 +52,28 @@ def change(api: Api, person: Person, *contacts: str, kind: str = "email") -> Non
             credentials.bind(connection, person.id, Credential(kind, contact))
             by = ChangedBy(person.id, Origin(address="192.0.2.7"))
             api.container.get(CredentialChanges).settle(connection, by)
+
+
+def add(api: Api, person: Person, *contacts: Credential) -> None:
+    """Add contacts in one transaction, a second later."""
+    api.clock.advance(1000)
+    with api.container.database.write() as connection:
+        for contact in contacts:
+            api.container.get(CredentialService).bind(connection, person.id, contact)
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(person.id))
+
+
+def remove(api: Api, person: Person, kind: str) -> None:
+    """Remove a contact, a second later."""
+    api.clock.advance(1000)
+    with api.container.database.write() as connection:
+        api.container.get(CredentialService).release(connection, person.id, kind)
+        api.container.get(CredentialChanges).settle(connection, ChangedBy(person.id))
+
+
+def has_link(api: Api, recipient: str) -> bool:
+    sent = [each["text"] for each in api.outbox() if each["recipient"] == recipient]
+    return any("/account/restore/" in text for text in sent)
 
 
 def message(api: Api, recipient: str) -> dict[str, Any]:
@@ -145,6 +168,73 @@ def test_it_removes_newer_second_factors_and_keeps_older_ones(api: Api, person: 
     assert error_code(api.log_in("stolen2@example.com")) == SECOND
     assert redeem(api, token(api, "second@example.com")).status_code == 200
     assert api.log_in("second@example.com", NEW).status_code == 200
+
+
+def test_what_another_person_added_shortly_before_the_change_ends_too(api: Api, person: Person) -> None:
+    api.clock.advance(30 * DAY)
+    add(api, person, Credential("mobile", MOBILE), Credential("some_platform", "x1"))
+    api.clock.advance(6 * DAY)
+    remove(api, person, "email")
+    assert redeem(api, token(api, OLD)).status_code == 200
+    # A code to the number would reset the password that the user has just set.
+    assert names(api, person) == {("email", OLD)}
+
+
+def test_what_the_user_had_for_seven_days_stays(api: Api, person: Person) -> None:
+    other = api.person(email="new@example.com")
+    add(api, other, Credential("mobile", "+8613800138001"))
+    change(api, other, "stolen3@example.com")
+    assert redeem(api, token(api, "new@example.com")).status_code == 200
+    # It came with the account.
+    assert ("mobile", "+8613800138001") in names(api, other)
+    api.clock.advance(DAY)
+    add(api, person, Credential("mobile", MOBILE))
+    api.clock.advance(7 * DAY)
+    change(api, person, STOLEN)
+    assert redeem(api, token(api, OLD)).status_code == 200
+    assert names(api, person) == {("email", OLD), ("mobile", MOBILE)}
+
+
+def test_a_contact_that_another_person_added_gets_no_link(api: Api, person: Person) -> None:
+    api.clock.advance(30 * DAY)
+    # The user, or the other person, removes what was added: no way back for its holder.
+    add(api, person, Credential("mobile", MOBILE))
+    api.clock.advance(6 * DAY)
+    remove(api, person, "mobile")
+    assert not has_link(api, MOBILE)
+    # An administrator gives the user the former contact back.
+    change(api, person, STOLEN, OLD)
+    assert has_link(api, OLD)
+    assert not has_link(api, STOLEN)
+
+
+@pytest.mark.parametrize("is_suspended", [True, False])
+def test_a_suspension_leaves_the_contact_of_another_person_without_a_link(
+    api: Api, person: Person, is_suspended: bool
+) -> None:
+    api.clock.advance(30 * DAY)
+    admin = api.person(admin=True)
+    change(api, person, STOLEN)
+    secret = token(api, OLD)
+    statuses = ["suspended"] if is_suspended else ["suspended", "active"]
+    for status in statuses:
+        assert api.patch(f"/users/{person.id}", {"status": status}, by=admin).status_code == 200
+    change(api, person, OLD)
+    assert not has_link(api, STOLEN)
+    assert error_code(redeem(api, secret)) == "error.contact-link-invalid"
+
+
+def test_it_cancels_the_deletion_that_another_person_asked_for(api: Api, person: Person) -> None:
+    change(api, person, STOLEN)
+    later = replace(person, token=api.log_in(STOLEN).headers["X-Access-Token"])
+    scheduled = api.post("/users/me/deletion", {"currentPassword": PASSWORD}, by=later)
+    assert scheduled.status_code == 201, scheduled.text
+    assert redeem(api, token(api, OLD)).status_code == 200
+    api.clock.advance(15 * DAY)
+    assert api.container.get(ScheduledDeletions).delete_due() == 0
+    assert api.log_in(OLD, NEW).status_code == 200
+    records = api.get(f"/audit-events?targetId={person.id}", by=api.person(admin=True))
+    assert "user.cancel-deletion" in records.text
 
 
 def test_it_works_for_seven_days(api: Api, person: Person) -> None:

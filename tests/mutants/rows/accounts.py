@@ -562,10 +562,44 @@ ROWS: Final = (
         "restored-contacts-added",
         "Contacts and logins of platforms that were added since the change end with it.",
         "identity/user_management/contact_restoration.py::ContactRestoration._release_added",
-        "if item.created_at >= link.changed_at and item.kind != USERNAME:",
+        "if item.created_at >= since and item.kind != USERNAME:",
         "if False:",
         "rest/test_contact_restoration.py"
         "::test_it_gives_the_contact_back_and_ends_what_another_person_has",
+    ),
+    core(
+        "restored-contacts-before",
+        "Contacts that another person could have added shortly before the change end with it.",
+        "identity/user_management/contact_restoration.py::ContactRestoration._release_added",
+        "since = min(link.changed_at, trusted_before(user.created_at, link.created_at))",
+        "since = link.changed_at",
+        "rest/test_contact_restoration.py"
+        "::test_what_another_person_added_shortly_before_the_change_ends_too",
+    ),
+    core(
+        "restored-contacts-trusted",
+        "A contact that another person could have added gets no link.",
+        "identity/users/contact_links.py::ContactLinks._is_trusted",
+        "if any(older < bound_at for older in settled.bound_at.values()):",
+        "if False:",
+        "rest/test_contact_restoration.py::test_a_contact_that_another_person_added_gets_no_link",
+    ),
+    core(
+        "restored-contacts-replaced",
+        "A contact that has replaced an older one gets no link after a suspension either.",
+        "identity/users/contact_links.py::ContactLinks._is_trusted",
+        "return not _HAD_OLDER.scalar(connection, named)",
+        "return True",
+        "rest/test_contact_restoration.py"
+        "::test_a_suspension_leaves_the_contact_of_another_person_without_a_link",
+    ),
+    core(
+        "restored-contacts-deletion",
+        "A restored contact cancels a scheduled deletion.",
+        "identity/user_management/contact_restoration.py::ContactRestoration._restore",
+        "is_cancelled = deletion_times.clear_time(connection, user_id)",
+        "is_cancelled = False",
+        "rest/test_contact_restoration.py::test_it_cancels_the_deletion_that_another_person_asked_for",
     ),
     core(
         "restored-contacts-factors",

@@ -188,9 +188,9 @@ def preview_contact_restoration(body: dict[str, str]) -> RestorableContact:
 def restore_contact(body: dict[str, str]) -> dict[str, bool]:
     """Take back a former contact by the link in its notice, within 7 days, and set a password.
 
-    All logins and access keys of the user end. Contacts, logins of platforms and second factors that
-    were added since the change are removed. The link is used up, and those of later changes become
-    invalid; it stays valid if the password is refused.
+    All logins and access keys of the user end. Contacts and logins of platforms that were added since
+    the change, or in the 7 days before, are removed, and second factors that were added since. The link
+    is used up, and those of later changes become invalid; it stays valid if the password is refused.
     """
     refuse_impersonation()
     get_service(ContactRestoration).redeem(body["token"], body["newPassword"], origin())

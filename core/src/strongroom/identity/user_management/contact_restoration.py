@@ -1,15 +1,18 @@
 """Users take back a former contact by the link that was sent to it."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection
 
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ContactLinkInvalid, CredentialTaken
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.user_management.passwords import PasswordReplacement
-from strongroom.identity.users.contact_links import ContactLink, ContactLinks
+from strongroom.identity.users import deletion_times
+from strongroom.identity.users.contact_links import ContactLink, ContactLinks, trusted_before
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
@@ -19,6 +22,8 @@ from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.deactivation import DeactivationCause
 from strongroom.plugin_api.login import Credential
+
+_CAUSE: Final = {"cause": "contact-link"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class ContactRestoration:
     """Redeems the links that are sent to former contacts.
 
     The account is as protected afterwards as before the change: what was added since then ends, such as
-    other contacts, logins of platforms and second factors. Older second factors stay.
+    other contacts, logins of platforms and second factors. Older second factors stay. A deletion of the
+    account that was scheduled is cancelled.
     """
 
     def __init__(
@@ -53,6 +59,7 @@ class ContactRestoration:
         replacement: PasswordReplacement,
         deactivations: Deactivations,
         changes: CredentialChanges,
+        audit: AuditService,
     ) -> None:
         self._database = database
         self._users = users
@@ -62,6 +69,7 @@ class ContactRestoration:
         self._replacement = replacement
         self._deactivations = deactivations
         self._changes = changes
+        self._audit = audit
 
     def preview(self, token: str) -> RestorableContact:
         """Return what a link does. It stays valid.
@@ -119,14 +127,22 @@ class ContactRestoration:
         self._remove_added_factors(connection, link)
         self._replacement.replace(connection, user_id, stored)
         self._deactivations.deactivate(connection, user_id, DeactivationCause.RECOVERY)
-        by = ChangedBy(user_id, origin, details={"cause": "contact-link"}, restores=True)
+        is_cancelled = deletion_times.clear_time(connection, user_id)
+        by = ChangedBy(user_id, origin, details=_CAUSE, restores=True)
         self._changes.settle(connection, by)
+        if is_cancelled:
+            self._audit.record(connection, _cancellation(user_id, origin))
 
     def _release_added(self, connection: Connection, link: ContactLink) -> None:
-        """Release contacts and logins of platforms that were added with the change, or since then."""
+        """Release contacts and logins of platforms that were added since the change, or shortly before.
+
+        Another person may have added the first of them before the change.
+        """
+        user = self._users.get(connection, link.user_id)
+        since = min(link.changed_at, trusted_before(user.created_at, link.created_at))
         for item in self._credentials.of_user(connection, link.user_id):
             # A username opens nothing without the password, which is a new one.
-            if item.created_at >= link.changed_at and item.kind != USERNAME:
+            if item.created_at >= since and item.kind != USERNAME:
                 self._credentials.release_one(
                     connection, link.user_id, Credential(item.kind, item.value)
                 )
@@ -139,3 +155,14 @@ class ContactRestoration:
         for row in rows:
             if row not in kept:
                 self._factors.remove(connection, link.user_id, row.id)
+
+
+def _cancellation(user_id: str, origin: Origin) -> AuditEvent:
+    return AuditEvent(
+        "user.cancel-deletion",
+        actor_id=user_id,
+        target_type="user",
+        target_id=user_id,
+        origin=origin,
+        details=_CAUSE,
+    )

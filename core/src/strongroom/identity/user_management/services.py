@@ -110,6 +110,7 @@ class UserManagementServices(ServiceGroup):
             self._password_replacement,
             self._accounts.deactivations,
             self._user_services.credential_changes,
+            self._audit,
         )
 
     @cached_property

@@ -1,6 +1,7 @@
 """Links by which users take back a former contact, within the caller's transaction.
 
-A link is sent to the verified e-mail address or mobile number that was replaced or removed.
+A link is sent to the verified e-mail address or mobile number that was replaced or removed. A person
+who has got into the account must not get one: a contact counts as the user's after :data:`LIFETIME`.
 """
 
 import secrets
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.database import Database
@@ -17,12 +18,15 @@ from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.users.credential_changes import SettledChange
-from strongroom.identity.users.models import contact_links, credentials
+from strongroom.identity.users.models import contact_links, credentials, users
 from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.login import Credential
 
 LIFETIME: Final = 7 * DAY
 """Milliseconds for which links are valid."""
+
+_FIRST_STEPS: Final = DAY // 24
+"""Milliseconds after a user's creation for which contacts still count as those of the new account."""
 
 _HASH: Final = "contact-link"
 
@@ -33,7 +37,7 @@ class ContactLink:
 
     Args:
         current: the contact that replaced the former one; ``None``: it was removed.
-        number: the same for all links of one change, and greater for a later change.
+        number: the same for all links of one change, and greater for a later change; 0: it is void.
         changed_at: what was added to the account at this time or later may belong to another person.
     """
 
@@ -55,23 +59,49 @@ class ContactLink:
 
 _LINK: Final = RowMapper(ContactLink, contact_links)
 _OF_USER: Final = contact_links.c.user_id == bindparam("of_user")
-_IS_OPEN: Final = (contact_links.c.hash == bindparam("of_hash")) & (
-    contact_links.c.expires_at > bindparam("now")
+_IS_OPEN: Final = (
+    (contact_links.c.hash == bindparam("of_hash"))
+    & (contact_links.c.expires_at > bindparam("now"))
+    & (contact_links.c.number > 0)
 )
 _ADD: Final = Statement(insert(contact_links))
 _FIND: Final = Statement(select(contact_links).where(_IS_OPEN), _LINK)
 # One DELETE checks and uses up the link, so that two concurrent uses cannot both succeed.
 _SPEND: Final = Statement(delete(contact_links).where(_IS_OPEN))
-_VOID: Final = Statement(delete(contact_links).where(_OF_USER))
+# A void link still shows that the user had an older contact.
+_VOID: Final = Statement(update(contact_links).where(_OF_USER).values(number=0))
+_ERASE: Final = Statement(delete(contact_links).where(_OF_USER))
 _VOID_LATER: Final = Statement(
     delete(contact_links).where(_OF_USER, contact_links.c.number > bindparam("after"))
 )
 _LAST: Final = Statement(select(func.max(contact_links.c.number)).where(_OF_USER))
+_HAD_OLDER: Final = Statement(
+    select(
+        exists().where(
+            _OF_USER,
+            contact_links.c.changed_at <= bindparam("bound_at"),
+            contact_links.c.expires_at > bindparam("now"),
+        )
+    )
+)
+_USER_SINCE: Final = Statement(select(users.c.created_at).where(users.c.id == bindparam("of_user")))
 _BOUND: Final = Statement(
     select(credentials.c.kind, credentials.c.value, credentials.c.created_at).where(
         credentials.c.user_id == bindparam("of_user")
     )
 )
+
+
+def trusted_before(user_since: int, now: int) -> int:
+    """Return when a contact must have been bound to count as the user's, and not another person's.
+
+    The user has been informed of a newer one for less than :data:`LIFETIME`. What came with the account
+    is the user's.
+
+    Args:
+        user_since: when the user was created. All times are in milliseconds since the Unix epoch.
+    """
+    return max(user_since + _FIRST_STEPS, now - LIFETIME)
 
 
 class ContactLinks:
@@ -83,8 +113,14 @@ class ContactLinks:
         self._keys = keys
 
     def issue(self, connection: Connection, settled: SettledChange) -> Mapping[Credential, str]:
-        """Store a link for each contact that a change has taken from its user; return the tokens."""
-        return {contact: self._add(connection, settled, contact) for contact in settled.restorable}
+        """Store a link for each contact that a change has taken from its user; return the tokens.
+
+        Without a link: a new contact of a user who had an older one, because another person may have
+        added it. The older one has the link, or stays.
+        """
+        number: int = (_LAST.scalar(connection, {"of_user": settled.user_id}) or 0) + 1
+        trusted = [item for item in settled.restorable if self._is_trusted(connection, settled, item)]
+        return {contact: self._add(connection, settled, contact, number) for contact in trusted}
 
     def find(self, connection: Connection, token: str) -> ContactLink | None:
         """Return the link of a token, unless it has expired."""
@@ -105,35 +141,40 @@ class ContactLinks:
         """Void all links of a user who can no longer act, or whose rights have changed."""
         # A recovery keeps the links of earlier changes, so that the first contact wins.
         if ended.is_of_account and ended.cause is not DeactivationCause.RECOVERY:
-            _VOID.execute(connection, {"of_user": ended.user_id})
+            (_ERASE if ended.is_deletion else _VOID).execute(connection, {"of_user": ended.user_id})
 
     def prune(self) -> int:
         """Delete expired links; return the count."""
         old = contact_links.c.expires_at <= self._clock.now()
         return prune(self._database, contact_links.c.hash, old)
 
-    def _add(self, connection: Connection, settled: SettledChange, contact: Credential) -> str:
+    def _is_trusted(self, connection: Connection, settled: SettledChange, contact: Credential) -> bool:
+        bound_at, now = settled.bound_at[contact], self._clock.now()
+        user_since: int = _USER_SINCE.scalar(connection, {"of_user": settled.user_id})
+        if bound_at < trusted_before(user_since, now):
+            return True
+        if any(older < bound_at for older in settled.bound_at.values()):
+            return False
+        named = {"of_user": settled.user_id, "bound_at": bound_at, "now": now}
+        return not _HAD_OLDER.scalar(connection, named)
+
+    def _add(
+        self, connection: Connection, settled: SettledChange, contact: Credential, number: int
+    ) -> str:
         token, now = secrets.token_urlsafe(24), self._clock.now()
-        current = settled.successor(contact)
         link = ContactLink(
             hash=self._hash(token),
             user_id=settled.user_id,
             kind=contact.kind,
             former=contact.value,
-            current=current,
-            number=self._number(connection, settled, contact),
+            current=settled.successor(contact),
+            number=number,
             changed_at=_changed_at(connection, settled, now),
             created_at=now,
             expires_at=now + LIFETIME,
         )
         _ADD.execute(connection, _LINK.values(link))
         return token
-
-    def _number(self, connection: Connection, settled: SettledChange, contact: Credential) -> int:
-        last: int = _LAST.scalar(connection, {"of_user": settled.user_id}) or 0
-        # The first link of a change has stored the number of the change.
-        is_first = contact == next(iter(settled.restorable))
-        return last + 1 if is_first else last
 
     def _hash(self, token: str) -> str:
         return self._keys.hash(_HASH, token)

@@ -134,12 +134,14 @@ class SettledChange:
     Args:
         contacts: the contacts to inform: those of before, and those of now.
         restorable: the former contacts that were verified.
+        bound_at: when each verified contact of before was bound, in milliseconds since the Unix epoch.
     """
 
     user_id: str
     changes: Collection[LoginChange]
     contacts: Collection[Credential]
     restorable: Collection[Credential]
+    bound_at: Mapping[Credential, int]
     by: ChangedBy
 
     def successor(self, former: Credential) -> str | None:
@@ -155,11 +157,13 @@ class _State:
 
     Args:
         credentials: whether each credential is verified.
+        bound_at: when each was bound, in milliseconds since the Unix epoch.
         password: the hash, and the end of a temporary one; ``None`` without a password.
         factors: the factor and the name of each enrolment, by its id.
     """
 
     credentials: Mapping[Credential, bool]
+    bound_at: Mapping[Credential, int]
     password: tuple[str, int | None] | None
     factors: Mapping[str, tuple[str, str]]
 
@@ -175,7 +179,7 @@ class _State:
 
 _OF_USER: Final[BindParameter[str]] = bindparam("of_user")
 _CREDENTIALS: Final = Statement(
-    select(credentials.c.kind, credentials.c.value, credentials.c.is_verified)
+    select(credentials.c.kind, credentials.c.value, credentials.c.is_verified, credentials.c.created_at)
     .where(credentials.c.user_id == _OF_USER)
     .order_by(credentials.c.id)
 )
@@ -213,8 +217,10 @@ def _noted(connection: Connection) -> dict[str, _State | None]:
 def _read(connection: Connection, user_id: str) -> _State:
     named = {"of_user": user_id}
     password = _PASSWORD.first(connection, named)
+    rows = _CREDENTIALS.all(connection, named)
     return _State(
-        {Credential(kind, value): proven for kind, value, proven in _CREDENTIALS.all(connection, named)},
+        {Credential(kind, value): proven for kind, value, proven, _ in rows},
+        {Credential(kind, value): bound_at for kind, value, _, bound_at in rows},
         None if password is None else (password[0], password[1]),
         {key: (factor, name) for key, factor, name in _FACTORS.all(connection, named)},
     )
@@ -342,13 +348,10 @@ def _effect_of(kind: str) -> Effect:
 def _settled(
     user_id: str, before: _State, after: _State, changes: Collection[LoginChange], by: ChangedBy
 ) -> SettledChange:
-    restorable = [
-        item
-        for item in before.contacts
-        if before.credentials[item] and item not in after.credentials and not by.restores
-    ]
+    bound_at = {item: before.bound_at[item] for item in before.contacts if before.credentials[item]}
+    restorable = [item for item in bound_at if item not in after.credentials and not by.restores]
     contacts = [*dict.fromkeys((*before.contacts, *after.contacts))]
-    return SettledChange(user_id, changes, contacts, restorable, by)
+    return SettledChange(user_id, changes, contacts, restorable, bound_at, by)
 
 
 _ADDED: Final = {Effect.PASSWORD: "password.change", Effect.FACTOR: "factor.add"}
