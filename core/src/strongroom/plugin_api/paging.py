@@ -1,10 +1,14 @@
 """Pages of lists."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from itertools import count
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
+
+PAGE_SIZE: Final = 200
+"""The most records that a page of the REST API has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +31,44 @@ class ResultPage(Generic[T]):
     def next(self) -> int | None:
         """The number of the next page; ``None`` for the last one."""
         return self.number + 1 if self.number * self.size < self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of all pages of a list of the REST API. Since API 1.2.
+
+    Args:
+        data: the records.
+        included: the summaries of the entities that the records refer to, by their ids.
+        total: the number of records of the whole list.
+    """
+
+    data: Sequence[Mapping[str, Any]]
+    included: Mapping[str, Mapping[str, Any]]
+    total: int
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the list has more records than were read."""
+        return self.total > len(self.data)
+
+
+def read_records(read: Callable[[int, int], Mapping[str, Any]], most: int) -> Records:
+    """Return the records of a list of the REST API, page by page. Since API 1.2.
+
+    Args:
+        read: returns the body of a page by its number, from 1 on, and by its size.
+        most: the number of records after which no other page is read.
+    """
+    data: list[Mapping[str, Any]] = []
+    included: dict[str, Mapping[str, Any]] = {}
+    for number in count(1):
+        page = read(number, PAGE_SIZE)
+        data += page["data"]
+        included |= page["included"]
+        if not page["meta"]["hasNextPage"]:
+            # A record that was removed while the pages were read is no cut.
+            return Records(data, included, len(data))
+        if len(data) >= most:
+            break
+    return Records(data, included, page["meta"]["totalCount"])

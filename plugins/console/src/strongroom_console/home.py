@@ -4,22 +4,22 @@ from typing import Any, Final
 
 from flask import Blueprint, redirect, request
 
+from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.visit import current_visit
 
 home: Final = Blueprint("home", __name__)
 
 _TENANTS: Final = "/api/v1/tenants"
-_SHOWN: Final = 100
 
 
 @home.get("/")
 def show_home() -> Any:
     """Show the tenants; the files of the only one."""
     visit = current_visit()
-    tenants = visit.read(_TENANTS, pageSize=_SHOWN)
-    if len(tenants["data"]) == 1 and not visit.is_administrator:
+    tenants = visit.read(_TENANTS, pageSize=PAGE_SIZE, pageNumber=page_number())
+    if tenants["meta"]["totalCount"] == 1 == len(tenants["data"]) and not visit.is_administrator:
         return visit.redirect(f"/tenants/{tenants['data'][0]['id']}/files/")
-    return visit.page("home.html", tenants=tenants["data"])
+    return visit.page("home.html", tenants=tenants["data"], links=page_links(tenants["meta"]))
 
 
 @home.post("/tenants")

@@ -11,6 +11,7 @@ from strongroom_console.numbers import number_in
 
 PAGE_SIZE: Final = 50
 MAX_PAGE_SIZE: Final = 200
+"""The most records of one page."""
 _LONGEST_NUMBER: Final = 9
 
 

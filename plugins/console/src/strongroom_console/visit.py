@@ -14,11 +14,15 @@ from flask import g, redirect, request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.paging import Records, read_records
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import RestResponse
 
 PREFIX: Final = "/console"
 """The path of the pages, below the base path of the server."""
+
+MOST_READ: Final = 2000
+"""The most records of a list that a page shows at once; ten requests, and about 200 kB of a form."""
 
 _STALE: Final = ("error.step-up-required", "error.fresh-proof-required")
 """The errors that a fresh proof answers."""
@@ -57,6 +61,7 @@ class Visit:
         self.session = session
         self.base_path = urlsplit(host.public_url).path.rstrip("/")
         self.root = self.base_path + PREFIX
+        self._cut_total = 0
 
     @property
     def is_administrator(self) -> bool:
@@ -106,6 +111,22 @@ class Visit:
             raise Refused(response)
         return response.json
 
+    def read_all(self, path: str, **query: Any) -> Records:
+        """Return all records of a list, of which the next page of the console announces a cut.
+
+        Args:
+            query: the parameters of the query without those of paging.
+
+        Raises:
+            Refused: the user may not see the list.
+        """
+        records = read_records(
+            lambda number, size: self.read(path, **query, pageSize=size, pageNumber=number), MOST_READ
+        )
+        if records.is_cut:
+            self._cut_total = max(self._cut_total, records.total)
+        return records
+
     def page(
         self, template: str, *, refusal: RestResponse | None = None, status: int = 0, **values: Any
     ) -> Any:
@@ -133,6 +154,8 @@ class Visit:
             undo=notice.get("undo", []),
             problem=problem,
             impersonated_until=self._end_of_impersonation(),
+            cut_total=self._cut_total,
+            most_read=MOST_READ,
             **values,
         )
 

@@ -17,8 +17,12 @@ from strongroom.plugin_api.forms import FactorPartName, FactorView, PagePart
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginOptions, VerificationCode
 from strongroom.plugin_api.pages import Connection, PageLink
+from strongroom.plugin_api.paging import Records, read_records
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom_login_pages.flow import Flow
+
+MOST_READ: Final = 10_000
+"""The most records of a list of the user's own that a page shows, such as logins."""
 
 PREFIX: Final = "/account"
 """The path of the pages, below the base path of the server."""
@@ -215,6 +219,15 @@ class Visit:
             self._retry_after = response.retry_after
         return response
 
+    def read_all(self, path: str) -> Records:
+        """Return all records of a list of the REST API; none if the user may not see it."""
+
+        def read(number: int, size: int) -> Mapping[str, Any]:
+            response = self.rest("GET", f"{path}?pageSize={size}&pageNumber={number}")
+            return _NO_RECORDS if response.error is not None else response.json
+
+        return read_records(read, MOST_READ)
+
     def bind(
         self,
         connection: Connection,
@@ -305,6 +318,9 @@ class Visit:
         returns = [self.flow.return_to.url] if self.flow.return_to else []
         parts = [urlsplit(url) for url in (*returns, *form_targets)]
         return [f"{part.scheme}://{part.netloc}" for part in parts]
+
+
+_NO_RECORDS: Final[Mapping[str, Any]] = {"data": [], "included": {}, "meta": {"hasNextPage": False}}
 
 
 def logged_in(view: View) -> View:

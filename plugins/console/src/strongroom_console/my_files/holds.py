@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.nodes import node_page, node_page_path, node_path, read_node
 from strongroom_console.my_files.versions import override_query
@@ -52,8 +51,8 @@ def release_hold(tenant_id: str, node_id: str) -> Any:
 
 def _in_force(visit: Visit, tenant_id: str, node_id: str) -> Sequence[Mapping[str, Any]]:
     """Return the holds with the names of those who placed them."""
-    page = visit.read(f"{tenant_path(tenant_id)}/holds", fileId=node_id, pageSize=MAX_PAGE_SIZE)
+    records = visit.read_all(f"{tenant_path(tenant_id)}/holds", fileId=node_id)
     return [
-        {**hold, "by": page["included"].get(hold["placedBy"]["$ref"], {}).get("name", "")}
-        for hold in page["data"]
+        {**hold, "by": records.included.get(hold["placedBy"]["$ref"], {}).get("name", "")}
+        for hold in records.data
     ]

@@ -7,7 +7,6 @@ import segno
 from flask import request
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import tenant_path
@@ -66,7 +65,7 @@ def links_of_node(visit: Visit, node: Mapping[str, Any], *, is_refused: bool) ->
         return {"shares": None}
     policy = visit.read(f"{tenant_path(node['tenantId'])}/share-policy")
     return {
-        "shares": visit.read(path, pageSize=MAX_PAGE_SIZE)["data"],
+        "shares": visit.read_all(path).data,
         "needs_password": policy["password"] == _REQUIRED,
         "kinds": _kinds(policy, node),
         "kind_names": KINDS,

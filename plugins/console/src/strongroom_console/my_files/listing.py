@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Blueprint
 
-from strongroom_console.lists import MAX_PAGE_SIZE, changed_query, page_links, page_number
+from strongroom_console.lists import changed_query, page_links, page_number
 from strongroom_console.my_files.filters import (
     KINDS,
     SORTS,
@@ -74,11 +74,10 @@ def follow_path(tenant_id: str, names: str) -> Any:
 
 
 def _held_nodes(visit: Visit, tenant_id: str) -> Collection[str]:
-    """Return the ids of the nodes with the newest holds, which only some roles may see."""
+    """Return the ids of the nodes with holds, which only some roles may see."""
     if visit.host.tenants.role(tenant_id) not in ("admin", "records"):
         return ()
-    holds = visit.read(tenant_path(tenant_id, "holds"), pageSize=MAX_PAGE_SIZE)
-    return {hold["fileId"] for hold in holds["data"]}
+    return {hold["fileId"] for hold in visit.read_all(tenant_path(tenant_id, "holds")).data}
 
 
 def read_folder(visit: Visit, tenant_id: str, folder_id: str | None) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from strongroom.plugin_api.file_pages import icon_of, size_text
-from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.folders import crumbs
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
+from strongroom_console.tenant.member_list import distinct_names
 from strongroom_console.visit import Visit
 
 LEVELS: Final[Mapping[str, str]] = {
@@ -18,8 +18,6 @@ LEVELS: Final[Mapping[str, str]] = {
 
 PERMISSIONS: Final[Mapping[str, str]] = {"none": "level-none", **LEVELS}
 """The keys of all permissions."""
-
-_PAGES_OF_MEMBERS: Final = 5
 
 
 def node_path(tenant_id: str, node_id: str) -> str:
@@ -78,14 +76,9 @@ def node_page(visit: Visit, template: str, node: Mapping[str, Any], tab: str = "
 
 
 def member_names(visit: Visit, tenant_id: str) -> Mapping[str, str]:
-    """Return the names of the members of a tenant by their ids: at most the first 1,000."""
-    names: dict[str, str] = {}
-    for number in range(1, _PAGES_OF_MEMBERS + 1):
-        page = visit.read(f"{tenant_path(tenant_id)}/members", pageSize=MAX_PAGE_SIZE, pageNumber=number)
-        names |= {user["id"]: user["name"] for user in page["included"].values()}
-        if not page["meta"]["hasNextPage"]:
-            break
-    return names
+    """Return the names of the members of a tenant by their ids, the oldest member first."""
+    users = visit.read_all(f"{tenant_path(tenant_id)}/members").included.values()
+    return distinct_names({user["id"]: user["name"] for user in users})
 
 
 def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:

@@ -7,7 +7,6 @@ from typing import Any, Final
 from flask import request
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.folders import files_path
 from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import tenant_page, tenant_path
@@ -131,9 +130,9 @@ def _show_failures(
 
 
 def _names(visit: Visit, tenant_id: str, nodes: Sequence[str]) -> Mapping[str, str]:
-    """Return the names of nodes by their ids, also of the newest ones in the trash."""
-    trash = visit.read(tenant_path(tenant_id, "trash"), pageSize=MAX_PAGE_SIZE)
-    names = {node["id"]: node["name"] for node in trash["data"]}
+    """Return the names of nodes by their ids, also of those in the trash."""
+    trash = visit.read_all(tenant_path(tenant_id, "trash"))
+    names = {node["id"]: node["name"] for node in trash.data}
     for node in nodes:
         response = visit.rest("GET", node_path(tenant_id, node))
         names |= {} if response.error else {node: response.json["name"]}

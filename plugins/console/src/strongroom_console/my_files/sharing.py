@@ -8,7 +8,6 @@ from urllib.parse import quote
 from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.links import create_link, links_of_node, picture_of
 from strongroom_console.my_files.nodes import (
@@ -88,7 +87,7 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
     """
     node = read_node(visit, tenant_id, node_id)
     names = member_names(visit, tenant_id)
-    groups = visit.read(f"{tenant_path(tenant_id)}/groups", pageSize=MAX_PAGE_SIZE)["data"]
+    groups = visit.read_all(f"{tenant_path(tenant_id)}/groups").data
     return node_page(
         visit,
         "my_files/node_share.html",
@@ -105,15 +104,13 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
 def _grants(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the grants on a node itself: those of people, then those of groups."""
     path = node_path(node["tenantId"], node["id"])
-    people = visit.read(f"{path}/owners", pageSize=MAX_PAGE_SIZE)
-    groups = visit.read(f"{path}/group-grants", pageSize=MAX_PAGE_SIZE)
+    people = visit.read_all(f"{path}/owners")
+    groups = visit.read_all(f"{path}/group-grants")
     return [
         {
             **item,
             "who": f"user:{item['ownerId']}",
-            "name": people["included"].get(item["owner"]["$ref"], {}).get("name", ""),
+            "name": people.included.get(item["owner"]["$ref"], {}).get("name", ""),
         }
-        for item in people["data"]
-    ] + [
-        {**item, "who": f"group:{item['groupId']}", "name": item["groupName"]} for item in groups["data"]
-    ]
+        for item in people.data
+    ] + [{**item, "who": f"group:{item['groupId']}", "name": item["groupName"]} for item in groups.data]

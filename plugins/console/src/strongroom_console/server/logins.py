@@ -22,15 +22,12 @@ logins: Final = Blueprint("logins", __name__, url_prefix="/server/logins")
 def show_logins() -> Any:
     """Show the login methods and the providers that are configured."""
     visit = current_visit()
-    providers = visit.read("/api/v1/login-providers", pageSize=_MOST)
+    providers = visit.read_all("/api/v1/login-providers")
     return server_page(
         visit,
         "server/logins.html",
         "logins/",
-        providers=providers["data"],
+        providers=providers.data,
         modes=MODES,
         options=visit.host.login_options,
     )
-
-
-_MOST: Final = 200

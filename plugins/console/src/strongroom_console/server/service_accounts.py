@@ -144,14 +144,14 @@ def _list(refusal: RestResponse | None = None) -> Any:
 def _show(account_id: str, template: str = "server/service_account.html", **values: Any) -> Any:
     visit = current_visit()
     account = visit.read(_rest(account_id))
-    keys = visit.read(f"{rest_path(account_id)}/access-keys", pageSize=PAGE_SIZE)
+    keys = visit.read_all(f"{rest_path(account_id)}/access-keys")
     return server_page(
         visit,
         template,
         _SECTION,
         account=account,
         account_root=f"{visit.root}{_path(account_id)}",
-        keys=keys["data"],
+        keys=keys.data,
         scopes=SCOPES,
         form=request.form,
         chosen=request.form.getlist("scopes"),

@@ -10,7 +10,7 @@ from strongroom.plugin_api.file_pages import size_text
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import named, some_members
+from strongroom_console.tenant.member_list import list_members, named
 from strongroom_console.visit import current_visit
 
 activity: Final = Blueprint("activity", __name__, url_prefix="/tenants/<tenant_id>/activity")
@@ -38,7 +38,7 @@ def show_activity(tenant_id: str) -> Any:
         rows=[_row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
         actions=ACTIONS,
-        actors=some_members(visit, tenant_id),
+        actors=list_members(visit, tenant_id),
         asked=request.args,
     )
 

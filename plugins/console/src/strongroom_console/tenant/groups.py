@@ -6,7 +6,7 @@ from flask import Blueprint, request
 
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import member_row, some_members
+from strongroom_console.tenant.member_list import list_members, member_row
 from strongroom_console.visit import Refused, current_visit
 
 groups: Final = Blueprint("groups", __name__, url_prefix="/tenants/<tenant_id>/groups")
@@ -23,14 +23,14 @@ def show_groups(tenant_id: str) -> Any:
     """List the groups, with the form of a new one."""
     visit = current_visit()
     page = visit.read(tenant_path(tenant_id, "groups"), pageSize=PAGE_SIZE, pageNumber=page_number())
-    mine = visit.read(tenant_path(tenant_id, "groups"), userId=visit.session.user_id, pageSize=PAGE_SIZE)
+    mine = visit.read_all(tenant_path(tenant_id, "groups"), userId=visit.session.user_id)
     return tenant_page(
         visit,
         "tenant/groups.html",
         tenant_id,
         _SECTION,
         rows=page["data"],
-        own={group["id"] for group in mine["data"]},
+        own={group["id"] for group in mine.data},
         links=page_links(page["meta"]),
     )
 
@@ -61,7 +61,7 @@ def show_group(tenant_id: str, group_id: str) -> Any:
         group=group,
         rows=rows,
         links=page_links(page["meta"]) if page else None,
-        candidates=some_members(visit, tenant_id) if is_administrator else [],
+        candidates=list_members(visit, tenant_id) if is_administrator else [],
     )
 
 

@@ -75,7 +75,7 @@ def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
         refusal=refusal,
         rows=[{**item, "sender": named(item["invitedBy"], included)["name"]} for item in page["data"]],
         links=page_links(page["meta"]),
-        groups=visit.read(tenant_path(tenant_id, "groups"), pageSize=PAGE_SIZE)["data"],
+        groups=visit.read_all(tenant_path(tenant_id, "groups")).data,
         roles=ROLES,
         form=request.form,
     )

@@ -1,5 +1,6 @@
 """The members of a tenant, which pages name and offer in forms."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """The keys of the names of the roles, in the order of the forms."""
 
+_ID_END: Final = 8
+
 
 def member_row(member: Json, included: Mapping[str, Json]) -> Json:
     """Return what pages show of a member of a tenant or of a group."""
@@ -31,22 +34,37 @@ def named(reference: Json, included: Mapping[str, Json]) -> Json:
     return included.get(user_id, {"id": user_id, "name": user_id})
 
 
-def some_members(visit: Visit, tenant_id: str) -> Sequence[Json]:
-    """Return the members that a form offers: the oldest ones, and in most tenants all."""
-    page = visit.read(f"{tenant_path(tenant_id)}/members", pageSize=MAX_PAGE_SIZE)
-    return [member_row(item, page["included"]) for item in page["data"]]
+def distinct_names(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Return names by the ids of users; equal ones get the end of the id.
+
+    The beginning of an id is a time (UUID version 7, RFC 9562, section 5.7), so users who were imported
+    together share it.
+    """
+    uses = Counter(names.values())
+    return {
+        user_id: f"{name} · {user_id[-_ID_END:]}".lstrip(" ·") if uses[name] > 1 else name
+        for user_id, name in names.items()
+    }
+
+
+def list_members(visit: Visit, tenant_id: str) -> Sequence[Json]:
+    """Return the members that a form offers, the oldest one first."""
+    records = visit.read_all(f"{tenant_path(tenant_id)}/members")
+    rows = [member_row(item, records.included) for item in records.data]
+    names = distinct_names({row["id"]: row["name"] for row in rows})
+    return [{**row, "name": names[row["id"]]} for row in rows]
 
 
 def service_account_ids(visit: Visit, tenant_id: str) -> Collection[str]:
     """Return the ids of the service accounts, which only administrators of the tenant see."""
-    page = visit.read(tenant_path(tenant_id, "service-accounts"), pageSize=MAX_PAGE_SIZE)
-    return {account["id"] for account in page["data"]}
+    accounts = visit.read_all(tenant_path(tenant_id, "service-accounts")).data
+    return {account["id"] for account in accounts}
 
 
 def successors_of(visit: Visit, tenant_id: str, user_id: str) -> Sequence[Json]:
     """Return the members who can take over what a user has: no service accounts."""
     excluded = {user_id, *service_account_ids(visit, tenant_id)}
-    return [row for row in some_members(visit, tenant_id) if row["id"] not in excluded]
+    return [row for row in list_members(visit, tenant_id) if row["id"] not in excluded]
 
 
 def find_member(visit: Visit, tenant_id: str, user_id: str) -> Json:

@@ -8,7 +8,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, tenant_page
-from strongroom_console.tenant.member_list import some_members
+from strongroom_console.tenant.member_list import list_members
 from strongroom_console.tenant.webhooks import (
     ENDPOINTS,
     SECTION,
@@ -65,7 +65,7 @@ def _page(
     visit = current_visit()
     endpoint = find_endpoint(visit, tenant_id, endpoint_id)
     form = {**endpoint, **(changes or {})}
-    names = {row["id"]: row["name"] for row in some_members(visit, tenant_id)}
+    names = {row["id"]: row["name"] for row in list_members(visit, tenant_id)}
     return tenant_page(
         visit,
         "tenant/webhook.html",

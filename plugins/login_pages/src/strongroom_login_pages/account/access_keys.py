@@ -104,15 +104,14 @@ def _page(
     refusal: RestResponse | None = None,
 ) -> Any:
     is_admin = user["type"] == "ADMIN"
-    tenants = visit.rest("GET", "/api/v1/tenants?pageSize=100")
     return show(
         visit,
         "access_keys.html",
         user,
         refusal=refusal,
-        keys=visit.rest("GET", f"{_KEYS}?pageSize=100").json["data"],
+        keys=visit.read_all(_KEYS).data,
         scopes=[scope.value for scope in Scope if is_admin or scope.value.startswith(_FOR_USERS)],
-        tenants=tenants.json["data"] if tenants.error is None else [],
+        tenants=visit.read_all("/api/v1/tenants").data,
         days=DAYS,
         form=form,
     )

@@ -4,7 +4,7 @@ The platform's redirect brings the proof of the account, which stays in the seal
 has proven to be the owner of this account, too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from strongroom.plugin_api.pages import PageConnection
@@ -155,9 +155,8 @@ def connected_accounts(visit: Visit, user: Mapping[str, Any]) -> list[dict[str, 
     ]
 
 
-def _credentials(visit: Visit) -> list[dict[str, Any]]:
-    bound: list[dict[str, Any]] = visit.rest("GET", f"{ME}/credentials?pageSize=100").json["data"]
-    return bound
+def _credentials(visit: Visit) -> Sequence[Mapping[str, Any]]:
+    return visit.read_all(f"{ME}/credentials").data
 
 
 def _since(platform: PageConnection, bound: Iterable[Mapping[str, Any]]) -> str | None:

@@ -1,7 +1,6 @@
 """Devices: the logins of the user, and their end."""
 
 from collections.abc import Mapping
-from itertools import count
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -10,7 +9,6 @@ from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.visit import Routes, Visit, logged_in
 
 _PAGE: Final = "/devices"
-_PAGE_SIZE: Final = 100
 _LOGINS: Final = f"{ME}/authorizations"
 
 
@@ -67,12 +65,5 @@ class DevicePages:
 
 def _logins(visit: Visit) -> list[dict[str, Any]]:
     """Return the logins of the user, newest first."""
-    logins: list[dict[str, Any]] = []
-    for number in count(1):
-        page = visit.rest("GET", f"{_LOGINS}?pageSize={_PAGE_SIZE}&pageNumber={number}")
-        if page.error is not None:
-            break
-        logins += page.json["data"]
-        if not page.json["meta"]["hasNextPage"]:
-            break
+    logins = visit.read_all(_LOGINS).data
     return [{**login, "name": device_name(login["userAgent"])} for login in logins]

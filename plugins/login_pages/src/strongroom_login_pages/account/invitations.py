@@ -61,11 +61,8 @@ def _answer(visit: Visit, method: str, path: str, notice: str) -> Any:
 
 def received_invitations(visit: Visit) -> list[dict[str, Any]]:
     """Return the open invitations, with the names of those who sent them."""
-    response = visit.rest("GET", f"{_INVITATIONS}?pageSize=100")
-    if response.error is not None:
-        return []
-    included = response.json["included"]
+    records = visit.read_all(_INVITATIONS)
     return [
-        {**item, "inviter": included.get(item["invitedBy"]["$ref"], {}).get("name", "")}
-        for item in response.json["data"]
+        {**item, "inviter": records.included.get(item["invitedBy"]["$ref"], {}).get("name", "")}
+        for item in records.data
     ]

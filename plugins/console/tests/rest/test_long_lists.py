@@ -1,0 +1,88 @@
+"""Lists longer than a page of the REST API are shown completely, or the page says that they are cut."""
+
+import pytest
+from tests.support.api import PASSWORD, Api, Person
+from tests.support.config import FIXED_CAPTCHA, Table, merged
+from tests.support.databases import on_sqlite
+from tests.support.page_browser import PageBrowser
+
+from strongroom.foundation.caller import Origin
+from strongroom.identity.accounts.registration import Registration, RegistrationService
+
+CONFIG: Table = merged(
+    FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
+)
+MORE_THAN_A_PAGE = 203
+
+pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
+
+
+def join_others(api: Api, tenant: str, admin: Person) -> None:
+    """Make more members than a page of the REST API has."""
+    service = api.container.get(RegistrationService)
+    for number in range(MORE_THAN_A_PAGE):
+        mail = f"member{number}@example.com"
+        user = service.create(
+            Registration(name=f"Colleague {number}", password=PASSWORD, email=mail), Origin()
+        )
+        api.join(tenant, admin, Person(user.id, mail, ""))
+
+
+def test_all_groups_people_and_grants_are_on_the_page(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    join_others(api, tenant, person)
+    node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
+    for number in range(MORE_THAN_A_PAGE):
+        group = api.post(f"{tenant}/groups", {"name": f"Group {number}"}, by=person).json["id"]
+        body = {"groupId": group, "permission": "read"}
+        assert api.post(f"{tenant}/files/{node}/group-grants", body, by=person).status_code == 201
+        api.put(f"{tenant}/groups/{group}/members/{person.id}", {}, by=person)
+    page = browser.open(f"{root}/nodes/{node}/share").text
+    assert page.count('name="who" value="group:') == MORE_THAN_A_PAGE
+    assert page.count('<option value="group:') == MORE_THAN_A_PAGE
+    assert page.count('<option value="user:') == MORE_THAN_A_PAGE + 1
+    for path in (f"members/{person.id}/", "settings/"):
+        assert browser.open(f"{root}/{path}").text.count(">Colleague ") == MORE_THAN_A_PAGE, path
+    assert browser.open(f"{root}/invitations/").text.count('name="group"') == MORE_THAN_A_PAGE
+
+
+def test_people_of_one_name_are_distinguishable(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    twins = [api.person(name="Wang Wei") for _ in range(2)]
+    for twin in twins:
+        api.join(tenant, person, twin)
+    node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
+    page = browser.open(f"{root}/nodes/{node}/share").text
+    for twin in twins:
+        assert f'<option value="user:{twin.id}">Wang Wei · {twin.id[-8:]}</option>' in page
+
+
+def test_a_list_that_is_too_long_is_announced(
+    api: Api,
+    person: Person,
+    tenant: str,
+    root: str,
+    browser: PageBrowser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(3):
+        api.post(f"{tenant}/groups", {"name": f"Group {number}"}, by=person)
+    node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
+    notice = "one list of this page has 3 entries"
+    assert notice not in browser.open(f"{root}/nodes/{node}/share").text.lower()
+    monkeypatch.setattr("strongroom_console.visit.MOST_READ", 2)
+    monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)
+    assert notice in browser.open(f"{root}/nodes/{node}/share").text.lower()
+
+
+def test_spaces_are_paged(api: Api, person: Person, tenant: str, browser: PageBrowser) -> None:
+    for number in range(101):
+        api.tenant(person, f"Space {number}")
+    page = browser.open("/console/").text
+    assert "Page 1 of 3" in page
+    seen = [
+        browser.open(f"/console/?page={number}").text.count('/files/"><bdi>') for number in (1, 2, 3)
+    ]
+    assert sum(seen) == 102

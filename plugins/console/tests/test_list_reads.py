@@ -1,0 +1,32 @@
+"""No page reads only the first page of a list of the REST API."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import strongroom_console
+import strongroom_login_pages
+
+
+def requests_of_one_page() -> Iterator[str]:
+    """Return the calls of the pages that read the first page of a list and no other."""
+    for package in (strongroom_console, strongroom_login_pages):
+        folder = Path(next(iter(package.__path__)))
+        for path in folder.rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and _reads_one_page(node):
+                    yield f"{path.relative_to(folder)}: {ast.unparse(node)}"
+
+
+def _reads_one_page(call: ast.Call) -> bool:
+    names = {keyword.arg for keyword in call.keywords}
+    texts = " ".join(ast.unparse(argument) for argument in call.args)
+    is_sized = "pageSize" in names or "pageSize=" in texts
+    is_numbered = "pageNumber" in names or "pageNumber=" in texts
+    return is_sized and not is_numbered
+
+
+def test_no_page_reads_only_the_first_page_of_a_list() -> None:
+    # The first steps of a server need only the number of records.
+    counted = "server/first_steps.py: visit.read(path, pageSize=1)"
+    assert [call for call in requests_of_one_page() if call != counted] == []
