@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -10,10 +11,11 @@ import pytest
 
 from strongroom.testing.server import free_port
 from tests.support.client import TIMEOUT, Client
+from tests.support.commands import run_command
 from tests.support.config import Table, read_toml
 from tests.support.databases import on_sqlite
 from tests.support.http import at_once
-from tests.support.server import Server, is_listening
+from tests.support.server import Server, is_listening, write_config
 from tests.support.waiting import wait_until
 
 REQUESTS = 60
@@ -203,3 +205,13 @@ def test_each_request_is_a_line_of_json_without_its_path(client: Client, server:
     assert (line["method"], line["route"], line["status"]) == ("GET", "/users/<user_id>", 200)
     assert client.token is not None
     assert client.token not in "".join(lines)
+
+
+def test_a_server_without_metrics_also_removes_the_folders_of_killed_servers(tmp_path: Path) -> None:
+    config = write_config(tmp_path, f"sqlite:///{tmp_path}/db.sqlite3")
+    folders = tmp_path / "temporary"
+    (folders / "strongroom-metrics-of-a-killed-server").mkdir(parents=True)
+    with socket.create_server(("127.0.0.1", read_toml(config)["server"]["port"])):
+        result = run_command("serve", "--config", str(config), env={"TMPDIR": str(folders)})
+    assert "cannot listen on" in result.stderr
+    assert list(folders.glob("strongroom-metrics-*")) == []

@@ -122,12 +122,20 @@ def _check(configuration: Configuration) -> None:
 
 @contextmanager
 def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
-    """Create a folder for the metrics of all processes, if the management interface is enabled."""
+    """Create a folder for the metrics of all processes, if the management interface is enabled.
+
+    Folders of servers that were killed are removed in any case.
+    """
+    from strongroom.ops.observability.shared_metrics import (
+        metrics_folder,
+        remove_stale_folders,
+        share_metrics,
+    )
+
+    remove_stale_folders()
     if not configuration.settings.management.port:
         yield None
         return
-    from strongroom.ops.observability.shared_metrics import metrics_folder, share_metrics
-
     with metrics_folder() as folder:
         share_metrics(folder)
         yield folder

@@ -1,14 +1,16 @@
 """The files of shared metrics: those of killed servers and of ended workers do not accumulate."""
 
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
-from strongroom.ops.observability.shared_metrics import exposition, metrics_folder
+from strongroom.ops.observability.shared_metrics import exposition, metrics_folder, remove_stale_folders
 
 SERVER = """
 import os, signal
@@ -37,13 +39,37 @@ def run(code: str, **environment: str) -> None:
     subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, check=False)
 
 
-def test_a_start_removes_the_folder_of_a_killed_server_but_not_that_of_another(temporary: Path) -> None:
+def test_folders_of_killed_servers_are_removed_but_not_that_of_another(temporary: Path) -> None:
     with metrics_folder() as other:
         run(SERVER, TMPDIR=str(temporary))
-        (killed,) = set(temporary.iterdir()) - {other}
-        with metrics_folder() as own:
-            assert set(temporary.iterdir()) == {other, own}
-        assert not killed.exists()
+        assert len(list(temporary.iterdir())) == 2
+        # Of a server that was killed before it had locked its folder.
+        tempfile.mkdtemp(prefix="strongroom-metrics-")
+        remove_stale_folders()
+        assert list(temporary.iterdir()) == [other]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_that_another_server_removes_before_it_is_locked_is_created_again(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+    removed: list[Path] = []
+
+    def meanwhile(lock: TextIO, operation: int) -> None:
+        if not removed:
+            removed.extend(temporary.iterdir())
+            with monkeypatch.context() as patch:
+                patch.setattr(fcntl, "flock", flock)
+                remove_stale_folders()
+        flock(lock, operation)
+
+    monkeypatch.setattr(fcntl, "flock", meanwhile)
+    with metrics_folder() as folder:
+        assert removed != [folder]
+        assert list(temporary.iterdir()) == [folder]
+        remove_stale_folders()
+        assert folder.exists()
     assert list(temporary.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
@@ -31,23 +31,32 @@ _PROCESS = re.compile(r"_(\d+)\.db$")
 
 @contextmanager
 def metrics_folder() -> Iterator[Path]:
-    """Create a folder for the metrics of all processes until the block ends.
+    """Create a folder for the metrics of all processes until the block ends."""
+    with ExitStack() as resources:
+        yield _locked_folder(resources)
 
-    Folders of servers that were killed are removed. Their locks tell them from those of other servers,
-    also of servers with process ids of their own, as in containers.
+
+def _locked_folder(resources: ExitStack) -> Path:
+    """Return a new folder with a locked file; both end with ``resources``."""
+    while True:
+        folder = Path(resources.enter_context(TemporaryDirectory(prefix=_PREFIX)))
+        # Another server may remove the folder before it is locked.
+        with suppress(FileNotFoundError):
+            lock = resources.enter_context((folder / _LOCK).open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.fstat(lock.fileno()).st_nlink:
+                return folder
+
+
+def remove_stale_folders() -> None:
+    """Remove the folders of servers that were killed.
+
+    A running server has locked its folder. Process ids would not tell it from one that was killed,
+    because servers in containers have process ids of their own.
     """
-    _remove_stale(Path(gettempdir()))
-    with TemporaryDirectory(prefix=_PREFIX) as name, (Path(name) / "unlocked").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # Only now, so that a folder with this file is in use, or stale.
-        (Path(name) / "unlocked").rename(Path(name) / _LOCK)
-        yield Path(name)
-
-
-def _remove_stale(parent: Path) -> None:
-    for folder in parent.glob(f"{_PREFIX}*"):
+    for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
         # Folders of other users cannot be opened, and others may be removed at this moment.
-        with suppress(OSError), (folder / _LOCK).open() as lock:
+        with suppress(OSError), (folder / _LOCK).open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             rmtree(folder, ignore_errors=True)
 
