@@ -45,4 +45,4 @@ if __name__ == "__main__":
     application.__dict__["create_app"] = create_bare_app
     application.__dict__["container_of"] = lambda _: NoServices()
     sys.modules[application.__name__] = application
-    run(load(Path(sys.argv[1]), os.environ))
+    run(load(Path(sys.argv[1]), os.environ), lambda: None)

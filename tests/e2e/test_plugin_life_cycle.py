@@ -1,14 +1,20 @@
 """Construction and closing of plugins, and the effects of a plugin that fails then."""
 
+import json
 import os
+import time
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.commands import run_command
-from tests.support.config import ONE_WORKER, Table
+from tests.support.commands import CommandProcess, run_command
+from tests.support.config import ONE_WORKER, Table, read_toml
 from tests.support.distributions import install
-from tests.support.server import serving, write_config
+from tests.support.server import STOP_SECONDS, serving, write_config
+from tests.support.waiting import PATIENCE_SECONDS, wait_until
 
 PLUGIN = """
 import os
@@ -152,3 +158,47 @@ def test_a_plugin_that_cannot_start_ends_the_server_with_one_line(
     started, stopped = (set(_processes(tmp_path / "quiet", what)) for what in ("started", "stopped"))
     assert stopped
     assert stopped <= started
+
+
+# The first worker starts, the second one waits for the pipe.
+PARTED = """
+try:
+        open({first!r}, "x").close()
+    except FileExistsError:
+        open({pipe!r}).read()
+"""
+
+
+def _answer(config: Path, path: str) -> tuple[int, Any]:
+    """Return the status and the JSON of the first worker that answers; each has a socket of its own."""
+    port, deadline = read_toml(config)["server"]["port"], time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(OSError), closing(HTTPConnection("127.0.0.1", port, timeout=0.5)) as connection:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, json.load(response)
+    raise AssertionError(f"no worker answers {path}")
+
+
+def test_a_server_is_ready_and_says_so_once_the_plugins_of_all_workers_have_started(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe, log = tmp_path / "pipe", tmp_path / "output"
+    os.mkfifo(pipe)
+    start = PARTED.format(first=str(tmp_path / "first"), pipe=str(pipe)).strip()
+    config = write_service(tmp_path, start, monkeypatch, TWO_WORKERS)
+    streams = {"stdin": Path(os.devnull), "stdout": log, "stderr": log}
+    process = CommandProcess(["serve", "--config", str(config)], streams)
+    try:
+        assert _answer(config, "/livez") == (200, {"status": "alive"})
+        status, answer = _answer(config, "/readyz")
+        detail = {"field": "server", "code": "starting", "message": "The server is starting."}
+        assert (status, answer["error"]["details"]) == (503, [detail])
+        assert "serving" not in log.read_text()
+        pipe.write_text("")
+        wait_until(lambda: "strongroom: serving http" in log.read_text())
+        assert _answer(config, "/readyz")[0] == 200
+        assert len(_processes(record, "started")) == 2
+    finally:
+        process.terminate()
+        process.wait(timeout=STOP_SECONDS)

@@ -29,7 +29,14 @@ from granian.server.mp import MPServer
 
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.plugins.manager import PluginError
-from strongroom.foundation.processes import PidFile, SignalledEvent, end_with, wait_until_serving
+from strongroom.foundation.processes import (
+    STARTS,
+    PidFile,
+    SignalledEvent,
+    end_with,
+    wait_until_ready,
+    wait_until_started,
+)
 from strongroom.foundation.service_manager import (
     has_service_manager,
     notify_service_manager,
@@ -78,6 +85,8 @@ class DrainingServer(MPServer):
 
     settings: Settings
     """The settings of the server; must be set before ``serve`` is called."""
+    report_serving: Callable[[], None]
+    """Called once the plugins of all workers have started; must be set, too."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -124,8 +133,7 @@ class DrainingServer(MPServer):
     def _spawn_workers(self, *arguments: Any, **options: Any) -> None:
         super()._spawn_workers(*arguments, **options)  # type: ignore[no-untyped-call]
         # Started after the forks: a lock that the thread holds during a fork stays locked in the child.
-        if has_service_manager():
-            threading.Thread(target=self._report_ready, name="ready", daemon=True).start()
+        threading.Thread(target=self._report_ready, name="ready", daemon=True).start()
 
     def _reload(self, *arguments: Any, **options: Any) -> None:
         notify_service_manager("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
@@ -133,16 +141,27 @@ class DrainingServer(MPServer):
         notify_service_manager("READY=1")
 
     def _report_ready(self) -> None:
-        fault = wait_until_serving(self.settings, lambda: DRAINING.is_set)
-        notify_service_manager("READY=1", f"STATUS={fault or 'serving'}")
+        if not wait_until_started(self._is_ending):
+            return
+        self.report_serving()
+        if has_service_manager():
+            fault = wait_until_ready(self.settings, self._is_ending)
+            notify_service_manager("READY=1", f"STATUS={fault or 'serving'}")
+
+    def _is_ending(self) -> bool:
+        return DRAINING.is_set or self.interrupt_signal
 
 
 def run(
-    configuration: Configuration, reread: Reread | None = None, metrics_folder: Path | None = None
+    configuration: Configuration,
+    report_serving: Callable[[], None],
+    reread: Reread | None = None,
+    metrics_folder: Path | None = None,
 ) -> None:
     """Serve until a stop signal arrives; SIGHUP reloads the configuration.
 
     Args:
+        report_serving: called by a thread, once the plugins of all workers have started.
         reread: loads the current configuration; raises ``ConfigurationError`` if it is invalid.
         metrics_folder: the folder of the processes' metrics, if the management interface is enabled.
     """
@@ -151,6 +170,8 @@ def run(
     # Granian's own start-up and reload lines are at INFO.
     logging.getLogger("granian").setLevel(logging.WARNING)
     server = _make_server(settings)
+    server.report_serving = report_serving
+    STARTS.expect(server.workers)
     worker = _Worker(server, configuration, reread)
     server.on_reload(worker.reload)
     pid_file = PidFile(settings, settings.server.port)
@@ -174,9 +195,7 @@ class _Worker:
         reread: loads the current configuration.
     """
 
-    def __init__(
-        self, server: DrainingServer, configuration: Configuration, reread: Reread | None
-    ) -> None:
+    def __init__(self, server: "_Server", configuration: Configuration, reread: Reread | None) -> None:
         self._master = os.getpid()
         self._server = server
         self._configuration = configuration
@@ -204,6 +223,7 @@ class _Worker:
             container.start()
         except PluginError as error:
             self._server.refuse(str(error))
+        STARTS.note(self._server.spawned)
         return _gateway(app, configuration.settings, container)
 
     def reload(self) -> None:
@@ -268,6 +288,9 @@ class _Server(DrainingServer):
     keeps the sockets while the service restarts.
     """
 
+    spawned = 0
+    """The index of the worker that was forked last; in a worker, its own."""
+
     def _init_shared_socket(self) -> None:
         self._ssp, self._sso = None, None
         self._sockets = open_listeners(self.bind_addr, self.bind_port, self.workers, self.backlog)
@@ -278,6 +301,7 @@ class _Server(DrainingServer):
     def _spawn_worker(  # type: ignore[override]  # as the base class itself has it
         self, idx: int, target: Any, callback_loader: Any
     ) -> Any:
+        self.spawned = idx
         # Granian's type stub of the class has no constructor.
         holder: Any = SocketHolder
         self._shd = holder(self._sockets[idx].fileno(), False, self.backlog)

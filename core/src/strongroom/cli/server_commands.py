@@ -47,10 +47,14 @@ def serve(context: CommandContext) -> None:
             lambda: _prepare(configuration),
             meanwhile=lambda: import_module("strongroom.assembly.server_process"),
         )
-        click.echo(f"strongroom: serving {_addresses(configuration.settings)}", err=True)
         from strongroom.assembly.server_process import run
 
-        run(configuration, lambda: _reread(context), metrics_folder)
+        run(
+            configuration,
+            lambda: _report_serving(configuration.settings),
+            lambda: _reread(context),
+            metrics_folder,
+        )
 
 
 def _preload(configuration: Configuration) -> None:
@@ -77,6 +81,10 @@ def _prepare(configuration: Configuration) -> None:
                 err=True,
             )
             _show_setup_link(container)
+
+
+def _report_serving(settings: Settings) -> None:
+    click.echo(f"strongroom: serving {_addresses(settings)}", err=True)
 
 
 def _addresses(settings: Settings) -> str:

@@ -3,6 +3,7 @@
 import ctypes
 import fcntl
 import logging
+import mmap
 import multiprocessing
 import os
 import signal
@@ -33,6 +34,31 @@ class SignalledEvent(threading.Event):
         while timeout is None and not super().wait(_SIGNAL_SECONDS):
             pass
         return super().wait(timeout)
+
+
+class WorkerStarts:
+    """Which workers of a server have started; shared memory with the processes forked from this one."""
+
+    def __init__(self) -> None:
+        self._flags = mmap.mmap(-1, 1)
+        self._count = 0
+
+    def expect(self, count: int) -> None:
+        """Wait for the first start of each of ``count`` workers; called before they are forked."""
+        self._flags, self._count = mmap.mmap(-1, count), count
+
+    def note(self, index: int) -> None:
+        """Record that a worker has started; the first one has the index 0."""
+        self._flags[index] = 1
+
+    @property
+    def are_complete(self) -> bool:
+        """Whether each expected worker has started at least once."""
+        return all(self._flags[: self._count])
+
+
+STARTS: Final = WorkerStarts()
+"""The starts of this server's workers; complete in a process that serves without a master."""
 
 
 class PidFile:
@@ -70,8 +96,15 @@ class PidFile:
             return int(self._path.read_text())
 
 
+def wait_until_started(is_abandoned: Callable[[], bool]) -> bool:
+    """Wait for the first start of all workers; return whether they have started."""
+    while not STARTS.are_complete and not is_abandoned():
+        time.sleep(_STEP_SECONDS)
+    return STARTS.are_complete
+
+
 READY_SECONDS: Final = 15.0
-"""Seconds to wait for readiness once the server listens."""
+"""Seconds to wait for readiness once the server serves."""
 
 _TIMEOUT_SECONDS: Final = 2.0
 _STEP_SECONDS: Final = 0.1
@@ -93,8 +126,8 @@ def is_ok(settings: Settings, path: str, timeout: float = _TIMEOUT_SECONDS) -> b
         return False
 
 
-def wait_until_serving(settings: Settings, is_abandoned: Callable[[], bool]) -> str | None:
-    """Wait until the server is ready, or until it has listened for ``READY_SECONDS``.
+def wait_until_ready(settings: Settings, is_abandoned: Callable[[], bool]) -> str | None:
+    """Wait until a server that serves is ready, at most for ``READY_SECONDS``.
 
     The wait is limited, because a backend that is unavailable must not make the service manager time
     out and kill the server.
@@ -102,8 +135,6 @@ def wait_until_serving(settings: Settings, is_abandoned: Callable[[], bool]) -> 
     Returns:
         The problem if the server is not ready, else ``None``.
     """
-    while not is_ok(settings, "/livez") and not is_abandoned():
-        time.sleep(_STEP_SECONDS)
     deadline = time.monotonic() + READY_SECONDS
     while not is_ok(settings, "/readyz") and not is_abandoned():
         if time.monotonic() > deadline:

@@ -221,7 +221,8 @@ def register_commands(host: HostAPI) -> Iterable["Command"]:  # type: ignore[emp
 def start(host: HostAPI) -> None:
     """Start the plugin in a serving process, before its first request.
 
-    Called once in each server process, and not by commands. If it raises, the server does not start.
+    Called once in each server process, and not by commands. The server is ready once it has returned in
+    all of them. If it raises, the server does not start.
     Threads must be started here, because the modules of plugins are imported before the processes fork.
     """
 

@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from strongroom.foundation.errors import Detail, Unavailable
+from strongroom.foundation.processes import STARTS
 from strongroom.ops.observability.readiness import Readiness
 from strongroom.web.http.access import Access
 from strongroom.web.http.middleware import DRAINING
@@ -41,14 +42,17 @@ def get_liveness() -> dict[str, Any]:
 def get_readiness() -> dict[str, Any]:
     """Report whether this instance can serve requests; load balancers send requests only then.
 
-    503 only for faults of this instance: it drains (code ``draining``), its disk, or a schema that it
-    cannot serve. The details of the error name them. ``notes`` are faults of parts that all instances
-    share, such as the database, the limits or a remote storage, and remarks, such as a newer schema that
-    is compatible. Requests that need a part with a fault are refused; all others are served. No text
-    contains secrets.
+    503 only for faults of this instance: it starts (code ``starting``), it drains (``draining``), its
+    disk, or a schema that it cannot serve. The details of the error name them. ``notes`` are faults of
+    parts that all instances share, such as the database, the limits or a remote storage, and remarks,
+    such as a newer schema that is compatible. Requests that need a part with a fault are refused; all
+    others are served. No text contains secrets.
     """
     if DRAINING.is_set:
         details = [Detail("server", "draining", "The server is shutting down.")]
+        raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
+    if not STARTS.are_complete:
+        details = [Detail("server", "starting", "The server is starting.")]
         raise Unavailable(details=details, retry_after=_RETRY_SECONDS)
     report = get_service(Readiness).report()
     if not report.is_ready:
