@@ -6,22 +6,31 @@ from urllib.parse import urlencode
 
 import pytest
 from tests.support.alipay import alipay_app, decide
+from tests.support.platform_contacts import NEVER
 
+from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
+from strongroom.testing.state import OpenedPlugin
 from strongroom_login_alipay.method import AlipayLogin
 from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
+    ContactsContract,
     Harness,
     LiveAnswersContract,
+    OAuthContacts,
     OAuthLoginContract,
+    PlatformContacts,
     ProviderAnswersContract,
     SpoiledServer,
     contract_server,
+    make_mobile,
+    opened_platform,
     spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_simulators.alipay import KeyPair, Simulator, sample_app, sample_platform
+from strongroom_simulators.alipay.registry import Person
 
 PEOPLE: Final = {MEMBER: "lin", OTHER: "wei"}
 
@@ -59,6 +68,21 @@ class AlipayHarness(Harness):
         return (self.app_keys.private_text(is_pem=False),)
 
 
+class AlipayContacts(OAuthContacts):
+    """People with a name only."""
+
+    never = NEVER["alipay"]
+
+    def __init__(self, harness: AlipayHarness) -> None:
+        super().__init__(harness)
+        self._platform = harness.simulator.platform
+
+    def join(self, person: str, state: str, number: int) -> Credential:
+        contact = make_mobile(number)
+        self._platform.add_person(Person(person, contact.value))
+        return contact
+
+
 @pytest.fixture(scope="module")
 def harness(app_keys: KeyPair, alipay_keys: KeyPair) -> Iterator[Harness]:
     platform = sample_platform(sample_app(app_keys.public), keys=alipay_keys)
@@ -91,3 +115,20 @@ class TestAnswers(ProviderAnswersContract):
 
 class TestLiveAnswers(LiveAnswersContract):
     pass
+
+
+@pytest.fixture(scope="module")
+def contacts(harness: AlipayHarness) -> PlatformContacts:
+    return AlipayContacts(harness)
+
+
+@pytest.fixture(scope="module")
+def opened(
+    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
+) -> Iterator[OpenedPlugin]:
+    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
+        yield opened
+
+
+class TestContacts(ContactsContract):
+    """Users whom contacts of the platform lead to."""

@@ -6,23 +6,34 @@ from typing import Any
 import pytest
 import requests
 from tests.support.dingtalk import DingTalk, app_options, dingtalk
+from tests.support.platform_contacts import NEVER
 
+from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
+from strongroom.testing.state import OpenedPlugin
 from strongroom_login_dingtalk.method import DingTalkLogin
 from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
     OUTSIDER,
+    UNPROVEN,
+    ContactsContract,
     Harness,
     LiveAnswersContract,
+    OAuthContacts,
     OAuthLoginContract,
+    PlatformContacts,
     ProviderAnswersContract,
     SpoiledServer,
     contract_server,
+    make_mobile,
+    opened_platform,
     spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through
 from strongroom_simulators.dingtalk import MOBILE_RIGHT
+from strongroom_simulators.dingtalk.registry import Person
+from strongroom_simulators.dingtalk.samples import COMPANY
 
 PEOPLE = {MEMBER: "lin", OTHER: "wei", OUTSIDER: "ada"}
 
@@ -46,7 +57,7 @@ class DingTalkHarness(Harness):
             limit.forget()
 
     def approve(self, url: str, person: str = MEMBER) -> str:
-        return self._decide(url, "confirm", PEOPLE[person])
+        return self._decide(url, "confirm", PEOPLE.get(person, person))
 
     def refuse(self, url: str) -> str:
         return self._decide(url, "refuse", PEOPLE[MEMBER])
@@ -62,6 +73,29 @@ class DingTalkHarness(Harness):
         response = requests.post(url, data=form, allow_redirects=False, timeout=30)
         assert response.status_code == 302, response.text
         return response.headers["Location"]
+
+
+class DingTalkContacts(OAuthContacts):
+    """Members of the company. The number of an account that the company owns is unproven."""
+
+    never = NEVER["dingtalk"]
+
+    def __init__(self, dingtalk: DingTalk) -> None:
+        super().__init__(DingTalkHarness(dingtalk))
+        self.trust = {"trust_mobile": True}
+        self._platform = dingtalk.platform
+
+    def join(self, person: str, state: str, number: int) -> Credential:
+        contact = make_mobile(number)
+        owner = COMPANY if state == UNPROVEN else None
+        mobile = contact.value.removeprefix("+86")
+        self._platform.add_person(Person(person, person, mobile, exclusive_corp=owner))
+        self._platform.join(COMPANY, person)
+        return contact
+
+    def leave(self, person: str) -> bool:
+        self._platform.leave(COMPANY, person)
+        return True
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +132,21 @@ class TestAnswers(ProviderAnswersContract):
 
 class TestLiveAnswers(LiveAnswersContract):
     """The same on a live server."""
+
+
+@pytest.fixture(scope="module")
+def contacts() -> Iterator[PlatformContacts]:
+    with dingtalk() as platform:
+        yield DingTalkContacts(platform)
+
+
+@pytest.fixture(scope="module")
+def opened(
+    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
+) -> Iterator[OpenedPlugin]:
+    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
+        yield opened
+
+
+class TestContacts(ContactsContract):
+    """Users whom contacts of the platform lead to."""

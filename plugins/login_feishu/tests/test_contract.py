@@ -1,30 +1,42 @@
 """The contract of logins by redirect, against the simulator."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import pytest
 from tests.support.feishu import decide
+from tests.support.platform_contacts import NEVER
 
+from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
+from strongroom.testing.state import OpenedPlugin
 from strongroom_login_feishu.method import FeishuLogin
 from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
     OUTSIDER,
+    ContactsContract,
     Harness,
     LiveAnswersContract,
+    OAuthContacts,
     OAuthLoginContract,
+    PlatformContacts,
     ProviderAnswersContract,
     SpoiledServer,
     contract_server,
+    make_email,
+    make_mobile,
+    opened_platform,
     spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_simulators.feishu import TENANT, Simulator, sample_app, sample_platform
+from strongroom_simulators.feishu.registry import CONTACT, EMAIL, EMPLOYMENT, PHONE, Person
 
 PEOPLE: Final = {MEMBER: "lin", OTHER: "wei", OUTSIDER: "eve"}
+SCOPES: Final = {CONTACT, EMPLOYMENT, EMAIL, PHONE}
 
 
 class FeishuHarness(Harness):
@@ -61,6 +73,27 @@ class FeishuHarness(Harness):
         return (self.app.app_secret,)
 
 
+class FeishuContacts(OAuthContacts):
+    """Members of the company, whose administrator has entered their contacts."""
+
+    never = NEVER["feishu"]
+
+    def __init__(self, simulator: Simulator) -> None:
+        super().__init__(FeishuHarness(simulator))
+        self._platform = simulator.platform
+
+    def join(self, person: str, state: str, number: int) -> Credential:
+        mobile, email = make_mobile(number), make_email(number)
+        account = Person(person, person, email=email.value, mobile=mobile.value)
+        account.enterprise_email = email.value
+        self._platform.add_person(account)
+        return email if number % 2 else mobile
+
+    def leave(self, person: str) -> bool:
+        self._platform.leave(person)
+        return True
+
+
 @pytest.fixture(scope="module")
 def harness() -> Iterator[Harness]:
     with Simulator(sample_platform(sample_app())) as simulator:
@@ -92,3 +125,21 @@ class TestAnswers(ProviderAnswersContract):
 
 class TestLiveAnswers(LiveAnswersContract):
     pass
+
+
+@pytest.fixture(scope="module")
+def contacts() -> Iterator[PlatformContacts]:
+    with Simulator(sample_platform(replace(sample_app(), scopes=SCOPES))) as simulator:
+        yield FeishuContacts(simulator)
+
+
+@pytest.fixture(scope="module")
+def opened(
+    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
+) -> Iterator[OpenedPlugin]:
+    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
+        yield opened
+
+
+class TestContacts(ContactsContract):
+    """Users whom contacts of the platform lead to."""

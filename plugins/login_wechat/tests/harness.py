@@ -1,14 +1,25 @@
-"""What the contract about answers of platforms needs to know of WeChat, for both kinds of app."""
+"""What the contracts of platforms need to know of WeChat, for both kinds of app."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.support.platform_contacts import NEVER
 from tests.support.wechat import APPS, WeChat, app_options
 
+from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer, Reply
-from strongroom_login_oauth.testing import PlatformHarness, Through
+from strongroom_login_oauth.testing import (
+    MAIN,
+    TRUSTING,
+    UNPROVEN,
+    PlatformContacts,
+    PlatformHarness,
+    Through,
+    make_mobile,
+)
 from strongroom_login_oauth.testing.rest_client import RestClient
 from strongroom_login_wechat.method import WeChatLogin
+from strongroom_simulators.wechat import Person
 
 PERSON = "lin"
 
@@ -56,3 +67,34 @@ class MiniProgramHarness(WebsiteHarness):
         self._wechat.platform.clock.advance(1)
         code = self._wechat.code("mini", PERSON)
         return {"code": code, "phoneCode": self._wechat.phone_code("mini", PERSON)}
+
+
+class WeChatContacts(PlatformContacts):
+    """People who let a mini program get the phone number, which a website cannot."""
+
+    method = WeChatLogin
+    plugin = "login_wechat"
+    never = NEVER["wechat"]
+
+    def __init__(self, wechat: WeChat) -> None:
+        self._wechat = wechat
+        self._on_website: set[str] = set()
+
+    def options(self) -> Mapping[str, Any]:
+        site, mini = (app_options(APPS[name], "http://127.0.0.1") for name in ("site", "mini"))
+        apps = {"site": site, MAIN: {**mini, "trust_mobile": False}, TRUSTING: mini}
+        return {"open_url": self._wechat.url, "api_url": self._wechat.url, "apps": apps}
+
+    def join(self, person: str, state: str, number: int) -> Credential:
+        contact = make_mobile(number)
+        mobile = contact.value.removeprefix("+86")
+        self._wechat.platform.add_person(Person(person, person, mobile))
+        if state == UNPROVEN:
+            self._on_website.add(person)
+        return contact
+
+    def new_proof(self, login: WeChatLogin, provider: str, person: str) -> dict[str, str]:
+        if person in self._on_website:
+            return {"app": "site", "code": self._wechat.code("site", person)}
+        codes = {"code": self._wechat.code("mini", person)}
+        return {"app": provider, **codes, "phoneCode": self._wechat.phone_code("mini", person)}

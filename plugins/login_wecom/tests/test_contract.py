@@ -5,23 +5,35 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import pytest
-from tests.support.wecom import WeCom, wecom
+from tests.support.platform_contacts import NEVER
+from tests.support.wecom import IN_APP, WeCom, wecom
 
+from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
+from strongroom.testing.state import OpenedPlugin
 from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
     OUTSIDER,
+    UNPROVEN,
+    ContactsContract,
     Harness,
     LiveAnswersContract,
+    OAuthContacts,
     OAuthLoginContract,
+    PlatformContacts,
     ProviderAnswersContract,
     SpoiledServer,
     contract_server,
+    make_email,
+    make_mobile,
+    opened_platform,
     spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_login_wecom.method import WeComLogin
+from strongroom_simulators.wecom.registry import Person
+from strongroom_simulators.wecom.samples import CORPORATION
 
 PEOPLE: Final = {MEMBER: "lin", OTHER: "wei", OUTSIDER: "ren"}
 
@@ -46,7 +58,8 @@ class WeComHarness(Harness):
 
     def approve(self, url: str, person: str = MEMBER) -> str:
         if person != OUTSIDER:
-            return self.platform.visit(url, PEOPLE.get(person, person))
+            user_agent = IN_APP if "/connect/" in url else ""
+            return self.platform.visit(url, PEOPLE.get(person, person), user_agent=user_agent)
         query = parameters_of(url)
         code = self.platform.code(PEOPLE[OUTSIDER])
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
@@ -58,6 +71,30 @@ class WeComHarness(Harness):
     def secrets(self) -> tuple[str, ...]:
         token = self.platform.platform.tokens.get(self.platform.app)["access_token"]
         return self.platform.app.secret, str(token)
+
+
+class WeComContacts(OAuthContacts):
+    """Members in the app. An address that a member chooses is unproven."""
+
+    never = NEVER["wecom"]
+    user_agent = IN_APP
+
+    def __init__(self, platform: WeCom) -> None:
+        super().__init__(WeComHarness(platform))
+        self.trust = {"contact_data": True}
+        self._platform = platform
+        # The app is visible to all members.
+        platform.app.visible_to = None
+
+    def join(self, person: str, state: str, number: int) -> Credential:
+        contact = make_email(number) if state == UNPROVEN else make_mobile(number)
+        stated = {contact.kind: contact.value}
+        self._platform.platform.add_person(Person(person, person, person, CORPORATION, stated))
+        return contact
+
+    def leave(self, person: str) -> bool:
+        self._platform.platform.remove(person)
+        return True
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +128,21 @@ class TestAnswers(ProviderAnswersContract):
 
 class TestLiveAnswers(LiveAnswersContract):
     pass
+
+
+@pytest.fixture(scope="module")
+def contacts() -> Iterator[PlatformContacts]:
+    with wecom() as platform:
+        yield WeComContacts(platform)
+
+
+@pytest.fixture(scope="module")
+def opened(
+    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
+) -> Iterator[OpenedPlugin]:
+    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
+        yield opened
+
+
+class TestContacts(ContactsContract):
+    """Users whom contacts of the platform lead to."""

@@ -27,7 +27,7 @@ from strongroom.plugin_api.events import EventType
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
-from strongroom.plugin_api.login import Client, VerifiedCredential
+from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerifiedCredential
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import ManualClock
@@ -86,13 +86,36 @@ class OpenedPlugin:
         own = [name for name in types if name.startswith(prefix)]
         return {name.removeprefix(prefix): types[name] for name in own}
 
-    def create_user(self, name: str = "Alice", *, admin: bool = False) -> str:
-        """Create a user, perhaps an administrator of the server, and return the id."""
+    def create_user(
+        self, name: str = "Alice", *, admin: bool = False, contact: Credential | None = None
+    ) -> str:
+        """Create a user, perhaps an administrator of the server, and return the id.
+
+        Args:
+            contact: an e-mail address or mobile number that the user has verified.
+        """
         kind = import_module("strongroom.identity.users.models").UserType["ADMIN" if admin else "USER"]
         with self.services.database.write() as connection:
             users = import_module("strongroom.identity.users.service").UserService
             user = self.services.get(users).create(connection, name, kind)
+            if contact is not None:
+                self._bind(connection, user.id, contact)
         return str(user.id)
+
+    def credentials(self, user_id: str) -> list[Credential]:
+        """Return the credentials of a user, oldest first."""
+        with self.services.database.read() as connection:
+            rows = self._credentials.of_user(connection, user_id)
+        return [Credential(row.kind, row.value) for row in rows]
+
+    def log_in(self, attempt: LoginAttempt) -> str:
+        """Log in as a client does, and return the id of the user.
+
+        Raises:
+            ApiError: the attempt is refused.
+        """
+        service = import_module("strongroom.identity.sessions.login").LoginService
+        return str(self.services.get(service).log_in(attempt).user.id)
 
     def create_tenant(self, user_id: str, name: str = "Acme") -> str:
         """Create a tenant that a user administers, and return the id."""
@@ -103,23 +126,29 @@ class OpenedPlugin:
 
     def begin_login(self, user_id: str, method: str, verified: VerifiedCredential) -> str:
         """Bind a credential to a user, begin a login that it proves, and return an access token."""
-        module = import_module("strongroom.identity.users.credentials")
         sessions = import_module("strongroom.identity.sessions.services").SessionServices
         sources = import_module("strongroom.identity.sessions.login_sources").LoginSources
-        credentials = self.services.get(module.CredentialService)
         source = sources(self.services.base.keys).of(verified)
         changes = import_module("strongroom.foundation.database.changes")
-        rules = import_module("strongroom.identity.users.credential_changes")
         with self.services.database.write() as connection:
-            if not credentials.find_users(connection, [verified.credential]):
-                credentials.bind(connection, user_id, verified.credential)
-                self.services.get(rules.CredentialChanges).settle(connection, rules.ChangedBy(user_id))
-            user = credentials.lock_account(connection, user_id).user
+            if not self._credentials.find_users(connection, [verified.credential]):
+                self._bind(connection, user_id, verified.credential)
+            user = self._credentials.lock_account(connection, user_id).user
             issuer = self.services.group(sessions).token_issuer
             client = Client("192.0.2.7", "contract/1.0")
             issued, stored = issuer.begin(connection, user, method, verified.assurance, client, source)
             changes.execute_together(connection, stored)
         return str(issued.access_token)
+
+    @property
+    def _credentials(self) -> Any:
+        module = import_module("strongroom.identity.users.credentials")
+        return self.services.get(module.CredentialService)
+
+    def _bind(self, connection: Any, user_id: str, credential: Credential) -> None:
+        rules = import_module("strongroom.identity.users.credential_changes")
+        self._credentials.bind(connection, user_id, credential)
+        self.services.get(rules.CredentialChanges).settle(connection, rules.ChangedBy(user_id))
 
     def is_valid(self, token: str) -> bool:
         """Return whether the login of an access token has not ended."""

@@ -158,17 +158,30 @@ def attempt_of(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     return LoginAttempt(Client("192.0.2.1"), method=method, proof=proof)
 
 
-def new_proof(harness: Harness, login: OAuthLogin[Any]) -> dict[str, str]:
-    """Let a member confirm a login without a server; return its proof."""
-    name, provider = next(iter(login.providers.items()))
+def new_proof(
+    harness: Harness,
+    login: OAuthLogin[Any],
+    *,
+    provider: str | None = None,
+    person: str = MEMBER,
+    user_agent: str = "",
+) -> dict[str, str]:
+    """Let a person confirm a login without a server; return its proof.
+
+    Args:
+        provider: the name of the provider; by default, the first one.
+    """
+    name = provider or next(iter(login.providers))
     verifier = secrets.token_urlsafe(48)
     start = Start(
         state=f"contract0{secrets.token_hex(16)}",
         redirect_uri=redirect_uri(login.host, login, name),
         nonce=secrets.token_urlsafe(24),
         code_challenge=create_s256_code_challenge(verifier),
+        user_agent=user_agent,
     )
-    redirect = parameters_of(harness.approve(provider.authorize_url(start)))
+    url = login.providers[name].authorize_url(start)
+    redirect = parameters_of(harness.approve(url, person))
     assert redirect.get("state") == start.state
     code = next(redirect[name] for name in login.code_parameters if name in redirect)
     known = {name: redirect[name] for name in login.parameters if name in redirect}
