@@ -131,4 +131,4 @@ def opened(
 
 
 class TestContacts(ContactsContract):
-    """Users whom contacts of the platform lead to."""
+    """The users of contacts of the platform."""

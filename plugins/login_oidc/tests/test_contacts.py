@@ -88,4 +88,4 @@ def contacts(
 
 
 class TestContacts(ContactsContract):
-    """Users whom contacts of a platform lead to."""
+    """The users of contacts of a platform."""

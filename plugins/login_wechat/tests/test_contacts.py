@@ -26,4 +26,4 @@ def opened(
 
 
 class TestContacts(ContactsContract):
-    """Users whom numbers of WeChat lead to."""
+    """The users of numbers of WeChat."""

@@ -166,7 +166,7 @@ class _Case:
     """A person of the platform whose contact a user of the server has verified.
 
     Args:
-        outcome: the id of the user whom the login has led to, or the code of the refusal.
+        outcome: the id of the logged-in user, or the code of the refusal.
     """
 
     state: str
