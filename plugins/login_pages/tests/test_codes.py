@@ -94,6 +94,22 @@ def test_front_ends_on_the_same_machine_need_no_tls() -> None:
     LoginPagesOptions(return_urls=("http://localhost:3000/callback", "https://app.example.com/?a=b"))
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8000/app",
+        "http://localhost/app",
+        "https://127.0.0.1/app",
+        "http://127.0.0.1/app#part",
+        "http://127.0.0.1",
+        "http://192.0.2.1/app",
+    ],
+)
+def test_a_url_of_an_app_is_a_loopback_address_without_a_port(url: str) -> None:
+    with pytest.raises(ValueError, match="app_return_urls"):
+        LoginPagesOptions(app_return_urls=(url,))
+
+
 def test_a_code_ends_with_the_logins_of_its_user(opened: OpenedPlugin, login_codes: LoginCodes) -> None:
     other = {**TOKENS, "user": {"id": "other"}}
     code, of_other = (login_codes.issue(tokens, CHALLENGE) for tokens in (TOKENS, other))

@@ -413,6 +413,43 @@ class TestReturn:
     ) -> None:
         assert self.begin(browser, verifier, **changes).status == 400
 
+    @pytest.mark.parametrize(
+        ("url", "target"),
+        [
+            ("http://127.0.0.1:49152/strongroom-client", "http://127.0.0.1:49152"),
+            # A policy cannot name an address of IPv6.
+            ("http://[::1]:49152/strongroom-client", "http:"),
+        ],
+    )
+    def test_a_program_on_this_computer_gets_the_code_on_any_port(
+        self, server: LiveServer, user: LiveUser, verifier: str, url: str, target: str
+    ) -> None:
+        browser = Browser(server)
+        page = self.begin(browser, verifier, returnUrl=url)
+        assert "A program on this computer will use your account." in page.text
+        assert f"form-action 'self' {target};" in page.headers["content-security-policy"]
+        browser.send("login", username=user.email, password=PASSWORD)
+        location = browser.page.headers["location"]
+        assert location.startswith(f"{url}?code=")
+        (code,) = parse_qs(urlsplit(location).query)["code"]
+        assert self.redeem(server, code, verifier).json()["user"]["id"] == user.id
+        assert "A program on this computer" not in browser.open("/account/login").text
+
+    def test_another_address_of_this_computer_is_refused(self, browser: Browser, verifier: str) -> None:
+        for url in (
+            "http://127.0.0.1:49152/other",
+            "http://127.0.0.1:49152/strongroom-client?x",
+            "http://127.0.0.1:49152/strongroom-client/",
+            "http://localhost:49152/strongroom-client",
+            "http://127.0.0.2:49152/strongroom-client",
+            "https://127.0.0.1:49152/strongroom-client",
+            "http://127.0.0.1:49152@evil.com/strongroom-client",
+            "http://127.0.0.1:port/strongroom-client",
+            "http://127.0.0.1.evil.com/strongroom-client",
+            "http://127.0.0.1:49152/strongroom-client\n",
+        ):
+            assert self.begin(browser, verifier, returnUrl=url).status == 400, url
+
     def test_a_code_needs_its_verifier(
         self, server: LiveServer, browser: Browser, user: LiveUser, verifier: str
     ) -> None:

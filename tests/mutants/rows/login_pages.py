@@ -117,9 +117,17 @@ ROWS: Final = (
         "pages-return-url",
         "The login page returns to configured URLs only.",
         "front_ends/returns.py::FrontEnds.request_of",
-        "request.url in self._return_urls and",
+        "(request.is_app or url in self._return_urls) and",
         "",
         "login_pages/test_pages.py::TestReturn::test_an_unknown_url_is_refused",
+    ),
+    login_pages(
+        "pages-app-return-url",
+        "The login page returns to declared programs of this computer only.",
+        "front_ends/returns.py::FrontEnds.request_of",
+        "loopback_redirect(url) in self._app_return_urls",
+        "url.startswith('http://127.0.0.1:')",
+        "login_pages/test_pages.py::TestReturn::test_another_address_of_this_computer_is_refused",
     ),
     login_pages(
         "pages-code-challenge",

@@ -17,6 +17,9 @@ from typing import Any, Final
 
 # Printable ASCII without a backslash, which browsers read as a slash. Two slashes begin a host name.
 _LOCAL_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,1023}")
+_LOOPBACK: Final = re.compile(
+    r"(?P<origin>http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?(?P<path>/[!\"$-\[\]-~]{0,200})"
+)
 
 
 def is_local_path(text: str) -> bool:
@@ -25,6 +28,16 @@ def is_local_path(text: str) -> bool:
     A page may redirect a browser to no other text of a request: it could lead to another site.
     """
     return _LOCAL_PATH.fullmatch(text) is not None
+
+
+def loopback_redirect(url: str) -> str | None:
+    """Return a redirect URI on the loopback interface without its port; ``None`` for any other URL.
+
+    A native app declares its redirect URI without a port, and listens on any free one (RFC 8252,
+    section 7.3). The name ``localhost`` is no loopback address (section 8.3).
+    """
+    match = _LOOPBACK.fullmatch(url)
+    return match and match["origin"] + match["path"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
+from strongroom.plugin_api.browser import loopback_redirect
 
 SUSPEND: Final = "suspend"
 LOG_OUT: Final = "log-out"
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 _PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/[!-\[\]-~]{0,200}")
-_LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\])(/[!-\[\]-~]{0,200})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class OAuthOptions:
                     'return_origins: must be like "https://app.example.org", without a path'
                 )
         for redirect in self.app_redirects:
-            if not (_PRIVATE_SCHEME.fullmatch(redirect) or _LOOPBACK.fullmatch(redirect)):
+            if not (_PRIVATE_SCHEME.fullmatch(redirect) or loopback_redirect(redirect) == redirect):
                 raise ValueError(
                     'app_redirects: must be like "org.example.app:/login" or "http://127.0.0.1/login"'
                 )

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate
 
-from strongroom.plugin_api.browser import is_local_path
+from strongroom.plugin_api.browser import is_local_path, loopback_redirect
 from strongroom_login_oauth.method import OAuthLogin
 from strongroom_login_oauth.options import OAuthOptions
 
@@ -22,9 +22,6 @@ MAX_URL: Final = 1024
 MAX_PASSWORD: Final = 4096
 
 _VISIBLE = re.compile(rf"[!-\[\]-~]{{1,{MAX_URL}}}")
-_PORT = re.compile(
-    r"(?<=^http://127\.0\.0\.1)(:[0-9]{1,5})?(?=/)|(?<=^http://\[::1\])(:[0-9]{1,5})?(?=/)"
-)
 
 
 def _text(maximum: int, *, also: Callable[[str], None] | None = None, **options: Any) -> fields.String:
@@ -119,7 +116,7 @@ def is_return(text: str, options: OAuthOptions) -> bool:
 
 def is_app_redirect(text: str, options: OAuthOptions) -> bool:
     """Return whether a text is one of the ``app_redirects``; loopback with any port (RFC 8252, 7.3)."""
-    is_known = text in options.app_redirects or _PORT.sub("", text) in options.app_redirects
+    is_known = text in options.app_redirects or loopback_redirect(text) in options.app_redirects
     return is_known and _VISIBLE.fullmatch(text) is not None
 
 

@@ -39,7 +39,7 @@ class LoginPagesApplication(LoginPages):
 
     def __init__(self, host: HostAPI, codes: LoginCodes) -> None:
         self._host = host
-        front_ends = FrontEnds(host.options.return_urls, codes)
+        front_ends = FrontEnds(host.options.return_urls, host.options.app_return_urls, codes)
         self._progress = LoginProgress(front_ends)
         self._login = Login(self._progress, front_ends, LinkOrder(host.options.login_links))
         self._routes = _url_map(self._login, self._progress)

@@ -15,11 +15,13 @@ class ReturnRequest:
         url: the URL to return to, one of the configured ones.
         state: returned as it is, so that the front end recognises its own request.
         code_challenge: the ``S256`` code challenge (RFC 7636).
+        is_app: whether it is a program on the user's computer (RFC 8252).
     """
 
     url: str
     state: str
     code_challenge: str
+    is_app: bool = False
 
 
 @dataclass(frozen=True, slots=True)

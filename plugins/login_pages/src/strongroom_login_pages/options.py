@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
+from strongroom.plugin_api.browser import loopback_redirect
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -15,6 +16,11 @@ class LoginPagesOptions:
     return_urls: tuple[str, ...] = option(
         (),
         help="The URLs of front ends to which the login page may return, compared exactly.",
+    )
+    app_return_urls: tuple[str, ...] = option(
+        ("http://127.0.0.1/strongroom-client", "http://[::1]/strongroom-client"),
+        help="The URLs of programs on the user's computer that may get a login, with any port.",
+        advanced=True,
     )
     login_links: tuple[str, ...] | None = option(
         None,
@@ -28,3 +34,6 @@ class LoginPagesOptions:
             is_secure = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOCAL)
             if not (is_secure and parts.hostname) or parts.fragment or parts.username:
                 raise ValueError(f"return_urls: {url!r} must be an https URL without a fragment")
+        for url in self.app_return_urls:
+            if loopback_redirect(url) != url:
+                raise ValueError(f"app_return_urls: {url!r} must be like 'http://127.0.0.1/app'")

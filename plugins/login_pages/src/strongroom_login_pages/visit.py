@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException
@@ -317,7 +317,12 @@ class Visit:
     def _origins(self, form_targets: Sequence[str]) -> list[str]:
         returns = [self.flow.return_to.url] if self.flow.return_to else []
         parts = [urlsplit(url) for url in (*returns, *form_targets)]
-        return [f"{part.scheme}://{part.netloc}" for part in parts]
+        return [_source(part) for part in parts]
+
+
+def _source(target: SplitResult) -> str:
+    """Return the expression that admits a URL; a host of CSP is no address of IPv6 (CSP 3, 6.7.2.8)."""
+    return f"{target.scheme}:" if "[" in target.netloc else f"{target.scheme}://{target.netloc}"
 
 
 _NO_RECORDS: Final[Mapping[str, Any]] = {"data": [], "included": {}, "meta": {"hasNextPage": False}}

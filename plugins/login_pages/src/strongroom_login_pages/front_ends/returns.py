@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from strongroom.plugin_api.browser import loopback_redirect
 from strongroom_login_pages.flow import ReturnRequest
 from strongroom_login_pages.front_ends.codes import LoginCodes
 
@@ -17,19 +18,27 @@ class FrontEnds:
 
     Args:
         return_urls: the URLs that the login may return to.
+        app_return_urls: the loopback URLs of programs, without their port.
     """
 
-    def __init__(self, return_urls: Iterable[str], codes: LoginCodes) -> None:
+    def __init__(
+        self, return_urls: Iterable[str], app_return_urls: Iterable[str], codes: LoginCodes
+    ) -> None:
         self._return_urls = frozenset(return_urls)
+        self._app_return_urls = frozenset(app_return_urls)
         self._codes = codes
 
     def request_of(self, query: Mapping[str, str]) -> ReturnRequest | None:
         """Return the request of a front end, or ``None`` if a parameter is not valid."""
+        url = query["returnUrl"]
         request = ReturnRequest(
-            query["returnUrl"], query.get("state", ""), query.get("codeChallenge", "")
+            url,
+            query.get("state", ""),
+            query.get("codeChallenge", ""),
+            is_app=loopback_redirect(url) in self._app_return_urls,
         )
         is_valid = (
-            request.url in self._return_urls
+            (request.is_app or url in self._return_urls)
             and len(request.state) <= _MAX_STATE
             and _CODE_CHALLENGE.fullmatch(request.code_challenge)
         )

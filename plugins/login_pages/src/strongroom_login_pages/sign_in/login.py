@@ -125,6 +125,7 @@ class Login:
             last=last,
             username=visit.form.get("username", visit.flow.attempt.username),
             user=user,
+            is_app=visit.flow.return_to is not None and visit.flow.return_to.is_app,
             firsts=_first_factors(visit, last, is_autofilled=not user),
             resume=visit.flow.resume or f"{visit.root}/",
             **shown,
