@@ -10,6 +10,7 @@ import unasync
 from client_generator.formatting import formatted_texts
 
 _NAMES: Final = {
+    "AsyncBrowserLogin": "BrowserLogin",
     "AsyncClient": "Client",
     "AsyncDownloader": "Downloader",
     "AsyncImpersonatedClient": "ImpersonatedClient",
@@ -29,6 +30,7 @@ _NAMES: Final = {
     "async_completed": "completed",
     "async_sleep": "sleep",
     "async_spool": "spool",
+    "async_waited": "waited",
     "asynccontextmanager": "contextmanager",
 }
 _NOTE: Final = (

@@ -15,7 +15,7 @@ from strongroom_client.models import NewTenant
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server for all tests."""
     folder = tmp_path_factory.mktemp("server")
-    plugins = ["share_links", "factor_totp", "password_schemes"]
+    plugins = ["share_links", "factor_totp", "login_pages", "password_schemes"]
     config = {"users": {"link_url": "https://app.example.com/password#"}}
     with live_server(folder, plugins=plugins, config=config) as server:
         yield server

@@ -6,6 +6,7 @@ from ._sync.client import Captcha, Client, ImpersonatedClient, SecondFactor
 from .errors import (
     ApiError,
     BadRequestError,
+    BrowserLoginFailed,
     ConflictError,
     ConnectionFailed,
     FieldError,
@@ -31,6 +32,7 @@ __all__ = [
     "AsyncClient",
     "AsyncImpersonatedClient",
     "BadRequestError",
+    "BrowserLoginFailed",
     "Captcha",
     "Client",
     "ConflictError",

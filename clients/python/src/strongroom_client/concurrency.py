@@ -7,7 +7,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
-from typing import Any, BinaryIO, ParamSpec, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Final, ParamSpec, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -16,6 +16,8 @@ from .files import spooled
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
+
+_PIECE_SECONDS: Final = 0.5
 
 AsyncLock: TypeAlias = anyio.Lock
 Lock: TypeAlias = threading.Lock
@@ -29,6 +31,22 @@ async def async_sleep(seconds: float) -> None:
 def sleep(seconds: float) -> None:
     """Wait."""
     time.sleep(seconds)
+
+
+async def async_waited(event: threading.Event, seconds: float) -> bool:
+    """Return whether an event happens within a time."""
+    # The thread of a cancelled task ends with the event.
+    return await anyio.to_thread.run_sync(event.wait, seconds, abandon_on_cancel=True)
+
+
+def waited(event: threading.Event, seconds: float) -> bool:
+    """Return whether an event happens within a time."""
+    deadline = time.monotonic() + seconds
+    # In pieces, because Ctrl-C does not end a wait on Windows.
+    while (left := deadline - time.monotonic()) > 0:
+        if event.wait(min(left, _PIECE_SECONDS)):
+            return True
+    return event.is_set()
 
 
 async def async_in_thread(

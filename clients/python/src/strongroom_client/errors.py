@@ -18,6 +18,10 @@ class NotLoggedIn(StrongroomError):
     """The operation needs a login, and the client has none; see :meth:`Client.log_in`."""
 
 
+class BrowserLoginFailed(StrongroomError):
+    """The login page of the server is not available to this program, or no login came back."""
+
+
 class UnexpectedResponse(StrongroomError):
     """The response is not one of a Strongroom server, or of a version that this client does not know."""
 

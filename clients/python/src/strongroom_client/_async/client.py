@@ -1,5 +1,6 @@
 """The client: login, operations, lists, uploads and downloads."""
 
+import webbrowser
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 from ..api import authorizations, impersonation, managed_users, second_factors, verification
 from ..concurrency import AsyncPieces, async_in_thread
 from ..errors import ApiError, UnauthorizedError
+from ..loopback import LoopbackRedirect
 from ..models import (
     CaptchaAnswer,
     CaptchaRequest,
@@ -29,6 +31,7 @@ from ..operations import Operation, Result_co
 from ..retries import Retries
 from ..tokens import MemoryTokens, TokenStore
 from ..transfers import MemoryUploads, OnConflict, Report, Target, UploadStates
+from .browser_login import AsyncBrowserLogin
 from .downloads import AsyncDownloader
 from .operations import AsyncOperations
 from .session import AsyncSession
@@ -129,6 +132,26 @@ class AsyncClient(AsyncOperations):
                 raise
             changing = msgspec.structs.replace(login, new_password=new_password)
             issued = await self._tokens_of(changing, second_factor)
+        await self._session.log_in(issued)
+        return issued.user
+
+    async def log_in_by_browser(
+        self, open_url: Callable[[str], object] = webbrowser.open, *, timeout: float = 600.0
+    ) -> LoggedInUser:
+        """Log in by the login page of the server, in the browser (RFC 8252).
+
+        The page offers all ways to log in, such as passkeys and other platforms.
+
+        Args:
+            open_url: opens the page; returns ``False`` if that is impossible.
+            timeout: seconds until the user must have logged in.
+
+        Raises:
+            BrowserLoginFailed: the server has no login page for programs, there is no browser, or the
+                user did not log in within the time.
+        """
+        with LoopbackRedirect() as redirect:
+            issued = await AsyncBrowserLogin(self._session, redirect).run(open_url, timeout)
         await self._session.log_in(issued)
         return issued.user
 

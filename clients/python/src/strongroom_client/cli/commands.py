@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import webbrowser
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -108,9 +109,21 @@ def main(context: click.Context, *, is_json: bool) -> None:
 @click.option("--username", help="A username, an e-mail address or a mobile number.")
 @click.option("--key", "by_key", is_flag=True, help="Log in by an access key, srk_...")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the password or the key from stdin.")
+@click.option("--web", "by_browser", is_flag=True, help="Log in on the login page, in the browser.")
 @click.pass_obj
-def login(context: Context, url: str, username: str | None, *, by_key: bool, from_stdin: bool) -> None:
-    """Log in by a password or an access key, and store the login for later commands.
+def login(
+    context: Context,
+    url: str,
+    username: str | None,
+    *,
+    by_key: bool,
+    from_stdin: bool,
+    by_browser: bool,
+) -> None:
+    """Log in by a password, in the browser or by an access key, and store the login for later commands.
+
+    In the browser, the login page of the server offers all ways to log in, such as passkeys. It returns
+    the login to this command, so the browser must be on this computer.
 
     The login is stored in the folder of the user's configuration, or in STRONGROOM_CLIENT_DIR, for the
     owner only. STRONGROOM_URL and STRONGROOM_KEY are used instead of it if both are set.
@@ -119,7 +132,13 @@ def login(context: Context, url: str, username: str | None, *, by_key: bool, fro
     """
     if not url.startswith(("https://", "http://")):
         raise click.BadParameter(f"{url} is not a URL such as https://files.example.com")
-    if by_key:
+    if by_browser:
+        if by_key or from_stdin or username:
+            raise click.UsageError("--web excludes --key, --stdin and --username.")
+        server = Server(url)
+        with context.login.client(server) as client:
+            client.log_in_by_browser(_open_browser)
+    elif by_key:
         server = Server(url, secret("Access key", from_stdin=from_stdin))
         # A key without the scope of the request is valid, too.
         with context.login.client(server) as client, suppress(ForbiddenError):
@@ -436,11 +455,17 @@ def _log_in(client: Client, username: str, password: str, *, from_stdin: bool) -
         client.log_in(username, password, second_factor=prompt_factor, new_password=new_password)
 
 
+def _open_browser(url: str) -> None:
+    # The address helps without a browser that Python finds.
+    click.echo(f"Log in in the browser. If it does not open, visit {url}", err=True)
+    webbrowser.open(url)
+
+
 def _show_captcha(captcha: Mapping[str, Any]) -> str:
     """Show a captcha as text; pictures are for browsers."""
     question = captcha.get("question")
     if question is None or not sys.stdin.isatty():
-        raise click.ClickException("The server requires a captcha; log in with a browser, or later.")
+        raise click.ClickException("The server requires a captcha; log in with --web, or later.")
     answer: str = click.prompt(str(question), err=True)
     return answer
 
