@@ -1,4 +1,11 @@
-"""Accounts that a company owns (专属帐号): its administrators create them, and enter their numbers."""
+"""Accounts that a company owns (专属帐号): its administrators create them, and enter their numbers.
+
+``topapi/v2/user/get`` states ``exclusive_account``, a boolean, and for such accounts also
+``exclusive_account_corp_id``, the company that has created it, and ``exclusive_account_type``, ``sso``
+or ``dingtalk``. Private accounts have the first member only.
+
+Source: https://open.dingtalk.com/document/orgapp/query-user-details, with the names in DingTalk's SDKs.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -27,7 +27,9 @@ def member_credential(info: Json, corpid: str, userid: str) -> Credential:
 def verified_contacts(detail: Json, proofs: Proofs) -> Iterator[Contact]:
     """Return the mobile number, and the corporate mailbox in the corporation's own domain.
 
-    Not ``email``: members and administrators choose it, and WeCom does not verify it.
+    The number of a member who has logged in to WeCom is proven: administrators cannot replace it
+    (https://developer.work.weixin.qq.com/document/path/90197, ``mobile``). Not ``email``: members and
+    administrators choose it, and WeCom does not verify it.
     """
     number = (detail.optional_text("mobile") or "").replace(" ", "")
     international = number if number.startswith("+") else f"+86{number}"
