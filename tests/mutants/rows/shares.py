@@ -227,9 +227,18 @@ ROWS: Final = (
         "downloads-twice",
         "A continued download is no second copy.",
         "downloads.py::Downloads._continue",
-        "change = update(downloads).where(known & is_same & has_room).values(values)",
-        "change = update(downloads).where(known & is_same, has_room.is_not(None)).values(values)",
+        "rows = transaction.all(select(downloads.c.id).where(known & is_same & has_room))",
+        "rows = transaction.all(select(downloads.c.id).where(known & is_same, has_room.is_not(None)))",
         "share_links/rest/test_links.py::test_a_download_counts_with_its_first_byte",
+    ),
+    shares(
+        "downloads-given-back",
+        "An aborted range is given back to the downloads that it was taken from only.",
+        "downloads.py::Downloads.metered",
+        "change.where(downloads.c.id.in_(counted.rows))",
+        "change",
+        "share_links/rest/test_counted_downloads.py"
+        "::test_an_aborted_range_is_given_back_to_the_download_that_it_used",
     ),
     shares(
         "downloads-previews",

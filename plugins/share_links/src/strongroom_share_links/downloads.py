@@ -8,7 +8,8 @@ the cookie of the share; clients without cookies are recognized by address and U
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import request
@@ -32,6 +33,19 @@ _PROBE_BYTES: Final = 64 * 1024
 _COOKIE: Final = "share-download"
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a range uses.
+
+    Args:
+        rows: the downloads that its bytes were taken from; none for a probe.
+        cookie: the value with which a new download can be continued; ``None`` without one.
+    """
+
+    rows: Collection[str] = ()
+    cookie: str | None = None
+
+
 class Downloads:
     """Counts the downloads of shares."""
 
@@ -50,16 +64,12 @@ class Downloads:
             row = None if known is None else transaction.first(select(downloads.c.id).where(known))
         return row is not None
 
-    def count_once(self, link: Link, file: FileInfo | None, item: str, sending: Sending) -> str | None:
+    def count_once(self, link: Link, file: FileInfo | None, item: str, sending: Sending) -> Counted:
         """Count the download that is about to begin, unless it continues a counted one.
 
         Args:
             file: the downloaded file; ``None`` for an archive.
             item: identifies the file or archive.
-
-        Returns:
-            The value of the cookie with which it can be continued; ``None`` if it continues one, or
-            reads the beginning only.
 
         Raises:
             ApiError: the share has no download left.
@@ -68,8 +78,8 @@ class Downloads:
             # Locks the share, so that parallel ranges of one visitor find the row of the first one.
             lock = update(links).values(downloads=links.c.downloads)
             transaction.execute(lock.where(links.c.id == link.id))
-            if self._continue(transaction, link, item, sending) or _is_probe(sending):
-                return None
+            if (rows := self._continue(transaction, link, item, sending)) or _is_probe(sending):
+                return Counted(rows)
             remaining = or_(links.c.max_downloads.is_(None), links.c.downloads < links.c.max_downloads)
             count = update(links).values(downloads=links.c.downloads + 1)
             # Of concurrent downloads, only as many as remain change the row.
@@ -81,27 +91,28 @@ class Downloads:
             counted = transaction.scalar(select(links.c.downloads).where(links.c.id == link.id))
         if counted == link.max_downloads:
             self._openings.notify(link, Opening.DOWNLOAD)
-        return value
+        return Counted([hash_of(value)], value)
 
-    def remember(self, response: Any, link: Link, value: str | None) -> None:
+    def remember(self, response: Any, link: Link, counted: Counted) -> None:
         """Set the cookie of a download that has begun."""
-        if value is not None:
-            self._cookies.set(response, _COOKIE, link.id, value, LIFETIME)
+        if counted.cookie is not None:
+            self._cookies.set(response, _COOKIE, link.id, counted.cookie, LIFETIME)
 
-    def metered(self, response: Any, link: Link, item: str, sending: Sending) -> None:
+    def metered(self, response: Any, counted: Counted, length: int) -> None:
         """Give bytes that are not sent back to the visitor's download: players abort most ranges.
 
         Args:
             response: the response, whose body this server sends.
+            length: the bytes of the body.
         """
-        is_known = (downloads.c.item == item) & (downloads.c.tag == sending.tag) & self._known(link.id)
 
         def give_back(unsent: int) -> None:
             change = update(downloads).values(remaining=downloads.c.remaining + unsent)
             with self._host.database.write() as transaction:
-                transaction.execute(change.where(is_known))
+                transaction.execute(change.where(downloads.c.id.in_(counted.rows)))
 
-        response.response = _Metered(response.response, sending.length, give_back)
+        if counted.rows:
+            response.response = _Metered(response.response, length, give_back)
 
     def _known(self, link_id: str) -> Any:
         """Return the condition for the current downloads of the visitor."""
@@ -120,7 +131,8 @@ class Downloads:
         agent = request.headers.get("User-Agent", "")
         return hashlib.sha256(f"{link_id} {self._host.client_network} {agent}".encode()).hexdigest()
 
-    def _continue(self, transaction: Transaction, link: Link, item: str, sending: Sending) -> bool:
+    def _continue(self, transaction: Transaction, link: Link, item: str, sending: Sending) -> list[str]:
+        """Take the bytes of a range from the visitor's downloads that have room; return their ids."""
         known = self._known(link.id)
         is_same = (downloads.c.item == item) & (downloads.c.tag == sending.tag)
         has_room = downloads.c.remaining >= sending.length
@@ -128,9 +140,11 @@ class Downloads:
             "remaining": downloads.c.remaining - sending.length,
             "expires_at": self._host.clock.now() + LIFETIME * 1000,
         }
-        change = update(downloads).where(known & is_same & has_room).values(values)
         # A visitor may have several rows of one content, of which each has room.
-        return transaction.execute(change) >= 1
+        rows = transaction.all(select(downloads.c.id).where(known & is_same & has_room))
+        ids = [row.id for row in rows]
+        transaction.execute(update(downloads).where(downloads.c.id.in_(ids)).values(values))
+        return ids
 
     def _begin(self, transaction: Transaction, link: Link, item: str, sending: Sending) -> str:
         value = secrets.token_urlsafe(24)

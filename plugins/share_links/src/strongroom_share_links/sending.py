@@ -8,6 +8,7 @@ from flask import Response, request
 from strongroom.plugin_api.files import BeforeSending, FileInfo, Sending
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
+from strongroom_share_links.downloads import Counted
 from strongroom_share_links.errors import NOT_SHOWN
 from strongroom_share_links.models import Kind
 from strongroom_share_links.paths import path_of
@@ -114,17 +115,17 @@ class Sender:
         return lambda bundle_id: f"{path}/{bundle_id}"
 
     def _counted(self, visit: Visit, file: FileInfo | None, send: Callable[[BeforeSending], Any]) -> Any:
-        downloads, began = self._shares.downloads, list[tuple[Sending, str | None]]()
+        downloads, began = self._shares.downloads, list[tuple[Sending, Counted]]()
         item = _ARCHIVE if file is None else file.id
 
         def before(sending: Sending) -> None:
             began.append((sending, downloads.count_once(visit.link, file, item, sending)))
 
         response = send(before)
-        for sending, cookie in began:
-            downloads.remember(response, visit.link, cookie)
+        for sending, counted in began:
+            downloads.remember(response, visit.link, counted)
             if _has_body(response):
-                downloads.metered(response, visit.link, item, sending)
+                downloads.metered(response, counted, sending.length)
         return response
 
 

@@ -1,8 +1,13 @@
 """One visitor uses one download, whatever ranges the client asks for."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from tests.support.api import Answer, Api
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
+from werkzeug.test import create_environ
+from werkzeug.wsgi import ClosingIterator
 
 SIZE = 1024 * 1024
 CONTENT = bytes(range(256)) * (SIZE // 256)
@@ -119,3 +124,43 @@ def test_a_second_download_of_one_visitor_continues_as_the_first(shared: Shared,
     assert wget.get("0-99999").status_code == 206
     assert wget.get(f"{SIZE - 100_000}-").status_code == 206
     assert downloads(shared, visitor) == 2
+
+
+def ignored(*_: Any) -> Callable[[bytes], object]:
+    """Begin no response."""
+    return bytes.__len__
+
+
+def abort(shared: Shared, visitor: Visitor, path: str, *spans: str) -> None:
+    """Ask for ranges, and close each connection before a byte is sent."""
+    for span in spans:
+        headers = {"User-Agent": "wget", "Range": f"bytes={span}"}
+        environ = create_environ(f"{visitor.root}{path}", headers=headers)
+        body = shared.api.app.wsgi_app({**environ, "REMOTE_ADDR": "203.0.113.7"}, ignored)
+        ClosingIterator(body).close()
+
+
+def test_aborted_probes_of_a_used_up_download_give_nothing_back(
+    shared: Shared, visitor: Visitor, path: str
+) -> None:
+    wget = Client(visitor, path, "wget")
+    for _ in range(2):
+        assert wget.get().status_code == 200
+    for _ in range(4):
+        abort(shared, visitor, path, "0-65535")
+    assert wget.get("100000-165535").status_code == 404
+    assert wget.get("0-65535").status_code == 206
+
+
+def test_an_aborted_range_is_given_back_to_the_download_that_it_used(shared: Shared, path: str) -> None:
+    visitor = shared.share(shared.file, maxDownloads=2)
+    wget = Client(visitor, path, "wget")
+    # What is left of the first of two downloads is less than the whole.
+    for span in ("0-", "0-0", "0-"):
+        assert wget.get(span).status_code == 206
+    assert downloads(shared, visitor) == 2
+    abort(shared, visitor, path, "0-")
+    assert wget.get("0-").status_code == 206
+    abort(shared, visitor, path, "0-0", "1-", "0-")
+    assert wget.get("0-").status_code == 404
+    assert wget.get("1-").status_code == 206
