@@ -6,27 +6,23 @@ from urllib.parse import urlencode
 
 import pytest
 from tests.support.alipay import alipay_app, decide
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 from tests.support.platform_contacts import NEVER
 
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
-from strongroom.testing.state import OpenedPlugin
 from strongroom_login_alipay.method import AlipayLogin
 from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
     ContactsContract,
     Harness,
-    LiveAnswersContract,
     OAuthContacts,
     OAuthLoginContract,
     PlatformContacts,
     ProviderAnswersContract,
-    SpoiledServer,
     contract_server,
     make_mobile,
-    opened_platform,
-    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_simulators.alipay import KeyPair, Simulator, sample_app, sample_platform
@@ -96,15 +92,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
-
-
 class TestLogin(OAuthLoginContract):
     pass
 
@@ -113,21 +100,13 @@ class TestAnswers(ProviderAnswersContract):
     pass
 
 
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass
 
 
 @pytest.fixture(scope="module")
 def contacts(harness: AlipayHarness) -> PlatformContacts:
     return AlipayContacts(harness)
-
-
-@pytest.fixture(scope="module")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
-) -> Iterator[OpenedPlugin]:
-    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
-        yield opened
 
 
 class TestContacts(ContactsContract):

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import requests
 from tests.support.dingtalk import DingTalk, app_options, dingtalk
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 from tests.support.platform_contacts import NEVER
 
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
-from strongroom.testing.state import OpenedPlugin
 from strongroom_login_dingtalk.method import DingTalkLogin
 from strongroom_login_oauth.testing import (
     MEMBER,
@@ -19,16 +19,12 @@ from strongroom_login_oauth.testing import (
     UNPROVEN,
     ContactsContract,
     Harness,
-    LiveAnswersContract,
     OAuthContacts,
     OAuthLoginContract,
     PlatformContacts,
     ProviderAnswersContract,
-    SpoiledServer,
     contract_server,
     make_mobile,
-    opened_platform,
-    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through
 from strongroom_simulators.dingtalk import MOBILE_RIGHT
@@ -112,15 +108,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
-
-
 @pytest.mark.extended
 class TestDingTalk(OAuthLoginContract):
     """The contract on a live server."""
@@ -130,7 +117,7 @@ class TestAnswers(ProviderAnswersContract):
     """The contract about answers of the platform."""
 
 
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     """The same on a live server."""
 
 
@@ -138,14 +125,6 @@ class TestLiveAnswers(LiveAnswersContract):
 def contacts() -> Iterator[PlatformContacts]:
     with dingtalk() as platform:
         yield DingTalkContacts(platform)
-
-
-@pytest.fixture(scope="module")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
-) -> Iterator[OpenedPlugin]:
-    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
-        yield opened
 
 
 class TestContacts(ContactsContract):

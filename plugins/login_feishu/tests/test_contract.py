@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 import pytest
 from tests.support.feishu import decide
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 from tests.support.platform_contacts import NEVER
 
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
-from strongroom.testing.state import OpenedPlugin
 from strongroom_login_feishu.method import FeishuLogin
 from strongroom_login_oauth.testing import (
     MEMBER,
@@ -19,17 +19,13 @@ from strongroom_login_oauth.testing import (
     OUTSIDER,
     ContactsContract,
     Harness,
-    LiveAnswersContract,
     OAuthContacts,
     OAuthLoginContract,
     PlatformContacts,
     ProviderAnswersContract,
-    SpoiledServer,
     contract_server,
     make_email,
     make_mobile,
-    opened_platform,
-    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_simulators.feishu import TENANT, Simulator, sample_app, sample_platform
@@ -106,15 +102,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
-
-
 class TestLogin(OAuthLoginContract):
     pass
 
@@ -123,7 +110,7 @@ class TestAnswers(ProviderAnswersContract):
     pass
 
 
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass
 
 
@@ -131,14 +118,6 @@ class TestLiveAnswers(LiveAnswersContract):
 def contacts() -> Iterator[PlatformContacts]:
     with Simulator(sample_platform(replace(sample_app(), scopes=SCOPES))) as simulator:
         yield FeishuContacts(simulator)
-
-
-@pytest.fixture(scope="module")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
-) -> Iterator[OpenedPlugin]:
-    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
-        yield opened
 
 
 class TestContacts(ContactsContract):

@@ -3,16 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 
 from strongroom.testing.server import LiveServer
 from strongroom_login_oauth.testing import (
     Harness,
-    LiveAnswersContract,
     OAuthLoginContract,
     ProviderAnswersContract,
-    SpoiledServer,
     contract_server,
-    spoiled_server,
 )
 
 
@@ -20,15 +18,6 @@ from strongroom_login_oauth.testing import (
 def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterator[LiveServer]:
     with contract_server(tmp_path_factory.mktemp("server"), harness) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
 
 
 class TestLogin(OAuthLoginContract):
@@ -39,5 +28,5 @@ class TestAnswers(ProviderAnswersContract):
     pass
 
 
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass

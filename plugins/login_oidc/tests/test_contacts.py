@@ -72,14 +72,6 @@ def platforms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str,
         }
 
 
-@pytest.fixture(scope="module")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, platforms: Mapping[str, PlatformContacts]
-) -> Iterator[OpenedPlugin]:
-    with opened_platform(tmp_path_factory.mktemp("opened"), *platforms.values()) as opened:
-        yield opened
-
-
 @pytest.fixture(params=PLATFORMS)
 def contacts(
     request: pytest.FixtureRequest, platforms: Mapping[str, PlatformContacts]
@@ -89,3 +81,11 @@ def contacts(
 
 class TestContacts(ContactsContract):
     """The users of contacts of a platform."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def opened(
+        cls, tmp_path_factory: pytest.TempPathFactory, platforms: Mapping[str, PlatformContacts]
+    ) -> Iterator[OpenedPlugin]:
+        with opened_platform(tmp_path_factory.mktemp("opened"), *platforms.values()) as opened:
+            yield opened

@@ -4,12 +4,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 
 from strongroom_login_oauth.testing import (
     Harness,
-    LiveAnswersContract,
-    SpoiledServer,
-    spoiled_server,
 )
 
 from .harness import ProviderHarness
@@ -22,14 +20,5 @@ def harness() -> Iterator[Harness]:
         yield ProviderHarness(provider, time.time)
 
 
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
-
-
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass

@@ -3,15 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 from tests.support.wechat import wechat
 
-from strongroom_login_oauth.testing import (
-    LiveAnswersContract,
-    PlatformHarness,
-    ProviderAnswersContract,
-    SpoiledServer,
-    spoiled_server,
-)
+from strongroom_login_oauth.testing import PlatformHarness, ProviderAnswersContract
 
 from .harness import MiniProgramHarness
 
@@ -23,18 +18,9 @@ def harness() -> Iterator[PlatformHarness]:
         yield MiniProgramHarness(platform)
 
 
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: PlatformHarness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
-
-
 class TestAnswers(ProviderAnswersContract):
     pass
 
 
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass

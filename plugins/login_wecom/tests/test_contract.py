@@ -5,12 +5,12 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import pytest
+from tests.support.live_answers import LiveAnswersOnEachDatabase
 from tests.support.platform_contacts import NEVER
 from tests.support.wecom import IN_APP, WeCom, wecom
 
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer
-from strongroom.testing.state import OpenedPlugin
 from strongroom_login_oauth.testing import (
     MEMBER,
     OTHER,
@@ -18,17 +18,13 @@ from strongroom_login_oauth.testing import (
     UNPROVEN,
     ContactsContract,
     Harness,
-    LiveAnswersContract,
     OAuthContacts,
     OAuthLoginContract,
     PlatformContacts,
     ProviderAnswersContract,
-    SpoiledServer,
     contract_server,
     make_email,
     make_mobile,
-    opened_platform,
-    spoiled_server,
 )
 from strongroom_login_oauth.testing.harness import Through, parameters_of
 from strongroom_login_wecom.method import WeComLogin
@@ -109,15 +105,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
         yield server
 
 
-@pytest.fixture(scope="module")
-def spoiled(
-    tmp_path_factory: pytest.TempPathFactory, harness: Harness, shared_database_url: str
-) -> Iterator[SpoiledServer]:
-    folder = tmp_path_factory.mktemp("spoiled")
-    with spoiled_server(folder, harness, database_url=shared_database_url) as spoiled:
-        yield spoiled
-
-
 class TestLogin(OAuthLoginContract):
     pass
 
@@ -126,7 +113,7 @@ class TestAnswers(ProviderAnswersContract):
     pass
 
 
-class TestLiveAnswers(LiveAnswersContract):
+class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass
 
 
@@ -134,14 +121,6 @@ class TestLiveAnswers(LiveAnswersContract):
 def contacts() -> Iterator[PlatformContacts]:
     with wecom() as platform:
         yield WeComContacts(platform)
-
-
-@pytest.fixture(scope="module")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
-) -> Iterator[OpenedPlugin]:
-    with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
-        yield opened
 
 
 class TestContacts(ContactsContract):

@@ -18,28 +18,16 @@ A plugin's tests provide a harness of its simulated platform::
     class TestAnswers(ProviderAnswersContract):
         pass
 
-The same answers on a live server, with the database of a fixture of the plugin::
-
-    @pytest.fixture(scope="module")
-    def spoiled(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterator[SpoiledServer]:
-        with spoiled_server(tmp_path_factory.mktemp("spoiled"), harness) as spoiled:
-            yield spoiled
+The same answers on a live server::
 
     class TestLiveAnswers(LiveAnswersContract):
         pass
 
-The people of the platform with contacts, and the plugin with the services of a server::
+The people of the platform with contacts::
 
     @pytest.fixture(scope="module")
     def contacts(harness: Harness) -> PlatformContacts:
         return AcmeContacts(harness)
-
-    @pytest.fixture(scope="module")
-    def opened(
-        tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
-    ) -> Iterator[OpenedPlugin]:
-        with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
-            yield opened
 
     class TestContacts(ContactsContract):
         pass

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
+import pytest
+
 from strongroom.plugin_api.login import Credential, LoginMethod
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.state import OpenedPlugin, Run, opened_plugin
@@ -132,7 +134,7 @@ def make_email(number: int) -> Credential:
 def opened_platform(
     folder: Path, *platforms: PlatformContacts, database_url: str | None = None
 ) -> Iterator[OpenedPlugin]:
-    """Load the plugin of platforms, for a fixture ``opened`` of the scope ``module``.
+    """Load the plugin of platforms.
 
     Args:
         folder: an empty folder.
@@ -178,7 +180,16 @@ class _Case:
 
 
 class ContactsContract:
-    """Requires the fixtures ``contacts`` and ``opened``; see :func:`opened_platform`."""
+    """Requires the fixture ``contacts`` with the scope ``module``."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def opened(
+        cls, tmp_path_factory: pytest.TempPathFactory, contacts: PlatformContacts
+    ) -> Iterator[OpenedPlugin]:
+        """The plugin, with the services of a server."""
+        with opened_platform(tmp_path_factory.mktemp("opened"), contacts) as opened:
+            yield opened
 
     def test_only_trusted_contacts_lead_to_users(
         self, contacts: PlatformContacts, opened: OpenedPlugin

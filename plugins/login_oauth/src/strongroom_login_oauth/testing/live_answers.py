@@ -41,7 +41,7 @@ class SpoiledServer:
 def spoiled_server(
     folder: Path, harness: PlatformHarness, *, database_url: str | None = None
 ) -> Iterator[SpoiledServer]:
-    """Run a server with the plugin, for a fixture ``spoiled`` of the scope ``module``.
+    """Run a server with the plugin.
 
     Args:
         folder: an empty folder.
@@ -76,7 +76,26 @@ def _warm_up(server: LiveServer, harness: PlatformHarness) -> None:
 
 
 class LiveAnswersContract:
-    """Requires the fixtures ``harness`` and ``spoiled`` with the scope ``module``."""
+    """Requires the fixture ``harness`` with the scope ``module``."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def answers_database_url(cls) -> str | None:
+        """The URL of an empty database; ``None``: SQLite."""
+        return None
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def spoiled(
+        cls,
+        tmp_path_factory: pytest.TempPathFactory,
+        harness: PlatformHarness,
+        answers_database_url: str | None,
+    ) -> Iterator[SpoiledServer]:
+        """A server of these tests."""
+        folder = tmp_path_factory.mktemp("spoiled")
+        with spoiled_server(folder, harness, database_url=answers_database_url) as spoiled:
+            yield spoiled
 
     @pytest.mark.parametrize("name", FAULTS)
     def test_a_malformed_answer_is_no_failure_of_the_server(
