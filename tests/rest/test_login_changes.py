@@ -55,8 +55,16 @@ def add_factor(api: Api, connection: Any, user_id: str) -> None:
     factors.add(connection, user_id, "totp", "", Enrolment({}), is_backup=False)
 
 
+def verify_contact(api: Api, connection: Any, user_id: str) -> None:
+    """Mark the address as unverified."""
+    credentials, held = api.container.get(CredentialService), Credential("email", "old@example.com")
+    credentials.release(connection, user_id, "email")
+    credentials.bind(connection, user_id, held, is_verified=False)
+
+
 CHANGES = {
     Effect.CONTACT: change_contact,
+    Effect.VERIFICATION: verify_contact,
     Effect.USERNAME: set_username,
     Effect.PLATFORM_LOGIN: add_platform_login,
     Effect.PASSWORD: set_password,

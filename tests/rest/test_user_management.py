@@ -252,6 +252,23 @@ class TestVerification:
         assert error_code(api.post("/users", body)) == "error.credential-taken"
         assert api.get(f"/users/{user['id']}", by=root).json["emailVerified"] is False
 
+    def test_what_an_administrator_says_of_a_contact_is_recorded(self, api: Api, root: Person) -> None:
+        alice = user_of(api, root, emailVerified=False)
+        path, sent = f"/users/{alice.id}/contacts/email", len(api.outbox())
+        (former,) = api.get("/users/me/credentials", by=alice).json["data"]
+        api.clock.advance(1000)
+        # The third says the same again.
+        for verified in (True, False, False):
+            body = {"value": EMAIL, "verified": verified}
+            assert api.put(path, body, by=root).status_code == 200
+        (held,) = api.get("/users/me/credentials", by=alice).json["data"]
+        assert held["createdAt"] == former["createdAt"]
+        records = api.get(f"/audit-events?targetId={alice.id}&action=credential.bind", by=root)
+        details = [each["details"] for each in records.json["data"]]
+        assert [each.get("verified") for each in details] == ["false", "true"]
+        texts = [each["text"] for each in api.outbox()[sent:] if each["recipient"] == EMAIL]
+        assert [" not verified" in text for text in texts] == [False, True]
+
     def test_an_unverified_contact_is_no_proof(self, api: Api, root: Person) -> None:
         alice = user_of(api, root, emailVerified=False)
         body = {"mobile": MOBILE, "verificationCode": api.code(MOBILE, "bind")}

@@ -650,6 +650,24 @@ ROWS: Final = (
         "rest/test_login_changes.py::test_a_change_without_its_rules_is_not_committed",
     ),
     core(
+        "login-changes-verified",
+        "What an administrator says of a contact is recorded, and its user is informed.",
+        "identity/users/credential_changes.py::_differences",
+        "if not is_own:",
+        "if False:",
+        "rest/test_user_management.py::TestVerification"
+        "::test_what_an_administrator_says_of_a_contact_is_recorded",
+    ),
+    core(
+        "login-changes-bound",
+        "A contact that is bound again keeps the time since when its user has it.",
+        "identity/users/credentials.py::CredentialService.bind",
+        "noted_time(connection, user_id, credential) or self._clock.now()",
+        "self._clock.now()",
+        "rest/test_user_management.py::TestVerification"
+        "::test_what_an_administrator_says_of_a_contact_is_recorded",
+    ),
+    core(
         "login-changes-links",
         "A changed login voids links that reset the password.",
         "identity/users/credential_changes.py::CredentialChanges._void_secrets",

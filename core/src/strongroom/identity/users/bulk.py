@@ -10,7 +10,7 @@ from strongroom.clock import Clock
 from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
-from strongroom.identity.users.credential_changes import note_change, note_exempt
+from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
 from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import (
@@ -210,6 +210,8 @@ class BulkUsers:
         Raises:
             IntegrityError: another user has one of them.
         """
+        for user_id in dict.fromkeys(user_id for user_id, _ in bound):
+            note_change(connection, user_id)
         now = self._clock.now()
         rows = [
             asdict(
@@ -218,15 +220,13 @@ class BulkUsers:
                     user_id,
                     item.credential.kind,
                     item.credential.value,
-                    now,
+                    noted_time(connection, user_id, item.credential) or now,
                     item.is_verified,
                     are_origins and item.credential.kind not in SINGLE_KINDS,
                 )
             )
             for user_id, item in bound
         ]
-        for user_id in dict.fromkeys(user_id for user_id, _ in bound):
-            note_change(connection, user_id)
         if rows:
             _ADD_CREDENTIALS.execute(connection, rows)
         for user_id, item in bound:

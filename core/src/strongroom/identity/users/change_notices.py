@@ -30,6 +30,7 @@ _REPLACED: Final = "contact-replaced"
 _OCCASIONS: Final[Mapping[Effect, str]] = MappingProxyType(
     {
         Effect.CONTACT: _CONTACT_CHANGED,
+        Effect.VERIFICATION: _CONTACT_CHANGED,
         Effect.USERNAME: _CONTACT_CHANGED,
         Effect.PLATFORM_LOGIN: _CONTACT_CHANGED,
         Effect.PASSWORD: "password-changed",
@@ -63,6 +64,8 @@ _PLATFORM: Final[_Texts] = (
     "A login by another platform ({kind}) was replaced.",
     "A login by another platform ({kind}) was removed from your account.",
 )
+_VERIFIED: Final = "Your contact {current} was marked as verified."
+_UNVERIFIED: Final = "Your contact {current} was marked as not verified."
 _PASSWORD: Final = "Your password was changed."  # noqa: S105  a sentence
 _TEMPORARY: Final = "You were given a temporary password, and your former password ended."
 _FACTORS: Final[Mapping[str, str]] = MappingProxyType(
@@ -157,6 +160,8 @@ def _sentence(change: LoginChange, translate: Translate) -> str:
         return translate(_TEMPORARY if change.is_temporary else _PASSWORD)
     if change.effect is Effect.FACTOR:
         return _factor_sentence(change, translate)
+    if change.is_verified is not None:
+        return translate(_VERIFIED if change.is_verified else _UNVERIFIED).format(**change.shown)
     added, replaced, removed = _CREDENTIALS.get(change.kind, _PLATFORM)
     changed = removed if change.current is None else replaced
     text = added if change.former is None else changed

@@ -39,6 +39,8 @@ class Effect(StrEnum):
     """What a change does to the login of a user."""
 
     CONTACT = "contact"
+    VERIFICATION = "verification"
+    """What an administrator says of a contact: that it is proven, or not. A proof is no change."""
     USERNAME = "username"
     PLATFORM_LOGIN = "platform-login"
     PASSWORD = "password"  # noqa: S105  the name of an effect
@@ -68,6 +70,7 @@ _VOID_PASSWORD: Final = Rule.VOID_TEMPORARY_PASSWORD
 RULES: Final[Mapping[Effect, frozenset[Rule]]] = MappingProxyType(
     {
         Effect.CONTACT: _ALWAYS | {Rule.INFORM_FORMER, Rule.VOID_CODES, _VOID_PASSWORD},
+        Effect.VERIFICATION: _ALWAYS | {Rule.VOID_CODES},
         Effect.USERNAME: _ALWAYS | {_VOID_PASSWORD},
         Effect.PLATFORM_LOGIN: _ALWAYS | {_VOID_PASSWORD},
         Effect.PASSWORD: _ALWAYS | {Rule.VOID_CODES, _VOID_PASSWORD},
@@ -86,6 +89,7 @@ class LoginChange:
         former: the value of before; ``None``: something was added.
         current: the value of now; ``None``: something was removed.
         name: the name that the user gave to a factor.
+        is_verified: what was said of a contact; ``None``: nothing.
     """
 
     effect: Effect
@@ -94,15 +98,16 @@ class LoginChange:
     current: str | None = None
     name: str = ""
     is_temporary: bool = False
+    is_verified: bool | None = None
 
     @property
     def shown(self) -> dict[str, str]:
         """The former and the current value as others may see them."""
         # An id at a platform says nothing to its user, and is personal data to others.
-        if self.effect not in (Effect.CONTACT, Effect.USERNAME):
+        if self.effect not in (Effect.CONTACT, Effect.VERIFICATION, Effect.USERNAME):
             return {}
         values = {"former": self.former, "current": self.current}
-        show = masked if self.effect is Effect.CONTACT else str
+        show = str if self.effect is Effect.USERNAME else masked
         return {name: show(value) for name, value in values.items() if value is not None}
 
 
@@ -169,8 +174,8 @@ class _State:
 
     @property
     def compared(self) -> tuple[object, ...]:
-        """What makes a change: neither a verification nor another name of a factor."""
-        return frozenset(self.credentials), self.password, frozenset(self.factors)
+        """What makes a change: not another name of a factor."""
+        return frozenset(self.credentials.items()), self.password, frozenset(self.factors)
 
     @property
     def contacts(self) -> list[Credential]:
@@ -202,6 +207,16 @@ def note_change(connection: Connection, user_id: str) -> None:
     if user_id not in noted:
         noted[user_id] = _read(connection, user_id)
         defer(connection, _require_settled, user_id)
+
+
+def noted_time(connection: Connection, user_id: str, credential: Credential) -> int | None:
+    """Return when a user had bound a credential before this transaction, which binds it again.
+
+    Returns:
+        milliseconds since the Unix epoch; ``None``: it is new.
+    """
+    before = _noted(connection).get(user_id)
+    return None if before is None else before.bound_at.get(credential)
 
 
 def note_exempt(connection: Connection, user_id: str) -> None:
@@ -275,7 +290,7 @@ class CredentialChanges:
                 continue
             del noted[user_id]
             after = _read(connection, user_id)
-            if changes := [*_differences(before, after)]:
+            if changes := [*_differences(before, after, is_own=by.actor_id == user_id)]:
                 self._void_secrets(connection, user_id, before, after, changes)
                 settled = _settled(user_id, before, after, changes, by)
                 self._prepare_messages(connection, settled)
@@ -298,7 +313,7 @@ class CredentialChanges:
     ) -> None:
         rules = frozenset[Rule]().union(*(RULES[change.effect] for change in changes))
         sets_password = any(change.effect is Effect.PASSWORD for change in changes)
-        former = [item for item in before.contacts if item not in after.credentials]
+        former = [item for item in before.contacts if _is_worth_less(item, before, after)]
         if Rule.VOID_CODES in rules:
             for contact in [*former, *(after.contacts if sets_password else ())]:
                 for void in self._void:
@@ -309,8 +324,16 @@ class CredentialChanges:
             _VOID_TEMPORARY.execute(connection, {"of_user": user_id})
 
 
-def _differences(before: _State, after: _State) -> Iterator[LoginChange]:
+def _is_worth_less(contact: Credential, before: _State, after: _State) -> bool:
+    return not after.credentials.get(contact, False) and (
+        before.credentials[contact] or contact not in after.credentials
+    )
+
+
+def _differences(before: _State, after: _State, *, is_own: bool) -> Iterator[LoginChange]:
     yield from _changed_credentials(before, after)
+    if not is_own:
+        yield from _changed_verifications(before, after)
     if before.password != after.password:
         is_temporary = after.password is not None and after.password[1] is not None
         yield LoginChange(Effect.PASSWORD, is_temporary=is_temporary)
@@ -333,6 +356,14 @@ def _changed_credentials(before: _State, after: _State) -> Iterator[LoginChange]
             former = old[number] if number < len(old) else None
             current = new[number] if number < len(new) else None
             yield LoginChange(_effect_of(kind), kind, former, current)
+
+
+def _changed_verifications(before: _State, after: _State) -> Iterator[LoginChange]:
+    for item in after.contacts:
+        is_verified = after.credentials[item]
+        if before.credentials.get(item, is_verified) != is_verified:
+            effect, value = Effect.VERIFICATION, item.value
+            yield LoginChange(effect, item.kind, former=value, current=value, is_verified=is_verified)
 
 
 def _values(items: Iterable[Credential], kind: str) -> list[str]:
@@ -372,6 +403,8 @@ def _event(user_id: str, change: LoginChange, by: ChangedBy) -> AuditEvent:
         details["factor"] = change.kind
     elif change.effect is not Effect.PASSWORD:
         details |= {"kind": change.kind, **change.shown}
+    if change.is_verified is not None:
+        details["verified"] = str(change.is_verified).lower()
     return AuditEvent(
         _action(change, by),
         actor_id=by.actor_id,

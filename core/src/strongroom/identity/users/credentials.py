@@ -30,7 +30,7 @@ from strongroom.foundation.database.statements import Statement, for_each_dialec
 from strongroom.foundation.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users import password_policy as policy
-from strongroom.identity.users.credential_changes import note_change, note_exempt
+from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
 from strongroom.identity.users.models import (
     EMAIL,
     MOBILE,
@@ -345,16 +345,16 @@ class CredentialService:
         Raises:
             CredentialTaken: it is bound already, or the user may have only one of this kind.
         """
+        note_change(connection, user_id)
         row = {
             "id": new_id(),
             "user_id": user_id,
             "kind": credential.kind,
             "value": credential.value,
-            "created_at": self._clock.now(),
+            "created_at": noted_time(connection, user_id, credential) or self._clock.now(),
             "is_verified": is_verified,
             "is_origin": is_origin,
         }
-        note_change(connection, user_id)
         try:
             # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.
             with connection.begin_nested():
