@@ -269,9 +269,7 @@ def imported(line: Json) -> tuple[Callable[[Stage], str], Form]:
 def account_contact(stage: Stage) -> Answer:
     browser = stage.browser(stage.user)
     browser.open("/account/contacts/email")
-    browser.send("contacts/email/current-code", captchaAnswer="42")
-    held = stage.newest_code()
-    browser.send("contacts/email/new-code", heldCode=held, address=NEW, captchaAnswer="42")
+    browser.send("contacts/email/new-code", address=NEW, captchaAnswer="42")
     return browser.send("contacts/email", code=stage.newest_code())
 
 

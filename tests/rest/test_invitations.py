@@ -76,6 +76,31 @@ class TestRegistration:
         assert scene.team_members() == [user]
         assert scene.open() == []
 
+    def test_the_secret_of_an_e_mail_proves_the_address(self, scene: Invitations) -> None:
+        scene.invite("new@example.com")
+        registration = {"name": "New", "email": "new@example.com", "password": PASSWORD}
+        registration["invitation"] = scene.secret("new@example.com")
+        for more in (
+            {"invitation": "x" * 32},
+            {"mobile": "13800138000"},
+            {"email": "other@example.com"},
+        ):
+            refused = scene.api.post("/users", {**registration, **more})
+            assert error_code(refused) == "error.code-invalid", more
+        made = scene.api.post("/users", registration)
+        assert (made.status_code, made.json["emailVerified"]) == (201, True)
+        assert scene.roles()[made.json["id"]] == "member"
+        assert scene.api.log_in("new@example.com").status_code == 200
+
+    def test_the_secret_of_a_text_message_does_not_prove_the_number(self, scene: Invitations) -> None:
+        number = "+8613800138000"
+        body = {"mobile": number}
+        invited = scene.api.post(f"{scene.path}/invitations", body, by=scene.admin)
+        assert invited.status_code == 201
+        registration = {"name": "New", "mobile": number, "password": PASSWORD}
+        registration["invitation"] = scene.secret(number)
+        assert error_code(scene.api.post("/users", registration)) == "error.code-invalid"
+
     def test_an_expired_one_does_not(self, scene: Invitations) -> None:
         scene.invite("new@example.com")
         scene.api.clock.advance(7 * DAY)

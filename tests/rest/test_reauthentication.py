@@ -44,6 +44,7 @@ def blamed(answer: Answer) -> list[tuple[str, str]]:
 def test_a_token_alone_does_not_bind_an_address_to_an_account_without_contacts(
     api: Api, without_contact: Person
 ) -> None:
+    api.clock.advance(10 * MINUTE)
     refused = bind_address(api, without_contact)
     assert (refused.status_code, error_code(refused)) == (400, "error.wrong-password")
     assert blamed(refused) == [("currentPassword", "required")]
@@ -136,11 +137,24 @@ class TestFirstPasswords:
 
 def test_a_missing_code_of_a_held_contact_is_named(api: Api) -> None:
     person = api.person()
+    api.clock.advance(10 * MINUTE)
     # The password is not enough if the user has a contact.
     for proof in ({}, {"currentPassword": PASSWORD}):
         refused = bind_address(api, person, **proof)
         assert refused.status_code == 400
         assert blamed(refused) == [("heldCode", "required")]
+
+
+def test_a_fresh_proof_changes_a_contact_with_one_code(api: Api) -> None:
+    person = api.person()
+    api.clock.advance(10 * MINUTE - 1)
+    assert bind_address(api, person).status_code == 201
+    assert person.email in {message["recipient"] for message in api.outbox()}
+    api.clock.advance(1)
+    assert blamed(bind_address(api, person)) == [("heldCode", "required")]
+    renewed = api.post("/authorizations/current/step-up", {"currentPassword": PASSWORD}, by=person)
+    proven = Person(person.id, THIEF, renewed.json["accessToken"])
+    assert bind_address(api, proven).status_code == 201
 
 
 @pytest.mark.parametrize("app", ["site", "mini"])
@@ -170,6 +184,8 @@ def test_without_contact_and_password_a_login_of_the_last_minutes_is_the_proof(
     api.clock.advance(5 * MINUTE - 1)
     assert logins.bind(person, "lin", "site").status_code == 201
     api.clock.advance(1)
+    assert error_code(logins.bind(person, "lin", "mini")) == "error.fresh-proof-required"
+    api.clock.advance(5 * MINUTE)
     refused = bind_address(api, person)
     assert (refused.status_code, error_code(refused)) == (403, "error.fresh-proof-required")
     again = logins.person(logins.open_mini_program("lin"))
@@ -178,7 +194,7 @@ def test_without_contact_and_password_a_login_of_the_last_minutes_is_the_proof(
 
 def test_a_refreshed_login_is_as_old_as_the_login(api: Api, logins: Logins) -> None:
     tokens = logins.open_mini_program("lin").json
-    api.clock.advance(6 * MINUTE)
+    api.clock.advance(10 * MINUTE)
     renewed = api.post("/authorizations/refresh", {"refreshToken": tokens["refreshToken"]}).json
     person = Person(tokens["user"]["id"], "", renewed["accessToken"])
     assert error_code(bind_address(api, person)) == "error.fresh-proof-required"

@@ -323,6 +323,31 @@ ROWS: Final = (
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
     ),
     core(
+        "bindings-fresh-login",
+        "An old login does not take the place of the code of a contact that is held.",
+        "identity/accounts/reauthentication.py::Reauthentication.require",
+        "proof == Proof() and self._has_login_since(identity, login_age)",
+        "proof == Proof()",
+        "rest/test_reauthentication.py::test_a_fresh_proof_changes_a_contact_with_one_code",
+    ),
+    core(
+        "registration-invited-number",
+        "The secret of an invitation by text message is no proof of the number.",
+        "identity/accounts/registration.py::RegistrationService.register",
+        "item not in invited or item.kind != EMAIL",
+        "item not in invited",
+        "rest/test_invitations.py::TestRegistration"
+        "::test_the_secret_of_a_text_message_does_not_prove_the_number",
+    ),
+    core(
+        "registration-invited-address",
+        "The secret of an invitation proves no other address.",
+        "identity/accounts/registration.py::RegistrationService.register",
+        "item not in invited or item.kind != EMAIL",
+        "not invitation or item.kind != EMAIL",
+        "rest/test_invitations.py::TestRegistration::test_the_secret_of_an_e_mail_proves_the_address",
+    ),
+    core(
         "bindings-typo",
         "A mistyped proof does not use up the code of the new contact.",
         "identity/accounts/bindings.py::BindingService.bind",
@@ -365,9 +390,9 @@ ROWS: Final = (
     core(
         "bindings-recent-login",
         "Without contact and password, binding takes a login of the last minutes.",
-        "identity/accounts/reauthentication.py::Reauthentication._require_login_since",
-        "if login is None or self._clock.now() - login.auth_time >= age:",
-        "if login is None:",
+        "identity/accounts/reauthentication.py::Reauthentication._has_login_since",
+        "login is not None and self._clock.now() - login.auth_time < age",
+        "login is not None",
         "rest/test_reauthentication.py"
         "::test_without_contact_and_password_a_login_of_the_last_minutes_is_the_proof",
     ),

@@ -1562,7 +1562,7 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     )
     captcha: CaptchaAnswer | None | Unset = UNSET
     invitation: None | str | Unset = UNSET
-    """If only invited users can register: the invitation's secret"""
+    """The secret of an invitation, which proves its address"""
     accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
     """The version of the terms that the user accepts"""
     email_verified: bool | Unset = msgspec.field(default=UNSET, name="emailVerified")

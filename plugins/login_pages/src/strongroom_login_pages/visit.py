@@ -68,6 +68,12 @@ class Visit:
         return session.token if session else None
 
     @property
+    def is_proven(self) -> bool:
+        """Whether the user who is logged in has given a proof within the last 10 minutes."""
+        session = self._host.browser_session()
+        return session is not None and self.now - session.auth_time < _FRESH
+
+    @property
     def is_secure(self) -> bool:
         """Whether browsers reach the server by HTTPS."""
         return self._host.public_url.startswith("https:")
@@ -324,6 +330,9 @@ def _source(target: SplitResult) -> str:
     """Return the expression that admits a URL; a host of CSP is no address of IPv6 (CSP 3, 6.7.2.8)."""
     return f"{target.scheme}:" if "[" in target.netloc else f"{target.scheme}://{target.netloc}"
 
+
+_FRESH: Final = 10 * 60 * 1000
+"""Milliseconds for which the REST API takes a login or step-up as a proof."""
 
 _NO_RECORDS: Final[Mapping[str, Any]] = {"data": [], "included": {}, "meta": {"hasNextPage": False}}
 

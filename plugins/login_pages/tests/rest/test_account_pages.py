@@ -159,16 +159,41 @@ class TestProfile:
 
 
 class TestContacts:
-    """A change proves the former contact and the new one."""
+    """A change proves the new contact, and the user."""
 
     def change(self, api: Api, browser: PageBrowser, address: str = "new@example.com") -> None:
         see(browser, "/contacts/email")
-        browser.send("contacts/email/current-code", captchaAnswer="42")
-        browser.send(
-            "contacts/email/new-code", heldCode=newest_code(api), address=address, captchaAnswer="42"
-        )
+        browser.send("contacts/email/new-code", address=address, captchaAnswer="42")
 
-    def test_an_address_is_replaced_by_two_codes_and_the_former_one_is_informed(
+    def test_an_old_login_gives_the_password_before_and_after_the_code(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        api.clock.advance(10 * MINUTE)
+        assert browser.open("/account/contacts/email").status_code == 200
+        assert browser.path == "/account/step-up"
+        browser.send("step-up", password=PASSWORD)
+        assert browser.path == "/account/contacts/email"
+        browser.send("contacts/email/new-code", address="new@example.com", captchaAnswer="42")
+        api.clock.advance(10 * MINUTE)
+        browser.send("contacts/email", code=newest_code(api))
+        assert browser.path == "/account/step-up"
+        browser.send("step-up", password=PASSWORD)
+        assert browser.path == "/account/contacts/email"
+
+    def test_a_user_without_a_password_proves_the_former_address_after_ten_minutes(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        with api.container.database.write() as connection:
+            connection.execute(delete(passwords))
+        api.clock.advance(10 * MINUTE)
+        see(browser, "/contacts/email")
+        browser.send("contacts/email/current-code", captchaAnswer="42")
+        fields = {"address": "new@example.com", "captchaAnswer": "42"}
+        browser.send("contacts/email/new-code", heldCode=newest_code(api), **fields)
+        browser.send("contacts/email", code=newest_code(api))
+        assert api.get("/users/me", by=person).json["email"] == "new@example.com"
+
+    def test_an_address_is_replaced_by_one_code_and_the_former_one_is_informed(
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:
         self.change(api, browser)
@@ -190,6 +215,9 @@ class TestContacts:
     def test_a_wrong_code_of_the_former_address_asks_for_it_again(
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:
+        with api.container.database.write() as connection:
+            connection.execute(delete(passwords))
+        api.clock.advance(10 * MINUTE)
         see(browser, "/contacts/email")
         browser.send("contacts/email/current-code", captchaAnswer="42")
         wrong = f"{(int(newest_code(api)) + 1) % 10**6:06}"
@@ -203,7 +231,7 @@ class TestContacts:
     def test_a_wrong_captcha_sends_nothing(self, api: Api, browser: PageBrowser) -> None:
         see(browser, "/contacts/email")
         for answer in ("", "41"):
-            browser.send("contacts/email/current-code", captchaAnswer=answer)
+            browser.send("contacts/email/new-code", address="new@example.com", captchaAnswer=answer)
             assert browser.page.status_code == 400
         assert api.outbox() == []
 
@@ -212,13 +240,7 @@ class TestContacts:
     ) -> None:
         assert "/contacts/email/removal" not in see(browser, "/profile")
         see(browser, "/contacts/mobile")
-        browser.send("contacts/mobile/current-code", captchaAnswer="42")
-        browser.send(
-            "contacts/mobile/new-code",
-            heldCode=newest_code(api),
-            address="13800138000",
-            captchaAnswer="42",
-        )
+        browser.send("contacts/mobile/new-code", address="13800138000", captchaAnswer="42")
         browser.send("contacts/mobile", code=newest_code(api))
         assert browser.message.startswith("The contact is bound.")
         api.clock.advance(2 * MINUTE)
@@ -239,7 +261,7 @@ class TestContacts:
         self.change(api, browser)
         see(browser, "/profile")
         assert (
-            "/account/contacts/email/current-code"
+            "/account/contacts/email/new-code"
             in (
                 see(browser, "/contacts/email"),
                 browser.forms,

@@ -23,8 +23,8 @@ def bind_email(
 ) -> Operation[BoundCredential]:
     """Bind an e-mail address. It replaces the previous one.
 
-    Requires a code sent to a current contact; without contacts, the current password; without a
-    password, a login within the last 5 minutes.
+    Requires a login or step-up within the last 10 minutes. After that, requires a code sent to a
+    current contact; without contacts, the current password.
     """
     return Operation(
         "POST",

@@ -41,7 +41,8 @@ def create_user(
 ) -> Operation[User]:
     """Register, with a verification code for each e-mail address and mobile number.
 
-    A registration with only a username needs a captcha. With an administrator's token, the route
+    The secret of an invitation by e-mail takes the place of the code for its address. A registration
+    with only a username needs a captcha. With an administrator's token, the route
     creates a user without a code, a captcha or a password, even if registration is closed. Tokens of
     other users change nothing.
     """

@@ -11,6 +11,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, page_of
 from strongroom.foundation.errors import CredentialTaken, LastContact, NotFound, StrongroomError
 from strongroom.identity.accounts.reauthentication import (
+    FRESH_LOGIN,
     RECENT_LOGIN,
     Proof,
     Reauthentication,
@@ -89,6 +90,9 @@ class BindingService:
     ) -> BoundCredential:
         """Bind an e-mail address or a mobile number. It replaces the previous one of its kind.
 
+        After a login or step-up of the last 10 minutes, the code for the new contact is enough; the
+        former contact is informed, and can restore it.
+
         Raises:
             Forbidden: the caller is another user.
             ValidationFailed: the text is not a credential of this kind.
@@ -100,7 +104,7 @@ class BindingService:
         (credential,) = identified(self._credentials, {kind: text})
         self._codes.require(code, credential, Purpose.BIND)
         try:
-            self._reauthentication.require(identity, proof)
+            self._reauthentication.require(identity, proof, login_age=FRESH_LOGIN)
         except StrongroomError:
             # The user corrects the proof without another code for the new contact.
             self._codes.restore([code])

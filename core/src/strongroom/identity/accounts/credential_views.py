@@ -114,8 +114,8 @@ def list_credentials(user_id: str, query: Json) -> Json:
 def bind_email(user_id: str, body: Json) -> BoundCredential:
     """Bind an e-mail address. It replaces the previous one.
 
-    Requires a code sent to a current contact; without contacts, the current password; without a
-    password, a login within the last 5 minutes.
+    Requires a login or step-up within the last 10 minutes. After that, requires a code sent to a
+    current contact; without contacts, the current password.
     """
     return _bind(user_id, EMAIL, body)
 

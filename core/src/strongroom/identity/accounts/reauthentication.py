@@ -87,11 +87,22 @@ class Reauthentication:
         self._authorizations = authorizations
         self._enrolled = enrolled
 
-    def require(self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS) -> None:
+    def require(
+        self,
+        identity: Identity,
+        proof: Proof,
+        fields: ProofFields = BODY_FIELDS,
+        *,
+        login_age: int | None = None,
+    ) -> None:
         """Require the strongest proof available to the user, before a credential is bound.
 
         That is a code sent to a verified contact; without one, the current password; without a
         password, a login within the last 5 minutes.
+
+        Args:
+            login_age: milliseconds for which a login or step-up takes the place of code and password;
+                ``None``: it does not. A wrong code or password is refused all the same.
 
         Raises:
             CodeInvalid: the code is missing or wrong.
@@ -101,6 +112,8 @@ class Reauthentication:
             TooManyRequests: too many wrong passwords.
         """
         self.require_factor(identity)
+        if login_age is not None and proof == Proof() and self._has_login_since(identity, login_age):
+            return
         with self._database.read() as connection:
             held = self._notices.contacts(connection, identity.user_id).proven
             has_password = self._credentials.has_password(connection, identity.user_id)
@@ -154,10 +167,13 @@ class Reauthentication:
             raise WrongPassword.of_field(fields.password, "wrong", WrongPassword.message) from error
 
     def _require_login_since(self, identity: Identity, age: int) -> None:
+        if not self._has_login_since(identity, age):
+            raise FreshProofRequired
+
+    def _has_login_since(self, identity: Identity, age: int) -> bool:
         with self._database.read() as connection:
             login = self._authorizations.find(connection, identity.authorization_id)
-        if login is None or self._clock.now() - login.auth_time >= age:
-            raise FreshProofRequired
+        return login is not None and self._clock.now() - login.auth_time < age
 
     def require_factor(self, identity: Identity) -> None:
         """Require that a user with a second factor has proven it within :data:`FRESH_LOGIN`.

@@ -101,8 +101,9 @@ class RegistrationService:
     ) -> User:
         """Create a user. The e-mail address and the mobile number each need a code that proves them.
 
-        A registration without either needs a captcha. All cheap checks run before the password is
-        hashed. Codes stay valid if the registration fails after they were accepted.
+        The secret of an invitation by e-mail proves its address, because only the mailbox has it. A
+        registration without address and number needs a captcha. All cheap checks run before the
+        password is hashed. Codes stay valid if the registration fails after they were accepted.
 
         Args:
             accepted_terms: the version of the terms that the user has accepted.
@@ -125,11 +126,11 @@ class RegistrationService:
         credentials = self._credentials_of(registration)
         self._credentials.require_acceptable(registration.password)
         proven = [credential for credential in credentials if credential.kind != USERNAME]
-        if invitation is not None:
-            self._require_invited(invitation, proven)
+        invited = self._invited(invitation, proven)
         if not proven:
             self._require_captcha(captcha, origin)
-        with self._spent(proven, codes, origin):
+        by_code = [item for item in proven if item not in invited or item.kind != EMAIL]
+        with self._spent(by_code, codes, origin):
             # Checked before the expensive hash; add() checks again.
             self.require_free(credentials)
             prepared = self.prepare(registration)
@@ -214,10 +215,17 @@ class RegistrationService:
         self._audit.record(connection, event)
         return user
 
-    def _require_invited(self, invitation: str, proven: Sequence[Credential]) -> None:
-        """Require that registration is open, or that the invitation was sent to a proven contact."""
-        is_invited = any(self._is_invited(invitation, credential) for credential in proven)
-        require_open(self._mode, is_invited=is_invited)
+    def _invited(self, invitation: str | None, contacts: Sequence[Credential]) -> Sequence[Credential]:
+        """Return the contact that an invitation was sent to; none without an open one.
+
+        Raises:
+            RegistrationClosed, InvitationRequired: there is an invitation, and it is not enough.
+        """
+        if invitation is None:
+            return ()
+        invited = [contact for contact in contacts if self._is_invited(invitation, contact)]
+        require_open(self._mode, is_invited=bool(invited))
+        return invited
 
     def _require_captcha(self, captcha: CaptchaAnswer | None, origin: Origin) -> None:
         if captcha is None:

@@ -78,7 +78,7 @@ class _ProofsSchema(_NamesSchema):
     invitation = text(
         128,
         load_default=None,
-        metadata={"description": "If only invited users can register: the invitation's secret"},
+        metadata={"description": "The secret of an invitation, which proves its address"},
     )
     acceptedTerms = text(
         64,
@@ -88,7 +88,11 @@ class _ProofsSchema(_NamesSchema):
 
 
 class RegistrationSchema(_ProofsSchema):
-    """A registration. An e-mail address or mobile number needs a code; without either, a captcha."""
+    """A registration.
+
+    An e-mail address or mobile number needs a code, except for an address that `invitation` proves; a
+    registration without either needs a captcha.
+    """
 
     emailVerified = AdministratorsOnly()
     mobileVerified = AdministratorsOnly()
@@ -147,9 +151,9 @@ class NewUserSchema(ManagedUserSchema, _ProofsSchema):
     """A registration, or a user that an administrator creates.
 
     A registration needs a password, a code for each e-mail address and mobile number, and a captcha
-    without either. An administrator needs none of them, and only an administrator may send
-    `emailVerified`, `mobileVerified`, `passwordHash`, `passwordChangeRequired`, `invite`, `externalId`,
-    `metadata` and `serverMetadata`.
+    without either. `invitation` proves the address that it was sent to. An administrator needs none of
+    them, and only an administrator may send `emailVerified`, `mobileVerified`, `passwordHash`,
+    `passwordChangeRequired`, `invite`, `externalId`, `metadata` and `serverMetadata`.
     """
 
 

@@ -83,7 +83,8 @@ def _form_of_caller() -> type[Schema]:
 def create_user(body: Json) -> Tagged:
     """Register, with a verification code for each e-mail address and mobile number.
 
-    A registration with only a username needs a captcha. With an administrator's token, the route
+    The secret of an invitation by e-mail takes the place of the code for its address. A registration
+    with only a username needs a captcha. With an administrator's token, the route
     creates a user without a code, a captcha or a password, even if registration is closed. Tokens of
     other users change nothing.
     """

@@ -1,14 +1,14 @@
 """E-mail addresses and mobile numbers: bind, replace and unbind them.
 
-The user proves the contact that is there, then the new one: a code is sent to each. A user without a
-proven contact enters the current password instead, if there is one.
+After a login or step-up of the last 10 minutes, a code proves the new contact. Before that, users
+with a password give it in a step-up; others prove the contact that is there by another code.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.account.frame import ME, account_page, follow, remember, show
+from strongroom_login_pages.account.frame import ME, account_page, begin_step_up, follow, remember, show
 from strongroom_login_pages.account.proofs import (
     code_header,
     held_code,
@@ -48,7 +48,9 @@ class ContactPages:
 
     @account_page
     def show(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
-        """Show the open step of a change."""
+        """Show the open step of a change; a step-up comes first unless the login is recent."""
+        if not visit.is_proven and user["hasPassword"]:
+            return begin_step_up(visit, f"/contacts/{kind}")
         return _change(visit, user, kind)
 
     @account_page
@@ -77,10 +79,12 @@ class ContactPages:
             return visit.redirect(f"/contacts/{kind}")
         code = {"id": pending["new"], "code": typed_code(visit, "code") or "-"}
         body = {kind: pending["address"], "verificationCode": code, "heldCode": held_code(visit, kind)}
-        body["currentPassword"] = visit.form.get("password") or None
         response = visit.rest("POST", _COLLECTIONS[kind], body)
         if response.error is None or response.error in STALE:
             return follow(visit, response, *_next(response, kind))
+        if user["hasPassword"] and not visit.is_proven:
+            # The login became too old while the code was on its way.
+            return begin_step_up(visit, f"/contacts/{kind}")
         return _change(visit, user, kind, response)
 
     @account_page
@@ -124,7 +128,7 @@ def _change(
         # The user enters the code of the current contact again, and gets another for the new one.
         pending = {name: value for name, value in (pending or {}).items() if name != "new"}
         remember(visit, pending=pending)
-    step = _step(pending, contacts)
+    step = _step(pending, has_proof=visit.is_proven or not contacts)
     return show(
         visit,
         "contact.html",
@@ -136,16 +140,15 @@ def _change(
         contacts=contacts,
         sent_to=contacts.get((pending or {}).get("to", "")),
         address=visit.form.get("address") or (pending or {}).get("address", ""),
-        needs_password=not contacts and user["hasPassword"],
         captcha=None if step == "confirm" else visit.captcha(),
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
     )
 
 
-def _step(pending: Mapping[str, Any] | None, contacts: Mapping[str, str]) -> str:
+def _step(pending: Mapping[str, Any] | None, *, has_proof: bool) -> str:
     if pending and "new" in pending:
         return "confirm"
-    return "current" if contacts and pending is None else "new"
+    return "new" if has_proof or pending is not None else "current"
 
 
 def _removal(

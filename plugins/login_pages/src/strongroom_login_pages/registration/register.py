@@ -1,5 +1,7 @@
 """Registration: a code proves the contact, and then the password makes the account.
 
+The link in an e-mail with an invitation proves its address, so that one form makes the account.
+
 The first page answers the same for a contact that has an account. The holder of the contact learns it
 after the code, which no other user gets.
 """
@@ -52,7 +54,10 @@ class RegistrationPages:
         return _request_form(visit, notice=notice)
 
     def send(self, visit: Visit) -> Any:
-        """Send a code. The next page is the same for contacts that have an account."""
+        """Send a code, unless an invitation proves the contact.
+
+        The page after a code is the same for contacts that have an account.
+        """
         _require_open(visit)
         invitation = kept_invitation(visit)
         if void := void_invitation(visit):
@@ -63,6 +68,8 @@ class RegistrationPages:
         terms = accepted_terms(visit)
         if visit.login_options.terms is not None and terms is None:
             return _request_form(visit, "terms-missing")
+        if invitation and _is_proof(invitation):
+            return self._register_invited(visit, invitation, name, terms)
         kept = {"name": name, "terms": terms, "invitation": invitation}
         response = send_code(visit, "register", REGISTRATION, kept, invitation)
         if response.error is not None:
@@ -95,14 +102,37 @@ class RegistrationPages:
         if response.error is not None:
             is_taken = response.error == "error.credential-taken"
             return _entry_form(visit, "contact-taken" if is_taken else entry_text(response.error))
+        return self._log_in(visit, attempt.username, password, invitation)
+
+    def _register_invited(
+        self, visit: Visit, invitation: Mapping[str, str], name: str, terms: str | None
+    ) -> Any:
+        """Create the account of an address that the link of an invitation proves, and log in."""
+        contact, password = invitation["contact"], visit.form.get("newPassword", "")
+        body = {
+            "name": name,
+            invitation["kind"]: contact,
+            "password": password,
+            "invitation": invitation["secret"],
+            **({"acceptedTerms": terms} if terms else {}),
+        }
+        response = visit.rest("POST", "/users", body)
+        if response.error is None:
+            return self._log_in(visit, contact, password, invitation)
+        if response.error == "error.code-invalid":
+            # It was withdrawn at this moment.
+            return _show_invitation(visit, invitation)
+        texts = {TERMS_MISSING: "terms-missing", "error.credential-taken": "contact-taken"}
+        return _request_form(visit, texts.get(response.error) or entry_text(response.error))
+
+    def _log_in(
+        self, visit: Visit, username: str, password: str, invitation: Mapping[str, str] | None
+    ) -> Any:
+        """Log in to the new account as to any other: policies may require a second factor."""
         if invitation:
             # The new user is a member already, because the contact is that of the invitation.
             visit.update(resume=f"{visit.root}/invitations")
         welcome = "invitation-accepted" if invitation else None
-        return self._log_in(visit, attempt.username, password, welcome)
-
-    def _log_in(self, visit: Visit, username: str, password: str, welcome: str | None) -> Any:
-        """Log in to the new account as to any other: policies may require a second factor."""
         visit.update(attempt=visit.flow.attempt.taking(PASSWORD, username, welcome=welcome))
         body = {"username": username, "password": password}
         login = visit.rest("POST", "/authorizations", body)
@@ -147,6 +177,11 @@ def _body(visit: Visit, invitation: Mapping[str, str] | None, password: str) -> 
     return {**body, "invitation": invitation["secret"]} if invitation else body
 
 
+def _is_proof(invitation: Mapping[str, str]) -> bool:
+    """Return whether the REST API takes the secret of an invitation in place of a code."""
+    return invitation["kind"] == "email"
+
+
 def _kind_of(contact: str) -> str:
     return "email" if "@" in unicodedata.normalize("NFKC", contact) else "mobile"
 
@@ -155,6 +190,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
     invitation, options = kept_invitation(visit), visit.login_options
     kinds = frozenset({invitation["kind"]}) if invitation else options.register_codes
     entered = visit.form.get("username", visit.flow.attempt.username)
+    is_proven = invitation is not None and _is_proof(invitation)
     return visit.page(
         "registration/register.html",
         status=400 if error else 200,
@@ -165,7 +201,8 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
         username=invitation["contact"] if invitation else entered,
         is_fixed=invitation is not None,
         name=visit.form.get("name", ""),
-        captcha=visit.captcha(),
+        is_proven=is_proven,
+        captcha=None if is_proven else visit.captcha(),
     )
 
 
