@@ -69,7 +69,7 @@ def scene(api: Api) -> Invitations:
 class TestRegistration:
     def test_an_invitation_becomes_a_membership(self, scene: Invitations) -> None:
         invited = scene.invite("New@Example.com", role="admin")
-        assert (invited.status_code, invited.json["email"]) == (201, "new@example.com")
+        assert (invited.status_code, invited.json["email"]) == (201, "New@example.com")
         assert [one["id"] for one in scene.open()] == [invited.json["id"]]
         user = scene.register("new@example.com").json["id"]
         assert scene.roles()[user] == "admin"

@@ -24,7 +24,7 @@ def request_registration_code(
 
 @pytest.mark.parametrize(
     ("recipient", "channel", "canonical"),
-    [("Alice@Example.com", "email", "alice@example.com"), ("13800138000", "sms", "+8613800138000")],
+    [("Alice@Example.com", "email", "Alice@example.com"), ("13800138000", "sms", "+8613800138000")],
 )
 def test_a_code_is_sent_to_the_recipient(api: Api, recipient: str, channel: str, canonical: str) -> None:
     response = request_registration_code(api, recipient)

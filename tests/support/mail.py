@@ -25,13 +25,19 @@ class Mail:
     subject: str
     text: str
     html: str = ""
+    sender: str = ""
 
 
 @dataclass
 class MailServer:
-    """Accepts mail from clients that know the password, if there is one."""
+    """Accepts mail from clients that know the password, if there is one.
+
+    Args:
+        refused: a recipient that does not exist.
+    """
 
     password: str | None = None
+    refused: str | None = None
     port: int = field(default_factory=free_port)
     arrived: list[Mail] = field(default_factory=list)
 
@@ -41,8 +47,18 @@ class MailServer:
         """Keep a mail."""
         mail = message_from_bytes(bytes(envelope.original_content or b""), policy=policy.default)
         text, html = _part(mail, "plain"), _part(mail, "html")
-        self.arrived.extend(Mail(to, str(mail["Subject"]), text, html) for to in envelope.rcpt_tos)
+        subject, sender = str(mail["Subject"]), str(mail["From"])
+        self.arrived.extend(Mail(to, subject, text, html, sender) for to in envelope.rcpt_tos)
         return "250 taken"
+
+    async def handle_RCPT(  # noqa: N802  so aiosmtpd calls it
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        """Accept a recipient, unless it does not exist."""
+        if address == self.refused:
+            return "550 no such user"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
 
     def authenticate(
         self, _server: SMTP, _session: Session, _: Envelope, _kind: str, data: object
@@ -52,8 +68,8 @@ class MailServer:
         return AuthResult(success=given == self.password, handled=False)
 
     @contextmanager
-    def serving(self) -> Iterator["MailServer"]:
-        """Take mail until the block ends."""
+    def serving(self, *, takes_utf8: bool = True) -> Iterator["MailServer"]:
+        """Take mail until the block ends, to addresses that are not ASCII only with SMTPUTF8."""
         # It logs each mail; the output of a test should not contain it.
         logging.getLogger("mail.log").disabled = True
         controller = Controller(
@@ -64,6 +80,7 @@ class MailServer:
             auth_required=self.password is not None,
             auth_require_tls=False,
             ready_timeout=PATIENCE_SECONDS,
+            enable_SMTPUTF8=takes_utf8,
         )
         controller.start()
         try:

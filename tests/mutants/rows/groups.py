@@ -149,7 +149,7 @@ ROWS: Final = (
         "invitations-secret-of-contact",
         "Registration by invitation only admits the contact that was invited.",
         "content/tenants/invitations.py::InvitationService.is_invited",
-        "is not None and Credential(invitation.kind, invitation.recipient) == credential",
+        "is not None and invitation.contact == credential",
         "is not None",
         "rest/test_invitations.py::TestInvitedRegistration::test_only_the_invited_contact_registers",
     ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from strongroom.activity.notifications.service import MessageService
 from strongroom.assembly.page_templates import template_copies
 from strongroom.assembly.services import Services
 from strongroom.content.files.reindexing import NameReindexing
@@ -16,6 +17,7 @@ from strongroom.ops.observability.checks import (
     JobsCheck,
     LoginMethodsCheck,
     LostCredentialsCheck,
+    MessagesCheck,
     NameIndexCheck,
     PluginTablesCheck,
     ScannersCheck,
@@ -52,6 +54,7 @@ def _checks(services: Services, jobs: Callable[[], Mapping[str, Job]]) -> dict[s
         "events": EventsCheck(services.events.positions),
         "plugins": PluginTablesCheck(base.database, plugins.tables),
         "passwords": ImportedPasswordsCheck(base.database, tuple(base.selection.password_schemes)),
+        "messages": MessagesCheck(services.get(MessageService), base.database),
         "jobs": JobsCheck(services.job_leases, jobs, base.clock),
         "login": LoginMethodsCheck(methods),
         "credentials": LostCredentialsCheck(base.database, methods),

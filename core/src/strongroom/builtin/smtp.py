@@ -2,6 +2,7 @@
 
 import re
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.contacts import wire_address
 from strongroom.plugin_api.messages import (
     DeliveryUncertain,
     Message,
@@ -103,6 +105,23 @@ class SmtpSender(MessageSender[SmtpOptions]):
     channels = frozenset({"email"})
     options_type = SmtpOptions
 
+    def __init__(self, options: SmtpOptions) -> None:
+        super().__init__(options)
+        self._takes_utf8: bool | None = None
+
+    def can_send(self, template: str, recipient: str | None = None) -> bool:  # noqa: ARG002
+        """Return whether the mail server supports the address: SMTPUTF8 (RFC 6531), unless it is ASCII.
+
+        The first such address makes a connection. An unreachable server counts as one that supports it,
+        because the message waits for it.
+        """
+        if recipient is None or recipient.isascii():
+            return True
+        if self._takes_utf8 is None:
+            with suppress(OSError), self._connect():
+                pass
+        return self._takes_utf8 is not False
+
     def send(self, message: Message) -> str | None:
         # Imported here and below, because a server that sends no mail starts faster without them.
         import smtplib
@@ -112,6 +131,10 @@ class SmtpSender(MessageSender[SmtpOptions]):
         handed_over = False
         try:
             with self._connect() as connection:
+                if not (message.recipient.isascii() or self._takes_utf8):
+                    raise RecipientRefused(
+                        "the mail server supports no SMTPUTF8, as the address requires"
+                    )
                 handed_over = True
                 connection.send_message(mail)
         except smtplib.SMTPRecipientsRefused as error:
@@ -141,12 +164,14 @@ class SmtpSender(MessageSender[SmtpOptions]):
         from email.policy import SMTP
 
         mail = EmailMessage(policy=SMTP)
-        mail["From"] = self.options.sender
+        address = parseaddr(self.options.sender)[1]
+        wire = wire_address(address)
+        mail["From"] = self.options.sender.replace(address, wire)
         mail["To"] = message.recipient
         mail["Subject"] = message.subject or ""
         mail["Date"] = formatdate(localtime=False)
         # The sender's domain instead of the default, which reveals the server's host name.
-        mail["Message-ID"] = make_msgid(domain=self.options.sender.rpartition("@")[2].rstrip("> "))
+        mail["Message-ID"] = make_msgid(domain=wire.rpartition("@")[2])
         # Suppresses automatic replies (RFC 3834, section 5).
         mail["Auto-Submitted"] = "auto-generated"
         mail["Content-Language"] = message.locale
@@ -171,6 +196,8 @@ class SmtpSender(MessageSender[SmtpOptions]):
                 connection.starttls(context=context)
             if options.username is not None:
                 connection.login(options.username, options.password or "")
+            connection.ehlo_or_helo_if_needed()
+            self._takes_utf8 = connection.has_extn("smtputf8")
         except BaseException:
             connection.close()
             raise

@@ -1,8 +1,12 @@
 """Bidirectional control characters, which make ``photo_gpj.exe`` look like ``photo_exe.jpg``."""
 
 import re
+from typing import Final
 
-_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+DIRECTION_CONTROLS: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""All of them (UAX #9, Bidi_Control), as the inner part of a character class of regular expressions."""
+
+_CONTROLS = re.compile(f"[{DIRECTION_CONTROLS}]")
 # Those that change the order of other characters; marks for a single one are common in names.
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 

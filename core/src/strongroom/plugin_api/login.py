@@ -18,11 +18,21 @@ class Credential:
     """A name that identifies one user.
 
     ``kind`` is ``email``, ``mobile``, ``username`` or a kind that a plugin defines. ``value`` is the
-    normalised form (a lowercase address, an E.164 number, ``platform:id``).
+    normalised form (a lowercase address, an E.164 number, ``platform:id``), by which credentials are
+    compared.
+
+    Args:
+        written: an e-mail address as its user wrote it; ``None`` if it is the value. It is not compared.
     """
 
     kind: str
     value: str
+    written: str | None = field(default=None, compare=False)
+
+    @property
+    def address(self) -> str:
+        """What messages are sent to, and people see: the address as its user wrote it."""
+        return self.written or self.value
 
 
 CONTACT_KINDS: Final = ("email", "mobile")

@@ -57,7 +57,7 @@ class FakeProofs:
     def identify(self, text: str) -> Credential | None:
         text = text.strip()
         if "@" in text:
-            return Credential("email", text.casefold())
+            return Credential("email", text.lower())
         if mobile := self._mobile(text):
             return Credential("mobile", mobile)
         return Credential("username", text) if text.isidentifier() else None

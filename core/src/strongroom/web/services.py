@@ -45,6 +45,9 @@ class ServiceMetrics(Protocol):
     def hashing(self) -> AbstractContextManager[None]:
         """Count a password hash that is computed or queued."""
 
+    def message(self, channel: str, outcome: str) -> None:
+        """Count a message that was sent, or could not be sent."""
+
     def scan(self, scanner: str, state: str, seconds: float) -> None:
         """Count a finished scan of one scanner."""
 

@@ -22,6 +22,7 @@ MOBILE_SPELLINGS = [
     "\uff0b8613800138000",
     "138.0013.8000",
     "86 13800138000",
+    "\u202a+86 138 0013 8000\u202c",
 ]
 
 EMAIL_SPELLINGS = [
@@ -29,8 +30,8 @@ EMAIL_SPELLINGS = [
     "ALICE@EXAMPLE.COM",
     "Alice@Example.Com",
     " alice@example.com ",
-    "alice @example.com",
-    "alice@ example.com",
+    "\u202aalice@example.com\u202c",
+    "\u200f alice@example.com\u2069",
     "\uff41lice@example.com",
     "alice\uff20example.com",
     "aLiCe@eXaMpLe.cOm",
@@ -62,6 +63,35 @@ def test_every_spelling_of_a_username_is_one_username(text: str) -> None:
     "text", ["", " ", "@", "a@", "@b.com", "a@b", "ab", "1", "123", "a b", "a/b", "x" * 255, "é", "-abc"]
 )
 def test_other_texts_are_no_credential(text: str) -> None:
+    assert identify(text, "CN") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "written"),
+    [
+        ("User@FASS.de", "user@fass.de", "User@fass.de"),
+        ("user@FA\xdf.de", "user@fa\xdf.de", "user@fa\xdf.de"),
+        ("user@xn--fa-hia.de", "user@fa\xdf.de", "user@fa\xdf.de"),
+        ("user@\u03b2\u03cc\u03bb\u03bf\u03c2.com", "user@\u03b2\u03cc\u03bb\u03bf\u03c2.com", None),
+        ("user@\u03b2\u03cc\u03bb\u03bf\u03c3.com", "user@\u03b2\u03cc\u03bb\u03bf\u03c3.com", None),
+        ("Stra\xdfe@example.com", "stra\xdfe@example.com", "Stra\xdfe@example.com"),
+        ("x@\u0390.gr", "x@\u0390.gr", None),
+        ("\u7528\u6237@\u4f8b\u3048\u3002jp", "\u7528\u6237@\u4f8b\u3048.jp", None),
+    ],
+)
+def test_an_address_is_compared_by_idna_2008_and_kept_as_written(
+    text: str, key: str, written: str | None
+) -> None:
+    credential = identify(text, "CN")
+    assert credential is not None
+    assert (credential.value, credential.address) == (key, written or key)
+    assert identify(credential.address, "CN") == identify(credential.value, "CN") == credential
+
+
+@pytest.mark.parametrize(
+    "text", ["al ice@example.com", "alice @example.com", "a@exa mple.com", "a@\u2603.net"]
+)
+def test_blanks_within_an_address_and_symbols_of_idna_2003_are_refused(text: str) -> None:
     assert identify(text, "CN") is None
 
 

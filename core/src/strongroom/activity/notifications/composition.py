@@ -17,6 +17,7 @@ from strongroom.activity.notifications.templates import PRODUCT, MessageTexts, T
 from strongroom.foundation.colors import WHITE, Color, label_on, readable_on
 from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.ids import new_id
+from strongroom.plugin_api.contacts import wire_address
 from strongroom.plugin_api.messages import Message
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Composer:
         return Message(
             id=new_id(),
             channel=channel,
-            recipient=address,
+            recipient=wire_address(address) if is_mail else address,
             template=template,
             text=self._mail_text(text, locale, values) if is_mail else self._sms_text(text, values),
             parameters=parameters,

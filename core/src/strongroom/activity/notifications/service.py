@@ -4,9 +4,10 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Column, Index, Row, String, Table, bindparam, insert, select, update
+from sqlalchemy import Column, Index, Row, String, Table, bindparam, func, insert, select, update
 
 from strongroom.activity.notifications.composition import Composer
 from strongroom.clock import DAY, Clock
@@ -18,6 +19,7 @@ from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
 from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.plugin_api.backoff import Backoff
+from strongroom.plugin_api.contacts import wire_address
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.messages import DeliveryUncertain, Message, MessageNotSent, MessageSender
 from strongroom.plugin_api.tracing import SpanKind, carry, span
@@ -39,6 +41,19 @@ sent_messages: Final = Table(
 """The recipient, template, sender and outcome of each message; never its text."""
 
 
+class MessageOutcome(StrEnum):
+    """What became of a message."""
+
+    PENDING = "pending"
+    """It waits, or the server has stopped before it was sent."""
+    SENT = "sent"
+    UNCERTAIN = "uncertain"
+    """The gateway may have accepted it."""
+    FAILED = "failed"
+    SUPPRESSED = "suppressed"
+    """It would have been of no use to its recipient."""
+
+
 logger = logging.getLogger(__name__)
 
 _THREADS: Final = 4
@@ -52,6 +67,27 @@ _NEWEST: Final = Statement(
     .order_by(sent_messages.c.created_at.desc(), sent_messages.c.id)
     .limit(bindparam("count"))
     .offset(bindparam("skipped"))
+)
+_LOST_AFTER: Final = 15 * 60 * 1000
+"""Milliseconds after which a message that is still pending was lost with its process."""
+_EXAMINED: Final = 10_000
+_RECENT: Final = (
+    select(sent_messages.c.channel, sent_messages.c.outcome, sent_messages.c.created_at)
+    .where(sent_messages.c.created_at > bindparam("since"))
+    .order_by(sent_messages.c.created_at.desc())
+    .limit(_EXAMINED)
+    .subquery("recent")
+)
+_IS_LOST: Final = (_RECENT.c.outcome == MessageOutcome.PENDING.value) & (
+    _RECENT.c.created_at < bindparam("lost_before")
+)
+_UNSENT: Final = Statement(
+    select(_RECENT.c.channel, _RECENT.c.outcome, func.count())
+    .where(
+        _RECENT.c.outcome.in_([MessageOutcome.FAILED.value, MessageOutcome.UNCERTAIN.value]) | _IS_LOST
+    )
+    .group_by(_RECENT.c.channel, _RECENT.c.outcome)
+    .order_by(_RECENT.c.channel, _RECENT.c.outcome)
 )
 _CONCLUDE: Final = Statement(
     update(sent_messages)
@@ -77,6 +113,7 @@ class MessageService:
         senders: the senders of each channel, in the order in which they are tried.
         default_locale: the language of recipients whose languages have no texts.
         sleep: waits between attempts; its argument is in seconds.
+        observe: called with the channel and the outcome of each message that was to be sent.
     """
 
     def __init__(
@@ -87,6 +124,7 @@ class MessageService:
         composer: Composer,
         default_locale: str = DEFAULT_LOCALE,
         sleep: Callable[[float], None] = time.sleep,
+        observe: Callable[[str, str], None] | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -94,6 +132,7 @@ class MessageService:
         self._composer = composer
         self.default_locale = default_locale
         self._sleep = sleep
+        self._observe = observe or (lambda _channel, _outcome: None)
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="messages")
 
     def send(
@@ -112,9 +151,9 @@ class MessageService:
         """
         channel = CHANNELS[recipient.kind]
         locale = locale_of(languages, self.default_locale)
-        message = self._composer.compose((channel, recipient.value), template, locale, parameters)
+        message = self._composer.compose((channel, recipient.address), template, locale, parameters)
         # Recorded first: after a crash, the row stays "pending".
-        self._record(message)
+        self._record(message, recipient)
         senders = self.senders.get(channel, ())
         work = self._suppress if suppressed else self._deliver
         # Also true without senders: the failure is then recorded immediately.
@@ -130,7 +169,8 @@ class MessageService:
     def can_send(self, template: str, recipient: Credential) -> bool:
         """Return whether any sender can send a template to a recipient."""
         senders = self.senders.get(CHANNELS[recipient.kind], ())
-        return any(sender.can_send(template, recipient.value) for sender in senders)
+        address = wire_address(recipient.address)
+        return any(sender.can_send(template, address) for sender in senders)
 
     def can_send_to(self, kind: str, template: str) -> bool:
         """Return whether any sender can send a template to any recipient of a kind."""
@@ -141,6 +181,16 @@ class MessageService:
         parameters = {"count": paging.size, "skipped": paging.offset}
         with self._database.read() as connection:
             return _NEWEST.all(connection, parameters)
+
+    def unsent(self) -> Sequence[tuple[str, str, int]]:
+        """Return the channels, outcomes and numbers of the messages of a day that may not have arrived.
+
+        The newest 10,000 messages count.
+        """
+        now = self._clock.now()
+        parameters = {"since": now - DAY, "lost_before": now - _LOST_AFTER}
+        with self._database.read() as connection:
+            return [tuple(row) for row in _UNSENT.all(connection, parameters)]
 
     def prune(self, days: int) -> int:
         """Delete the records of messages older than ``days``; return the count. 0 keeps all."""
@@ -154,7 +204,7 @@ class MessageService:
         self._pool.shutdown()
 
     def _suppress(self, message: Message, _senders: Sequence[MessageSender[Any]]) -> None:
-        self._conclude(message, "suppressed")
+        self._conclude(message, MessageOutcome.SUPPRESSED)
 
     def _deliver(self, message: Message, senders: Sequence[MessageSender[Any]]) -> None:
         for sender in senders:
@@ -163,7 +213,7 @@ class MessageService:
             except DeliveryUncertain as error:
                 # No fail-over: another sender might deliver the message a second time.
                 logger.warning("Message %s by %s: %s", message.id, sender.name, error)
-                self._conclude(message, "uncertain", sender.name)
+                self._conclude(message, MessageOutcome.UNCERTAIN, sender.name)
                 return
             except MessageNotSent as error:
                 logger.warning("Message %s by %s: %s", message.id, sender.name, error)
@@ -171,9 +221,9 @@ class MessageService:
                 # A bug in one sender must not prevent the fail-over to the next.
                 logger.exception("Message %s: sender %s failed", message.id, sender.name)
             else:
-                self._conclude(message, "sent", sender.name, reference)
+                self._conclude(message, MessageOutcome.SENT, sender.name, reference)
                 return
-        self._conclude(message, "failed")
+        self._conclude(message, MessageOutcome.FAILED)
 
     def _attempt(self, sender: MessageSender[Any], message: Message) -> str | None:
         facts = {"strongroom.sender": sender.name, "strongroom.template": message.template}
@@ -191,13 +241,13 @@ class MessageService:
             self._sleep(RETRIES.delay(failures) / 1000)
         return sender.send(message)
 
-    def _record(self, message: Message) -> None:
+    def _record(self, message: Message, recipient: Credential) -> None:
         row = {
             "id": message.id,
             "channel": message.channel,
-            "recipient": message.recipient,
+            "recipient": recipient.address,
             "template": message.template,
-            "outcome": "pending",
+            "outcome": MessageOutcome.PENDING.value,
             "sender": None,
             "reference": None,
             "created_at": self._clock.now(),
@@ -207,11 +257,17 @@ class MessageService:
             _ADD.execute(connection, row)
 
     def _conclude(
-        self, message: Message, outcome: str, sender: str | None = None, reference: str | None = None
+        self,
+        message: Message,
+        outcome: MessageOutcome,
+        sender: str | None = None,
+        reference: str | None = None,
     ) -> None:
+        if outcome is not MessageOutcome.SUPPRESSED:
+            self._observe(message.channel, outcome.value)
         conclusion = {
             "message_id": message.id,
-            "new_outcome": outcome,
+            "new_outcome": outcome.value,
             "by_sender": sender,
             "its_reference": reference,
             "now": self._clock.now(),

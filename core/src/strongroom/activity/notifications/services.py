@@ -25,7 +25,8 @@ class NotificationServices(ServiceGroup):
         }
         composer = composer_of(base.configuration, base.translations)
         language = base.settings.messages.language
-        service = MessageService(base.database, base.clock, senders, composer, language)
+        observe = base.metrics.message if base.metrics else None
+        service = MessageService(base.database, base.clock, senders, composer, language, observe=observe)
         base.resources.callback(service.close)
         return service
 

@@ -85,7 +85,9 @@ class InvitationMessages:
         occasion = TEMPLATE
         if url is not None and self._messages.can_send(_WITH_LINK, recipient):
             occasion, parameters = _WITH_LINK, {**parameters, "link": url}
-        self._messages.send(recipient, occasion, parameters, (*chosen, *origin.languages))
+        # To the address as its holder wrote it, which differs if the inviter wrote it otherwise.
+        holder = next(iter(holders), recipient)
+        self._messages.send(holder, occasion, parameters, (*chosen, *origin.languages))
 
 
 def shown(name: str) -> str:

@@ -226,7 +226,7 @@ def _contact(invitation: Invitation) -> Json:
     return {
         "id": invitation.id,
         "tenantId": invitation.tenant_id,
-        "email": invitation.recipient if invitation.kind == "email" else None,
+        "email": invitation.contact.address if invitation.kind == "email" else None,
         "mobile": invitation.recipient if invitation.kind == "mobile" else None,
         "role": invitation.role,
         "expiresAt": invitation.expires_at,

@@ -204,7 +204,7 @@ class InvitationService:
             TooManyRequests: too many invitations were sent.
         """
         former = self.get(identity, tenant_id, invitation_id)
-        recipient = Credential(former.invitation.kind, former.invitation.recipient)
+        recipient = former.invitation.contact
         self._check_rights(identity, tenant_id, recipient, Role(former.invitation.role))
         secret = secrets.token_urlsafe(24)
         with self._database.write() as connection:
@@ -316,7 +316,7 @@ class InvitationService:
         """Return whether a secret belongs to an open invitation of a contact."""
         with self._database.read() as connection:
             invitation = self._acceptance.of_secret(connection, secret)
-        return invitation is not None and Credential(invitation.kind, invitation.recipient) == credential
+        return invitation is not None and invitation.contact == credential
 
     def prune(self) -> int:
         """Delete expired invitations; return the count."""
@@ -375,6 +375,7 @@ class InvitationService:
             identity.user_id,
             now,
             now + self._policy.lifetime,
+            recipient.written,
         )
         _ADD.execute(connection, INVITATION.values(invitation))
         rows = [
@@ -421,7 +422,7 @@ class InvitationService:
             invitation
             for item in held
             if item.kind in CHANNELS and item.is_verified
-            for invitation in self._acceptance.open_to(connection, Credential(item.kind, item.value))
+            for invitation in self._acceptance.open_to(connection, item.credential)
         ]
 
     def _one_received(self, connection: Connection, user_id: str, invitation_id: str) -> Invitation:
@@ -433,7 +434,7 @@ class InvitationService:
     def _send(
         self, sent: SentInvitation, identity: Identity, origin: Origin, links: InvitationLinks
     ) -> None:
-        recipient = Credential(sent.invitation.kind, sent.invitation.recipient)
+        recipient = sent.invitation.contact
         secret = sent.secret or ""
         self._messages.send(recipient, sent.tenant_name, secret, identity.user_id, origin, links)
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from strongroom.foundation.assurance import Demand, demand_of
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
+from strongroom.plugin_api.login import Credential
 
 
 class Role(StrEnum):
@@ -131,6 +132,12 @@ class Invitation:
     invited_by: str
     created_at: int
     expires_at: int
+    written: str | None = None
+
+    @property
+    def contact(self) -> Credential:
+        """The invited contact."""
+        return Credential(self.kind, self.recipient, self.written)
 
 
 tenants: Final = Table(
@@ -212,6 +219,7 @@ invitations: Final = Table(
     Column("invited_by", Id, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
+    Column("written", Name),
     UniqueConstraint("tenant_id", "kind", "recipient"),
     Index(None, "kind", "recipient"),
     Index(None, "expires_at"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from sqlalchemy import BindParameter, Select, bindparam, select, tuple_
+from sqlalchemy import BindParameter, Select, bindparam, func, select, tuple_
 
 from strongroom.content.tenants.models import (
     group_members,
@@ -50,7 +50,7 @@ def _invitations() -> Select[tuple[object, ...]]:
             tenants.c.id.label("tenantId"),
             tenants.c.name.label("tenantName"),
             invitations.c.kind,
-            invitations.c.recipient,
+            func.coalesce(invitations.c.written, invitations.c.recipient).label("recipient"),
             invitations.c.role,
             invitations.c.created_at.label("createdAt"),
             invitations.c.expires_at.label("expiresAt"),

@@ -277,7 +277,7 @@ class ExternalCredentials:
             self._credentials.lock_user(connection, user_id)
             self._contacts(connection, user_id)
             for item in self._released(connection, user_id, kinds, prefix):
-                self._credentials.release_one(connection, user_id, Credential(item.kind, item.value))
+                self._credentials.release_one(connection, user_id, item.credential)
             self._changes.settle(connection, ChangedBy(user_id, origin))
 
     def _contacts(self, connection: Connection, user_id: str) -> Contacts:

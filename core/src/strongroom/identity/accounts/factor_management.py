@@ -411,7 +411,7 @@ class FactorService:
 
     def user(self, connection: Connection, user_id: str) -> FactorUser:
         """Return a user as ceremonies see one."""
-        held = {item.kind: item.value for item in self._credentials.of_user(connection, user_id)}
+        held = {item.kind: item.address for item in self._credentials.of_user(connection, user_id)}
         name = self._users.get(connection, user_id).name
         account = next((held[kind] for kind in SINGLE_KINDS if kind in held), name or user_id)
         return FactorUser(user_id, account, name, self._handle(user_id))

@@ -156,7 +156,7 @@ class BoundCredentialSchema(Schema):
     """A credential of a user."""
 
     kind = fields.String(required=True)
-    value = fields.String(required=True)
+    value = fields.String(required=True, attribute="address")
     verified = fields.Boolean(
         required=True,
         attribute="is_verified",

@@ -115,4 +115,4 @@ class PlatformLogins:
     def _came_with(self, connection: Connection, user_id: str, credential: Credential) -> bool:
         """Return whether a user was created with a credential, instead of connecting it later."""
         held = self._credentials.of_user(connection, user_id)
-        return any(row.is_origin and Credential(row.kind, row.value) == credential for row in held)
+        return any(row.is_origin and row.credential == credential for row in held)

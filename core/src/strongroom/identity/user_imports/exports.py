@@ -140,7 +140,7 @@ def _contacts(bound: Sequence[BoundCredential]) -> Line:
         if item.kind not in SINGLE_KINDS:
             identities.append({"provider": item.kind, "subject": item.value})
             continue
-        line[item.kind] = item.value
+        line[item.kind] = item.address
         if item.kind != USERNAME:
             line[f"{item.kind}Verified"] = item.is_verified
     return {**line, "identities": identities} if identities else line

@@ -175,7 +175,7 @@ def _is_changed_login(
     user_id = next((user_id for _, user_id in _holders(line, existing)), None)
     if user_id is None:
         return False
-    held = {Credential(item.kind, item.value) for item in bound.get(user_id, ())}
+    held = {item.credential for item in bound.get(user_id, ())}
     return _changes_login(line, held)
 
 

@@ -21,7 +21,6 @@ from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.deactivation import DeactivationCause
-from strongroom.plugin_api.login import Credential
 
 _CAUSE: Final = {"cause": "contact-link"}
 
@@ -143,9 +142,7 @@ class ContactRestoration:
         for item in self._credentials.of_user(connection, link.user_id):
             # A username opens nothing without the password, which is a new one.
             if item.created_at >= since and item.kind != USERNAME:
-                self._credentials.release_one(
-                    connection, link.user_id, Credential(item.kind, item.value)
-                )
+                self._credentials.release_one(connection, link.user_id, item.credential)
 
     def _remove_added_factors(self, connection: Connection, link: ContactLink) -> None:
         """Remove second factors that were added since the change, and backups that then stand alone."""

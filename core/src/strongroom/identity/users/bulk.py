@@ -11,9 +11,10 @@ from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
-from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService
+from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService, identify
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import (
+    EMAIL,
     OWN_SCHEME,
     SINGLE_KINDS,
     USER,
@@ -86,6 +87,16 @@ def count_other_values(connection: Connection, kind: str, prefixes: Collection[s
     others = [not_(credentials.c.value.startswith(prefix, autoescape=True)) for prefix in prefixes]
     query = select(func.count()).where(credentials.c.kind == kind, *others)
     return connection.execute(query).scalar_one()
+
+
+def find_unreachable(connection: Connection) -> list[str]:
+    """Return the users whose e-mail address is not in its normal form, so that no login finds it.
+
+    A migration has left it so, because another user has its normal form.
+    """
+    is_foreign = (credentials.c.kind == EMAIL) & credentials.c.value.regexp_match("[^ -~]")
+    rows = connection.execute(select(credentials.c.user_id, credentials.c.value).where(is_foreign))
+    return [user_id for user_id, value in rows if identify(value, "") != Credential(EMAIL, value)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +234,7 @@ class BulkUsers:
                     noted_time(connection, user_id, item.credential) or now,
                     item.is_verified,
                     are_origins and item.credential.kind not in SINGLE_KINDS,
+                    item.credential.written,
                 )
             )
             for user_id, item in bound

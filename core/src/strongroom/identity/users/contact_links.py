@@ -50,11 +50,12 @@ class ContactLink:
     changed_at: int
     created_at: int
     expires_at: int
+    written: str | None = None
 
     @property
     def contact(self) -> Credential:
         """The contact that the user takes back."""
-        return Credential(self.kind, self.former)
+        return Credential(self.kind, self.former, self.written)
 
 
 _LINK: Final = RowMapper(ContactLink, contact_links)
@@ -172,6 +173,7 @@ class ContactLinks:
             changed_at=_changed_at(connection, settled, now),
             created_at=now,
             expires_at=now + LIFETIME,
+            written=contact.written,
         )
         _ADD.execute(connection, _LINK.values(link))
         return token

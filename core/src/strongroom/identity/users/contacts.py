@@ -52,9 +52,7 @@ class Notices:
         Call it before a change and :meth:`notify` afterwards, so that the previous contact is notified.
         """
         held = self._credentials.of_user(connection, user_id)
-        contacts = {
-            Credential(item.kind, item.value): item.is_verified for item in held if item.kind in CHANNELS
-        }
+        contacts = {item.credential: item.is_verified for item in held if item.kind in CHANNELS}
         proven = (contact for contact, is_verified in contacts.items() if is_verified)
         return Contacts(contacts, self._users.locale_of(connection, user_id), proven)
 

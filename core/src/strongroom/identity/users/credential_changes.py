@@ -184,7 +184,13 @@ class _State:
 
 _OF_USER: Final[BindParameter[str]] = bindparam("of_user")
 _CREDENTIALS: Final = Statement(
-    select(credentials.c.kind, credentials.c.value, credentials.c.is_verified, credentials.c.created_at)
+    select(
+        credentials.c.kind,
+        credentials.c.value,
+        credentials.c.written,
+        credentials.c.is_verified,
+        credentials.c.created_at,
+    )
     .where(credentials.c.user_id == _OF_USER)
     .order_by(credentials.c.id)
 )
@@ -234,8 +240,8 @@ def _read(connection: Connection, user_id: str) -> _State:
     password = _PASSWORD.first(connection, named)
     rows = _CREDENTIALS.all(connection, named)
     return _State(
-        {Credential(kind, value): proven for kind, value, proven, _ in rows},
-        {Credential(kind, value): bound_at for kind, value, _, bound_at in rows},
+        {Credential(*names): proven for *names, proven, _ in rows},
+        {Credential(*names): bound_at for *names, _, bound_at in rows},
         None if password is None else (password[0], password[1]),
         {key: (factor, name) for key, factor, name in _FACTORS.all(connection, named)},
     )

@@ -29,6 +29,7 @@ from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.foundation.ids import new_id
+from strongroom.foundation.text_direction import DIRECTION_CONTROLS
 from strongroom.identity.users import password_policy as policy
 from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
 from strongroom.identity.users.models import (
@@ -55,6 +56,9 @@ from strongroom.plugin_api.login import Credential
 
 MAX_IDENTIFIER_LENGTH: Final = 254
 
+# Blanks and bidirectional marks (UAX #9), which copied numbers and addresses bring along.
+_EDGE = rf"[\s{DIRECTION_CONTROLS}]+"
+_AROUND = re.compile(rf"^{_EDGE}|{_EDGE}$")
 _MOBILE_SHAPE = re.compile(r"[(+]{0,2}[0-9][0-9 ().\-]{3,40}")
 _USERNAME = re.compile(r"[a-z][a-z0-9._-]{2,63}")
 
@@ -64,14 +68,16 @@ _USERNAME = re.compile(r"[a-z][a-z0-9._-]{2,63}")
 def identify(text: str, default_region: str) -> Credential | None:
     """Return the normalised credential in ``text``, or ``None`` if it is not one.
 
-    Full-width characters, case, surrounding blanks and blanks in numbers do not matter.
+    Full-width characters, case, surrounding blanks and bidirectional marks, and blanks in numbers do not
+    matter.
 
     Args:
         text: as a user typed it.
         default_region: the ISO 3166 code of the region whose numbers need no country code.
     """
     # Truncated first, so that a very long text does not cost time; its real length is checked below.
-    cleaned = unicodedata.normalize("NFKC", text[: 4 * MAX_IDENTIFIER_LENGTH]).strip()
+    cleaned = unicodedata.normalize("NFKC", text[: 4 * MAX_IDENTIFIER_LENGTH])
+    cleaned = _AROUND.sub("", cleaned)
     if not cleaned or len(text) > MAX_IDENTIFIER_LENGTH:
         return None
     if "@" in cleaned:
@@ -82,14 +88,21 @@ def identify(text: str, default_region: str) -> Credential | None:
 
 
 def _email(text: str) -> Credential | None:
+    """Return an e-mail address, whose domain is in lower case by IDNA 2008 (RFC 5891, UTS #46).
+
+    Domains are never case-folded, because that makes another domain of one with a sharp s or a final
+    sigma. The local part is compared in lower case, and kept as its user wrote it.
+    """
     # Imported lazily, because logins by username do not need it.
     from email_validator import EmailNotValidError, validate_email
 
     try:
-        address = validate_email(text.replace(" ", ""), check_deliverability=False)
+        address = validate_email(text, check_deliverability=False)
     except EmailNotValidError:
         return None
-    return Credential(EMAIL, address.normalized.casefold())
+    local = unicodedata.normalize("NFKC", address.local_part.lower())
+    key = f"{local}@{address.domain}"
+    return Credential(EMAIL, key, None if key == address.normalized else address.normalized)
 
 
 def _mobile(text: str, default_region: str) -> Credential | None:
@@ -115,12 +128,13 @@ MAX_NAME_LENGTH: Final = 1024
 _NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value == bindparam("value"))
 _HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
 _HOLDER_OF: Final = Statement(_HOLDER)
+_WRITTEN: Final = (credentials.c.kind, credentials.c.value, credentials.c.written)
+_SELECT_NAMED: Final = select(*_WRITTEN, credentials.c.user_id).where(_NAMED)
+_NAMED_HOLDER: Final = Statement(_SELECT_NAMED)
 _VERIFIED_HOLDER: Final = Statement(_HOLDER.where(credentials.c.is_verified))
-_LOCKED_HOLDER: Final = Statement(_HOLDER.with_for_update())
+_LOCKED_HOLDER: Final = Statement(_SELECT_NAMED.with_for_update())
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
-_SELECT_HOLDERS: Final = select(credentials.c.kind, credentials.c.value, credentials.c.user_id).where(
-    _PAIRS
-)
+_SELECT_HOLDERS: Final = select(*_WRITTEN, credentials.c.user_id).where(_PAIRS)
 _HOLDERS: Final = Statement(_SELECT_HOLDERS)
 # The lock order of lock_user(), so that two transactions cannot deadlock.
 _LOCKED_HOLDERS: Final = Statement(_SELECT_HOLDERS.order_by(credentials.c.id).with_for_update())
@@ -146,7 +160,7 @@ _LOGIN_NAMES: Final = Statement(
         passwords.c.hash.is_not(None).label("has_password"),
         passwords.c.change_required,
         credentials.c.kind,
-        credentials.c.value,
+        func.coalesce(credentials.c.written, credentials.c.value),
         credentials.c.is_verified,
     )
     .select_from(users)
@@ -283,18 +297,19 @@ class CredentialService:
     def find_users(
         self, connection: Connection, identifiers: Sequence[Credential], *, for_update: bool = False
     ) -> dict[Credential, str]:
-        """Return the ids of the users who hold any of the credentials, by credential.
+        """Return the ids of the holders of any of the credentials, by credential as its holder wrote it.
 
         Args:
             for_update: whether to lock the rows that are found until the transaction ends.
         """
         if len(identifiers) == 1:
+            # The usual case: a statement of its own, which is faster.
             named = {"kind": identifiers[0].kind, "value": identifiers[0].value}
-            user_id = (_LOCKED_HOLDER if for_update else _HOLDER_OF).scalar(connection, named)
-            return {identifiers[0]: user_id} if user_id else {}
-        pairs = [(item.kind, item.value) for item in identifiers]
-        rows = (_LOCKED_HOLDERS if for_update else _HOLDERS).all(connection, {"pairs": pairs})
-        return {Credential(kind, value): user_id for kind, value, user_id in rows}
+            rows = (_LOCKED_HOLDER if for_update else _NAMED_HOLDER).all(connection, named)
+        else:
+            pairs = [(item.kind, item.value) for item in identifiers]
+            rows = (_LOCKED_HOLDERS if for_update else _HOLDERS).all(connection, {"pairs": pairs})
+        return {Credential(*names): user_id for *names, user_id in rows}
 
     def find_verified(self, connection: Connection, credential: Credential) -> str | None:
         """Return the id of the user who holds a credential, unless it is not verified."""
@@ -354,6 +369,7 @@ class CredentialService:
             "created_at": noted_time(connection, user_id, credential) or self._clock.now(),
             "is_verified": is_verified,
             "is_origin": is_origin,
+            "written": credential.written,
         }
         try:
             # A savepoint: on PostgreSQL, a failed INSERT would otherwise abort the whole transaction.

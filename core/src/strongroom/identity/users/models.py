@@ -22,6 +22,7 @@ from sqlalchemy import (
 from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.errors import UserSuspended
+from strongroom.plugin_api.login import Credential
 
 MAX_LOCALE: Final = 35
 MAX_EXTERNAL_ID: Final = 255
@@ -169,6 +170,17 @@ class BoundCredential:
     created_at: int
     is_verified: bool = True
     is_origin: bool = False
+    written: str | None = None
+
+    @property
+    def credential(self) -> Credential:
+        """The credential of the row."""
+        return Credential(self.kind, self.value, self.written)
+
+    @property
+    def address(self) -> str:
+        """What messages are sent to, and people see."""
+        return self.credential.address
 
 
 credentials: Final = Table(
@@ -181,6 +193,7 @@ credentials: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("is_verified", Boolean, nullable=False, server_default=true()),
     Column("is_origin", Boolean, nullable=False, server_default=false()),
+    Column("written", Name),
     UniqueConstraint("kind", "value"),
     Index(None, "user_id"),
     # A user has one e-mail address, one mobile number and one username; other kinds may repeat.
@@ -194,7 +207,8 @@ credentials: Final = Table(
 )
 """``is_verified`` is false for a contact that an administrator or an import has set without a proof. The
 first code that its holder returns verifies it. ``is_origin``: the account came with this credential of a
-platform, which may suspend it."""
+platform, which may suspend it. ``value`` is compared; ``written`` is an e-mail address as its user wrote
+it, if it differs."""
 
 OWN_SCHEME: Final = "bcrypt_hmac"
 """The scheme of new passwords."""
@@ -245,6 +259,7 @@ contact_links: Final = Table(
     Column("changed_at", Timestamp, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
+    Column("written", Name),
     Index(None, "user_id"),
     Index(None, "expires_at"),
 )

@@ -117,9 +117,7 @@ class IdentityResolver:
         # A user who was deleted concurrently gets no credential, which would remain taken.
         self._users.get(connection, user_id)
         _until_settled(bind)
-        held = [
-            Credential(row.kind, row.value) for row in self._credentials.of_user(connection, user_id)
-        ]
+        held = [row.credential for row in self._credentials.of_user(connection, user_id)]
         for credential in set(replaced(held)) - set(_names(verified)):
             self._credentials.release_one(connection, user_id, credential)
 

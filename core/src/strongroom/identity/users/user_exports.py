@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Select, bindparam, select
+from sqlalchemy import BindParameter, Select, bindparam, func, select
 
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.user_rows import UserRows
@@ -31,7 +31,7 @@ _PROFILE: Final = UserRows(
 _CONTACTS: Final = UserRows(
     select(
         credentials.c.kind,
-        credentials.c.value,
+        func.coalesce(credentials.c.written, credentials.c.value).label("value"),
         credentials.c.is_verified.label("verified"),
         credentials.c.created_at.label("createdAt"),
     )

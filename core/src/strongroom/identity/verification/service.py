@@ -194,9 +194,9 @@ class CodeSending:
         is_bound = bool(holders)
         occasion, parameters = self._content(code, purpose, recipient, links, is_bound=is_bound)
         usable = self._offered.is_usable(recipient, purpose, is_bound=is_bound)
-        self._messages.send(
-            recipient, occasion, parameters, (*chosen, *languages), suppressed=not usable
-        )
+        # To the address as its holder wrote it: another spelling may be the mailbox of another person.
+        holder = next(iter(holders), recipient)
+        self._messages.send(holder, occasion, parameters, (*chosen, *languages), suppressed=not usable)
         return SentCode(code.id, code.expires_at, self._shortest_pause())
 
     def _content(

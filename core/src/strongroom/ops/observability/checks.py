@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import inspect
 
 from strongroom.activity.events.positions import Positions
+from strongroom.activity.notifications.service import MessageService
 from strongroom.clock import Clock, iso_format
 from strongroom.content.files.reindexing import NameReindexing
 from strongroom.content.scanning.rescans import Rescans
@@ -18,7 +19,7 @@ from strongroom.foundation.database.plugin_tables import AllTables, left_tables,
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.models import JobState
 from strongroom.foundation.plugins.manager import PluginError
-from strongroom.identity.users.bulk import count_other_values, unknown_schemes
+from strongroom.identity.users.bulk import count_other_values, find_unreachable, unknown_schemes
 from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.ops.observability.doctor import CheckResult, failed, ok, warning
 from strongroom.plugin_api.jobs import Job
@@ -30,6 +31,9 @@ _SCAN_WAIT: Final = 60 * 60 * 1000
 """Milliseconds that a file may wait for its scan without a warning."""
 
 _HARMLESS: Final = b"strongroom doctor"
+
+_NAMED: Final = 10
+"""How many users a finding names."""
 
 _LATE: Final = timedelta(minutes=10)
 """How late a job is at least before it is reported; a server may be busy with another one."""
@@ -55,6 +59,31 @@ class EventsCheck:
             )
         if not failing and not dead:
             yield ok(part, f"delivered to {', '.join(sinks) or 'no sink'}")
+
+
+class MessagesCheck:
+    """Reports the messages of a day that could not be sent, and addresses that no login finds."""
+
+    def __init__(self, messages: MessageService, database: Database) -> None:
+        self._messages = messages
+        self._database = database
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield a finding per channel and outcome, and one for the addresses."""
+        for channel, outcome, count in self._messages.unsent():
+            yield warning(
+                f"messages.{channel}",
+                f"{count} messages of the last 24 hours were not sent: {outcome}",
+                "see the server's log; to test the senders, run: strongroom doctor --send-to ADDRESS",
+            )
+        with self._database.read() as connection:
+            users = find_unreachable(connection)
+        if users:
+            yield warning(
+                "credentials",
+                f"{len(users)} users have the e-mail address of another: {', '.join(users[:_NAMED])}",
+                "set another address for each of them",
+            )
 
 
 class TemplateCopiesCheck:

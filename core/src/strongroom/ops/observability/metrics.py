@@ -160,6 +160,12 @@ class Metrics:
             ["reason"],
             registry=registry,
         )
+        self._messages = Counter(
+            "strongroom_messages",
+            "E-mails and SMS: `sent`, `failed`, or `uncertain` if the gateway may have accepted it.",
+            ["channel", "outcome"],
+            registry=registry,
+        )
         self._scans = Counter(
             "strongroom_scans", "Finished content scans.", ["scanner", "state"], registry=registry
         )
@@ -188,6 +194,10 @@ class Metrics:
     def dropped_spans(self, reason: str, number: int) -> None:
         """Count spans that were not exported."""
         self._dropped_spans.labels(reason).inc(number)
+
+    def message(self, channel: str, outcome: str) -> None:
+        """Count a message that was sent, or could not be sent."""
+        self._messages.labels(channel, outcome).inc()
 
     def scan(self, scanner: str, state: str, seconds: float) -> None:
         """Count a finished scan of one scanner."""
