@@ -7,7 +7,10 @@ from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 
 from strongroom.activity.audit.service import AuditService
 from strongroom.foundation.errors import Unavailable
+from strongroom.foundation.limits.attempts import LEASE
+from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_hashing import PasswordHasher
+from strongroom.plugin_api.login import Credential
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 
@@ -293,3 +296,21 @@ def test_failures_that_could_not_be_recorded_do_not_block_their_name(
             assert api.log_in(person.email, PASSWORD + "x").status_code == 503
     # They are counted: without waiting, and before their leases end.
     assert error_code(api.log_in(person.email)) == "error.captcha-required"
+
+
+def test_an_attempt_that_outlives_its_lease_learns_nothing(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may have taken its place: a long queue of hashes would double the number of attempts."""
+    person, check = api.person(), CredentialService.check_password
+
+    def check_late(service: CredentialService, username: str, password: str) -> Credential | None:
+        api.clock.advance(LEASE)
+        return check(service, username, password)
+
+    with monkeypatch.context() as queue:
+        queue.setattr(CredentialService, "check_password", check_late)
+        answers = [api.log_in(person.email, password) for password in (PASSWORD, PASSWORD + "x")]
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert answers[0].json["error"]["message"] == answers[1].json["error"]["message"]
+    assert api.log_in(person.email).status_code == 200

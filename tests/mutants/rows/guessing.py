@@ -144,6 +144,14 @@ ROWS: Final = (
         "rest/test_login.py::test_a_captcha_is_due_after_three_failures_by_one_name",
     ),
     core(
+        "throttle-lost",
+        "An attempt that outlives its lease learns nothing, because others have taken its place.",
+        "identity/sessions/login.py::LoginService._prove",
+        "if ticket is not None and self._throttle.is_lost(ticket):",
+        "if False:",
+        "rest/test_login.py::test_an_attempt_that_outlives_its_lease_learns_nothing",
+    ),
+    core(
         "throttle-address",
         "After failures from one address, a login takes a captcha.",
         "identity/sessions/throttle.py::LoginThrottle._decide",

@@ -21,7 +21,7 @@ from strongroom.identity.sessions.throttle import WINDOW, LoginThrottle, Ticket
 from strongroom.testing.clock import HOUR, ManualClock
 
 ADDRESS = "192.0.2.1"
-ALICE = Ticket("alice", ADDRESS)
+ALICE = Ticket("alice", ADDRESS, 2**62)
 GUESSERS = 64
 FREE, FREE_PER_ADDRESS = 3, 30
 LOGINS, COLLEAGUES = 16, 50

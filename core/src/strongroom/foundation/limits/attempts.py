@@ -20,8 +20,8 @@ from strongroom.foundation.secret_keys import SecretKeys
 LEASE: Final = 20_000
 """Milliseconds until an attempt is forgotten whose outcome was never recorded.
 
-Its process has ended, so its client got no answer and learned nothing. The lease is longer than an
-attempt can take.
+Its process has ended, so its client got no answer and learned nothing. The outcome of an attempt that
+takes longer must be ignored, because others may have taken its place.
 """
 
 
@@ -146,6 +146,14 @@ class Attempts:
         self._window = window
         self._lifetime = lifetime
         self._owed: deque[Change] = deque(maxlen=_MAX_OWED)
+
+    def lease_end(self) -> int:
+        """Return when the lease of an attempt that is reserved now ends."""
+        return self._clock.now() + LEASE
+
+    def is_over(self, lease_end: int) -> bool:
+        """Return whether a lease has ended."""
+        return lease_end <= self._clock.now()
 
     def reserve(self, connection: Connection, fixed: Subject, extended: Subject) -> tuple[Tally, Tally]:
         """Reserve an attempt; return the tallies of both subjects, including this attempt."""

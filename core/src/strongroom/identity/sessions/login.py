@@ -23,6 +23,7 @@ from strongroom.foundation.errors import (
     Unavailable,
     UserSuspended,
 )
+from strongroom.foundation.limits.turns import RETRY_SECONDS
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.sessions.due_consents import ConsentMissing, DueConsents
 from strongroom.identity.sessions.due_password_changes import DuePasswordChanges, PasswordProof
@@ -238,7 +239,7 @@ class LoginService:
             # The throttle counts password attempts only, because codes have their own limits.
             if attempt.password:
                 ticket = self._check_captcha(attempt, captcha)
-            proven = self._methods.prove(attempt)
+            proven = self._prove(attempt, ticket)
             replacement = self._password_changes.hash(new_password)
             device_id = attempt.client.device_id
             first = FirstProof(*proven, device_id, began_at, replacement, accepted_terms)
@@ -364,6 +365,14 @@ class LoginService:
         except StrongroomError as error:
             self._record_failure(LoginAttempt(client), error, origin)
             raise
+
+    def _prove(self, attempt: LoginAttempt, ticket: Ticket | None) -> tuple[str, VerifiedCredential]:
+        try:
+            return self._methods.prove(attempt)
+        finally:
+            # Also in place of the refusal of a wrong password.
+            if ticket is not None and self._throttle.is_lost(ticket):
+                raise Unavailable(retry_after=RETRY_SECONDS)
 
     def _check_captcha(self, attempt: LoginAttempt, captcha: CaptchaAnswer | None) -> Ticket:
         name, address = self._credentials.canonical_name(attempt.username or ""), attempt.client.address
@@ -530,7 +539,8 @@ class LoginService:
     def _record_failure(
         self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None
     ) -> None:
-        outcome = [self._outcome(ticket, error)] if ticket is not None else []
+        is_pending = ticket is not None and not self._throttle.is_lost(ticket)
+        outcome = [self._outcome(ticket, error)] if ticket is not None and is_pending else []
         try:
             self._record_unsuccessful(attempt, error, origin, outcome)
         except Unavailable:

@@ -1,7 +1,7 @@
 """Limits failed logins by name and by address, and decides how their names are recorded."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -27,15 +27,15 @@ WINDOW: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A reserved attempt, which permits the evaluation of one password."""
+    """A reserved attempt, which permits the evaluation of one password.
+
+    Args:
+        lease_end: when it no longer counts, in milliseconds since the Unix epoch.
+    """
 
     name: str
     network: str
-
-    @classmethod
-    def of(cls, name: str, address: str) -> "Ticket":
-        """Return the ticket of a canonical name and a client's address."""
-        return cls(name, network_of(address))
+    lease_end: int = field(compare=False)
 
     @property
     def subjects(self) -> tuple[Subject, Subject]:
@@ -80,7 +80,7 @@ class LoginThrottle:
             CaptchaRequired: the attempt requires a captcha; nothing is reserved.
             Unavailable: too many attempts wait, or the others took too long.
         """
-        ticket = Ticket.of(name, address)
+        ticket = self._new_ticket(name, address)
         self._attempts.settle_owed(self._database)
         blocker = self._reserve(ticket)
         if blocker is not None:
@@ -89,10 +89,17 @@ class LoginThrottle:
 
     def begin_solved(self, name: str, address: str) -> Ticket:
         """Reserve an attempt with a solved captcha, which replaces the limit."""
-        ticket = Ticket.of(name, address)
+        ticket = self._new_ticket(name, address)
         with self._database.write(durable=False) as connection:
             self._attempts.reserve(connection, *ticket.subjects)
         return ticket
+
+    def is_lost(self, ticket: Ticket) -> bool:
+        """Return whether the lease of an attempt has ended, so that others may have taken its place.
+
+        Its client must not learn the outcome, which must not be recorded either.
+        """
+        return self._attempts.is_over(ticket.lease_end)
 
     def success(self, ticket: Ticket) -> Change:
         """Return the change that ends an attempt and clears its name's failures."""
@@ -122,6 +129,10 @@ class LoginThrottle:
         """Clear the failures of the names of one user."""
         with self._database.write(durable=False) as connection:
             execute_together(connection, self.clear(names))
+
+    def _new_ticket(self, name: str, address: str) -> Ticket:
+        # The lease in the database begins a little later.
+        return Ticket(name, network_of(address), self._attempts.lease_end())
 
     def _reserve(self, ticket: Ticket) -> Subject | None:
         """Reserve an attempt, or return the subject whose pending attempts block it."""
