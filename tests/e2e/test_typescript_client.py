@@ -43,11 +43,13 @@ APP_PORT = free_port()
 APP = f"http://localhost:{APP_PORT}"
 SOURCES = shutil.ignore_patterns("node_modules", "dist", "build", "openapi.*", "*.tgz")
 
-PAGE = """<!doctype html><title>Front end</title>
-<script type="importmap">{"imports": {
-  "@strongroom/client": "/index.js", "openapi-fetch": "/openapi-fetch.js"
-}}</script>
-<script type="module">
+README = CLIENTS / "typescript" / "README.md"
+SCRIPT, IMPORT_MAP = (
+    f"<!doctype html><title>Front end</title>{block.content}"
+    for block in blocks_of(README)
+    if block.language == "html"
+)
+PAGE = f"""{IMPORT_MAP}<script type="module">
 import * as client from "@strongroom/client";
 window.strongroom = client;
 </script>"""
@@ -82,7 +84,7 @@ pytestmark = [
             "tokens": {"refresh_reuse_seconds": 0},
             "plugins": {
                 "enabled": ["storage_local", "factor_totp", "login_pages", "password_schemes"],
-                "login_pages": {"return_urls": [f"{APP}/"]},
+                "login_pages": {"return_urls": [f"{APP}/?page=1"]},
             },
             "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
         },
@@ -116,7 +118,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         succeed([npm, "run", script], folder)
     shutil.copy(EXAMPLE, folder / "test")
     (folder / "test" / "start.ts").write_text(code_of(ROOT / "docs" / "start" / "client-author.md"))
-    (folder / "test" / "readme.ts").write_text(code_of(CLIENTS / "typescript" / "README.md"))
+    (folder / "test" / "readme.ts").write_text(code_of(README))
     (folder / "test" / "guide.ts").write_text(code_of(GUIDE))
     succeed(["npx", "tsc", "--project", "tsconfig.test.json"], folder)
     return folder
@@ -190,7 +192,11 @@ def administrator(shared_server: Server) -> str:
 def test_the_tests_of_the_client_pass(built: Path, shared_server: Server, administrator: str) -> None:
     tests = sorted((built / "build").glob("*.test.js"))
     assert len(tests) > 2
-    environment = {"STRONGROOM_URL": shared_server.url, "STRONGROOM_ADMINISTRATOR": administrator}
+    environment = {
+        "STRONGROOM_URL": shared_server.url,
+        "STRONGROOM_ADMINISTRATOR": administrator,
+        "STRONGROOM_OUTBOX": str(shared_server.config.parent / "data" / "outbox.jsonl"),
+    }
     output = run(["node", "--test", *tests], built, **environment)
     assert output.returncode == 0, output.stdout
     assert "# skipped 0" in output.stdout
@@ -271,6 +277,7 @@ def test_the_package_is_built_twice_alike_and_runs_the_example(
     with tarfile.open(archive) as members:
         names = set(members.getnames())
     assert {"package/README.md", "package/dist/index.d.ts", "package/dist/openapi.d.ts"} <= names
+    assert {"package/dist/strongroom.js", "package/dist/strongroom.mjs"} <= names
     assert not [name for name in names if "test" in name or name.startswith("package/src")]
 
     package = tmp_path / "project" / "node_modules" / "@strongroom" / "client"
@@ -293,7 +300,7 @@ def test_the_code_of_the_readme_runs(built: Path, shared_server: Server, tmp_pat
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7\n")
     output = succeed(["node", built / "build" / "readme.js", shared_server.url], tmp_path)
     files = "folder Reports\n0 of 9 bytes\n9 of 9 bytes\n9\nerror.name-conflict\n"
-    assert output == f"{files}undefined\nmobile\nsuspended\n3\nUser 1\nAnna\n"
+    assert output == f"{files}3 function\nundefined\nmobile\nsuspended\n3\nUser 1\nAnna\n"
     assert (tmp_path / "copy.pdf").read_bytes() == b"%PDF-1.7\n"
 
 
@@ -301,9 +308,8 @@ def test_the_code_of_the_readme_runs(built: Path, shared_server: Server, tmp_pat
 def browser(built: Path) -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser at {CHROMIUM}")
-    modules = {f"/{path.name}": path.read_text() for path in (built / "dist").glob("*.js")}
-    fetch = built / "node_modules" / "openapi-fetch" / "dist" / "index.mjs"
-    pages = {"/": PAGE, "/openapi-fetch.js": fetch.read_text(), **modules}
+    bundles = {f"/{path.name}": path.read_text() for path in (built / "dist").glob("strongroom.*js")}
+    pages = {"/": PAGE, "/script": SCRIPT, **bundles}
     with front_end(APP_PORT, pages), chromium() as browser:
         yield browser
 
@@ -358,22 +364,33 @@ def test_a_browser_logs_in_on_the_login_page_and_comes_back(
     context: BrowserContext, account: Account, evaluate: Callable[[Page, str], Any]
 ) -> None:
     page = context.new_page()
-    evaluate(page, f'await client.openLogin({{ returnUrl: "{APP}/" }});')
+    evaluate(page, f'await client.openLogin({{ returnUrl: "{APP}/?page=1" }});')
     page.wait_for_url(f"{account.server.url}/account/login**")
     page.locator("input[name=username]").fill(EMAIL)
     page.locator("input[name=password]").fill(PASSWORD)
     page.locator("input[name=password]").press("Enter")
-    page.wait_for_url(f"{APP}/?code=**")
+    page.wait_for_url(f"{APP}/?page=1&code=**")
     seen = evaluate(
         page,
         """const changes = [];
         client.onChange((user) => changes.push(user?.name));
-        const tokens = await client.finishLogin();
-        return [changes, tokens.user.name === (await client.me()).name, location.search];""",
+        const user = (await client.finishLogin()) ?? (await client.user());
+        const same = JSON.stringify(user) === JSON.stringify(await client.user());
+        return [changes, same, user.name === (await client.me()).name, location.search];""",
     )
-    assert seen[1:] == [True, ""]
+    assert seen[1:] == [True, True, "?page=1"]
     assert len(seen[0]) == 1
     assert evaluate(page, "return await client.finishLogin() === undefined;")
+
+
+def test_a_script_tag_has_the_client(
+    context: BrowserContext, evaluate: Callable[[Page, str], Any]
+) -> None:
+    page = context.new_page()
+    page.goto(f"{APP}/script")
+    assert page.evaluate("client instanceof strongroom.Client")
+    seen = evaluate(page, f"{LOG_IN} return [(await client.me()).email, typeof openapiFetch];")
+    assert seen == [EMAIL, "undefined"]
 
 
 def test_a_browser_reads_errors(context: BrowserContext, evaluate: Callable[[Page, str], Any]) -> None:

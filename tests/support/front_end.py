@@ -19,7 +19,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         content = self._pages.get(path)
         self.send_response(404 if content is None else 200)
-        kind = "text/javascript" if path.endswith(".js") else "text/html"
+        kind = "text/javascript" if path.endswith((".js", ".mjs")) else "text/html"
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.end_headers()
         self.wfile.write((content or "").encode())

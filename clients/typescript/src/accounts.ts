@@ -1,4 +1,4 @@
-/** Accounts: registration, codes, a forgotten password, passkeys, and the login pages of the server. */
+/** Accounts: registration, codes, forgotten passwords, restored contacts and passkeys. */
 
 import type { Api } from "./api.js";
 import type { components } from "./openapi.js";
@@ -25,13 +25,6 @@ export interface Authenticator {
   create(options: { publicKey: PublicKeyCredentialCreationOptions }): Promise<Credential | null>;
   get(options: CredentialRequestOptions): Promise<Credential | null>;
 }
-
-export interface LoginPageOptions {
-  /** Where the page returns to; one of the server's `[plugins.login_pages] return_urls`. */
-  returnUrl: string;
-}
-
-const PENDING = "strongroom.login";
 
 /** What users do with their own account. */
 export class Accounts {
@@ -75,6 +68,20 @@ export class Accounts {
     await this.#api.POST("/users/password-links", { body: { token, newPassword } });
   }
 
+  /**
+   * Return what the link in the notice of a changed e-mail address or mobile number does. Nothing changes.
+   *
+   * Its URL ends with the token, as in `/account/restore/{token}`.
+   */
+  async previewRestoration(token: string): Promise<Schemas["RestorableContact"]> {
+    return (await this.#api.POST("/users/contact-restoration-previews", { body: { token } })).data;
+  }
+
+  /** Undo the change of a contact by such a link, and set a new password. All logins and keys end. */
+  async restoreContact(token: string, newPassword: string): Promise<void> {
+    await this.#api.POST("/users/contact-restorations", { body: { token, newPassword } });
+  }
+
   /** Add a passkey of this device to the user who is logged in. */
   async addPasskey(name = "", authenticator: Authenticator = navigator.credentials): Promise<Schemas["Factor"]> {
     const params = { path: { userId: "me" } };
@@ -97,39 +104,9 @@ export class Accounts {
     );
     return { challengeId: challenge.id, credential: jsonOf(await authenticator.get({ publicKey })) };
   }
-
-  /** Return the code in the URL of this page for the tokens of the login that {@link openLogin} began. */
-  async finishLogin(): Promise<Schemas["LoginPageTokens"] | undefined> {
-    const query = new URLSearchParams(location.search);
-    const pending = sessionStorage.getItem(PENDING);
-    const code = query.get("code");
-    if (pending === null || code === null) return undefined;
-    sessionStorage.removeItem(PENDING);
-    // Neither belongs into the history.
-    history.replaceState(null, "", location.pathname);
-    const { verifier, state } = JSON.parse(pending) as { verifier: string; state: string };
-    if (query.get("state") !== state) throw new Error("This page did not begin the login.");
-    const body = { code, codeVerifier: verifier };
-    return (await this.#api.POST("/api/v1/login-codes", { body })).data;
-  }
-}
-
-/** Go to the login page of the server, which returns to `returnUrl` (RFC 7636, S256). */
-export async function openLogin(url: string, { returnUrl }: LoginPageOptions): Promise<void> {
-  const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  const state = crypto.randomUUID();
-  sessionStorage.setItem(PENDING, JSON.stringify({ verifier, state }));
-  const query = { returnUrl, state, codeChallenge: base64url(new Uint8Array(digest)) };
-  location.assign(`${url}/account/login?${new URLSearchParams(query)}`);
 }
 
 function jsonOf(credential: Credential | null): Record<string, unknown> {
   if (credential === null) throw new Error("The device has no passkey for this.");
   return (credential as PublicKeyCredential).toJSON() as Record<string, unknown>;
-}
-
-function base64url(bytes: Uint8Array): string {
-  const text = btoa(String.fromCharCode(...bytes));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

@@ -1,10 +1,12 @@
 /** The client: logs in, calls operations, transfers files. */
 
 import type { MaybeOptionalInit } from "openapi-fetch";
-import { Accounts, type Authenticator, type LoginPageOptions, openLogin, type User } from "./accounts.js";
+import { Accounts, type Authenticator, type User } from "./accounts.js";
 import { type Api, createApi, type PathsWith } from "./api.js";
 import { Download, type DownloadOptions, type Target } from "./downloads.js";
 import { CaptchaRequired, type Challenge, PasswordChangeRequired, SecondFactorRequired, UnauthorizedError } from "./errors.js";
+import { FileOperations } from "./file-operations.js";
+import { type BrowserLoginOptions, finishLogin, logInByBrowser, type LoginPageOptions, type LoginRedirect, openLogin } from "./login-pages.js";
 import type { components, paths } from "./openapi.js";
 import { type CollectionPath, type Item, iterate } from "./paging.js";
 import { ServiceAccounts } from "./service-accounts.js";
@@ -40,6 +42,8 @@ export interface ClientOptions {
   tokens?: TokenStore;
   /** Solves captchas that a login needs. */
   captcha?: CaptchaHook;
+  /** Origins of backends of your own, to which `Client.fetch` sends the access token. */
+  backends?: readonly string[];
   /** By default the `fetch` of the platform. */
   fetch?: typeof fetch;
   /** Milliseconds before a request is repeated; doubled for each further attempt. */
@@ -63,7 +67,7 @@ export interface StepUpOptions {
 export type ImpersonationOptions = Schemas["NewImpersonation"];
 
 /** A client of one server, as one user. */
-export class Client {
+export class Client extends FileOperations {
   /** All operations, typed by the OpenAPI document. They throw `ApiError`. */
   readonly api: Api;
   /** Registration, codes, passwords and passkeys. */
@@ -78,9 +82,12 @@ export class Client {
   readonly #transport: Transport;
   readonly #tokens: WatchedTokens;
   readonly #captcha: CaptchaHook | undefined;
+  readonly #backends: ReadonlySet<string>;
 
   constructor(options: ClientOptions) {
+    super();
     this.#options = options;
+    this.#backends = new Set([options.url, ...(options.backends ?? [])].map((url) => new URL(url).origin));
     this.#captcha = options.captcha;
     this.#tokens = new WatchedTokens(options.tokens ?? new MemoryTokens());
     this.#transport = new Transport({
@@ -123,10 +130,37 @@ export class Client {
     return openLogin(this.#transport.url, options);
   }
 
-  /** Take over the login with which the login page has returned to this page; nothing without one. */
-  async finishLogin(): Promise<Tokens | undefined> {
-    const tokens = await this.accounts.finishLogin();
-    return tokens && (await this.#keep(tokens));
+  /**
+   * Take over the login with which the login page has returned to this page, and return its user, as
+   * {@link user} does; nothing without one.
+   */
+  async finishLogin(): Promise<LoggedInUser | undefined> {
+    const tokens = await finishLogin(this.api);
+    return tokens && (await this.#keep(tokens)).user;
+  }
+
+  /** Log in on the login page of the server, in the browser of the user; see `LoopbackRedirect`. */
+  async logInByBrowser(redirect: LoginRedirect, options: BrowserLoginOptions = {}): Promise<LoggedInUser> {
+    return (await this.#keep(await logInByBrowser(this.#transport, this.api, redirect, options))).user;
+  }
+
+  /** Return an access token that is valid for 30 seconds at least, or the access key; nothing without a login. */
+  accessToken(): Promise<string | undefined> {
+    return this.#transport.accessToken();
+  }
+
+  /**
+   * Send a request with the access token to a backend of your own, which is one of `backends`, and return
+   * the response, whatever its status is. After 401 the token is refreshed, and the request is sent again.
+   *
+   * Throws a `TypeError` for any other origin, because the receiver of the token can act as the user.
+   */
+  async fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
+    const url = new URL(input, globalThis.location?.href);
+    if (!this.#backends.has(url.origin) && url.origin !== globalThis.location?.origin) {
+      throw new TypeError(`${url.origin} is not one of the backends of this client.`);
+    }
+    return await this.#transport.fetch(url, init);
   }
 
   /** Log in, and keep the tokens. Throws `SecondFactorRequired` without the hook that answers it. */
@@ -212,7 +246,7 @@ export class Client {
     target: Target,
     options: DownloadOptions = {},
   ): Promise<Node> {
-    const node = await this.#file(tenantId, fileId);
+    const node = await this.file(tenantId, fileId);
     await new Download(this.#transport, node, options).to(target);
     return node;
   }
@@ -226,7 +260,7 @@ export class Client {
     fileId: string,
     options: DownloadOptions = {},
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const node = await this.#file(tenantId, fileId);
+    const node = await this.file(tenantId, fileId);
     const pieces = new Download(this.#transport, node, options).pieces();
     return new ReadableStream({
       async pull(controller): Promise<void> {
@@ -238,12 +272,6 @@ export class Client {
         await pieces.return();
       },
     });
-  }
-
-  async #file(tenantId: string, fileId: string): Promise<Node> {
-    const path = "/api/v1/tenants/{tenantId}/files/{fileId}";
-    const { data } = await this.api.GET(path, { params: { path: { tenantId, fileId } } });
-    return data;
   }
 
   /** Log in; if the server demands a captcha, solve one and log in again. */

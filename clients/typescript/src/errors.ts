@@ -27,6 +27,9 @@ export class StrongroomError extends Error {
 /** No complete response arrived; `cause` is the error of `fetch`. */
 export class ConnectionFailed extends StrongroomError {}
 
+/** The server offers no login page to this program, or no login came back. */
+export class BrowserLoginFailed extends StrongroomError {}
+
 /** The content differs from the checksum that the server has for it. */
 export class ChecksumMismatch extends StrongroomError {}
 

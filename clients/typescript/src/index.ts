@@ -1,11 +1,13 @@
 /** Client of Strongroom, for browsers and Node.js. */
 
 export { Accounts } from "./accounts.js";
-export type { Authenticator, LoginPageOptions, NewUser, Purpose, User } from "./accounts.js";
+export type { Authenticator, NewUser, Purpose, User } from "./accounts.js";
 export type { Api, ApiMethod, Result } from "./api.js";
 export * from "./client.js";
 export type { DownloadOptions, Target } from "./downloads.js";
 export * from "./errors.js";
+export type { Tenant } from "./file-operations.js";
+export type { BrowserLoginOptions, LoginPageOptions, LoginRedirect } from "./login-pages.js";
 export type { components, operations, paths } from "./openapi.js";
 export type { CollectionPath, Item } from "./paging.js";
 export { ServiceAccounts } from "./service-accounts.js";

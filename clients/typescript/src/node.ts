@@ -1,10 +1,13 @@
-/** Files of Node.js as sources and targets, and uploads that a new process resumes. */
+/** What Node.js adds: files, uploads that a new process resumes, a login in a file, and one by the browser. */
 
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Target } from "./downloads.js";
 import type { Source, UploadState } from "./uploads.js";
+
+export { FileTokens } from "./file-tokens.js";
+export { LoopbackRedirect, type LoopbackOptions } from "./loopback.js";
 
 const PIECE = 1024 * 1024;
 

@@ -57,8 +57,7 @@ export class Transport {
    * Throws {@link ApiError}, or {@link ConnectionFailed} if no response arrived.
    */
   async send(path: string, call: Call = {}): Promise<Response> {
-    if (isStreamed(call)) await this.#refreshSoonExpiring();
-    const token = await this.#token();
+    const token = isStreamed(call) ? await this.accessToken() : await this.#token();
     try {
       return await this.sendWith(token, path, call);
     } catch (error) {
@@ -66,6 +65,34 @@ export class Transport {
       const { accessToken } = await this.refresh(token);
       return await this.sendWith(accessToken, path, call);
     }
+  }
+
+  /** Return the access key, or a token that does not end soon; nothing without a login. */
+  async accessToken(): Promise<string | undefined> {
+    await this.#refreshSoonExpiring();
+    return await this.#token();
+  }
+
+  /** Send a request to any URL as the user, and return the response; after 401 once more, with a new token. */
+  async fetch(url: URL, init: RequestInit): Promise<Response> {
+    const token = await this.accessToken();
+    const response = await this.#fetchWith(token, url, init);
+    if (response.status !== 401 || !token || this.#options.key || isStreamed(init)) return response;
+    try {
+      const { accessToken } = await this.refresh(token);
+      await response.body?.cancel();
+      return await this.#fetchWith(accessToken, url, init);
+    } catch (error) {
+      if (isTokenInvalid(error)) return response;
+      throw error;
+    }
+  }
+
+  async #fetchWith(token: string | undefined, url: URL, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (token) headers.set("Authorization", `Bearer ${token}`);
+    const { fetch } = this.#options;
+    return await fetch(url, { ...init, headers });
   }
 
   /** Send a request with this token, or with none; otherwise like {@link send}. */
@@ -111,7 +138,7 @@ export class Transport {
     return this.#options.key ?? (await this.tokens.load())?.accessToken;
   }
 
-  /** Exchange the token before a stream is sent, because the stream cannot be sent again. */
+  /** Exchange a token that ends soon: before a stream, which is sent once, and for other servers. */
   async #refreshSoonExpiring(): Promise<void> {
     if (this.#options.key) return;
     const tokens = await this.tokens.load();
@@ -153,7 +180,7 @@ export class Transport {
   }
 }
 
-function isStreamed(call: Call): boolean {
+function isStreamed(call: RequestInit): boolean {
   return call.body instanceof ReadableStream;
 }
 

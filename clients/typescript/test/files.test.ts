@@ -27,6 +27,12 @@ async function temporary(name: string, content?: Uint8Array): Promise<string> {
   return path;
 }
 
+async function names(records: AsyncIterable<{ name: string }>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name } of records) found.push(name);
+  return found;
+}
+
 test("an upload reports its progress and returns the file", async () => {
   const { client, tenantId } = await setUp();
   const reports: Progress[] = [];
@@ -218,4 +224,22 @@ test("records of all pages are iterated in order", async () => {
   }
   assert.deepEqual(names, ["a", "b", "c", "d", "e"]);
   for await (const tenant of client.iterate("/api/v1/tenants")) assert.equal(tenant.id, tenantId);
+});
+
+test("folders are created, and nodes are listed, renamed, moved and deleted", async () => {
+  const client = await loggedIn();
+  const { id: tenantId } = await client.createTenant("Acme");
+  assert.deepEqual(await names(client.tenants()), ["Acme"]);
+  const reports = await client.createFolder(tenantId, "reports");
+  const year = await client.createFolder(tenantId, "2026", reports.id);
+  const note = await client.upload(tenantId, new Blob(["x"]), { name: "note.txt" });
+  assert.deepEqual(await names(client.files(tenantId)), ["note.txt", "reports"]);
+  assert.equal((await client.move(tenantId, note.id, year.id, "moved.txt")).name, "moved.txt");
+  assert.equal((await client.rename(tenantId, year.id, "2027")).name, "2027");
+  assert.deepEqual(await names(client.files(tenantId, reports.id)), ["2027"]);
+  assert.deepEqual(await names(client.files(tenantId, year.id)), ["moved.txt"]);
+  assert.equal((await client.move(tenantId, note.id, null)).parentId, null);
+  await client.delete(tenantId, reports.id);
+  assert.deepEqual(await names(client.files(tenantId)), ["moved.txt"]);
+  assert.equal((await client.file(tenantId, note.id)).size, 1);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import {
   BadRequestError,
@@ -239,4 +240,21 @@ test("a token that has nearly expired is exchanged before users are streamed", a
   tokens.save({ ...tokens.load()!, accessToken: "expired", expiresAt: new Date().toISOString() });
   const { dryRun } = await client.userImports.create([{ name: "Anna", username: newName() }], { dryRun: true });
   assert.deepEqual([dryRun, refreshes.count()], [true, 1]);
+});
+
+test("the link in the notice of a changed contact restores it with a new password", async () => {
+  const { users } = await administrator();
+  const email = `${newName()}@example.com`;
+  const user = await users.create({ name: "Anna", email, emailVerified: true, password: PASSWORD });
+  await users.setContact(user.id, "email", { value: `${newName()}@example.com` });
+  const sent = (await readFile(process.env["STRONGROOM_OUTBOX"]!, "utf8")).trim().split("\n");
+  const notice = sent.findLast((line) => line.includes(email) && line.includes("/account/restore/"));
+  const token = /\/account\/restore\/([\w-]+)/.exec(notice!)![1]!;
+  const { accounts } = createClient();
+  assert.equal((await accounts.previewRestoration(token)).kind, "email");
+  await accounts.restoreContact(token, `${PASSWORD}2`);
+  const client = createClient();
+  await client.logIn({ username: email, password: `${PASSWORD}2` });
+  assert.equal((await client.me()).email, email);
+  await assert.rejects(accounts.restoreContact(token, PASSWORD), BadRequestError);
 });
