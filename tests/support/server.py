@@ -100,14 +100,22 @@ class Server:
 
 def write_config(folder: Path, database_url: str, *changes: Table) -> Path:
     """Write the configuration of a server on a free port."""
-    server: Table = {"server": {"port": free_port()}, "limits": {"login_failures_before_captcha": 1000}}
+    limits: Table = {"limits": {"login_failures_before_captcha": 1000}}
     base = base_config(folder, database_url)
-    return write_toml(folder / "strongroom.toml", base, server, *changes)
+    return write_toml(folder / "strongroom.toml", base, _own_address(free_port()), limits, *changes)
+
+
+def _own_address(port: int) -> Table:
+    """Return the configuration of a server whose URLs lead to :attr:`Server.url`."""
+    return {"server": {"port": port, "public_url": f"http://127.0.0.1:{port}"}}
 
 
 def copy_config(config: Path, name: str) -> Path:
     """Write the configuration of another node: the same, except for the port."""
-    return write_toml(config.with_name(name), read_toml(config), {"server": {"port": free_port()}})
+    tables, address = read_toml(config), _own_address(free_port())
+    if tables["server"].get("public_url") != f"http://127.0.0.1:{tables['server']['port']}":
+        del address["server"]["public_url"]
+    return write_toml(config.with_name(name), tables, address)
 
 
 @contextmanager

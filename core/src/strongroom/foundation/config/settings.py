@@ -42,6 +42,7 @@ from strongroom.foundation.config.server_settings import (
 )
 from strongroom.plugin_api import option
 
+_LOOPBACK: Final = ("127.0.0.1", "::1")
 _DRAIN_SECONDS: Final = 5
 
 
@@ -118,7 +119,13 @@ class Settings:
 
     @property
     def public_root(self) -> str:
-        """The public scheme, host and port of the server, without a trailing slash."""
+        """The public scheme, host and port of the server, without a trailing slash.
+
+        By default, a server that listens on this machine only is ``localhost``, because browsers have
+        passkeys on that name and on no IP address (WebAuthn, section 5.1.3).
+        """
+        if not self.server.public_url and self.server.host in _LOOPBACK:
+            return f"http://localhost:{self.server.port}"
         return self.server.public_url.rstrip("/") or self.listening_root
 
     @property
