@@ -58,6 +58,8 @@ def base_config(folder: Path, database_url: str) -> Table:
         "plugins": {"enabled": ["storage_local"]},
         "storages": {"main": {"backend": "local", "root": f"{folder}/files"}},
         "login": {"methods": ["password"]},
+        # Stated, so that pages offer SMS although nothing delivers them.
+        "messages": {"sms": ["console"]},
         "passwords": {"bcrypt_cost": 4},
         # The default is too short for the start of a worker on a busy machine.
         "advanced": {"picture_seconds": 60},

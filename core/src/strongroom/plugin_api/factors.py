@@ -242,6 +242,15 @@ class PasswordlessFactor(SecondFactor[OptionsT]):
         super().__init__(options)
         self.site = site
 
+    @classmethod
+    def fits(cls, options: OptionsT, site: Site) -> bool:  # noqa: ARG003  for overriding
+        """Return whether browsers can use it on this server (API 1.2).
+
+        A factor of the default configuration that does not fit is left out. One that the configuration
+        names is constructed in any case, and refuses what it cannot use.
+        """
+        return True
+
     @abstractmethod
     def begin_login(self) -> Ceremony | None:
         """Begin a login without a first proof, of a user who is not known yet.

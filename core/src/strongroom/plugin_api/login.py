@@ -305,6 +305,7 @@ class LoginOptions:
         is_passwordless: whether a second factor, such as a passkey, logs in alone.
         terms: the terms that users accept when they register; ``None``: there are none.
         deletion_grace_days: days in which users can cancel the deletion of their accounts; 0: none.
+        bind_codes: the kinds of recipients that get codes to prove a new contact.
     """
 
     methods: tuple[str, ...]
@@ -315,6 +316,7 @@ class LoginOptions:
     is_passwordless: bool
     terms: "TermsOfUse | None" = None
     deletion_grace_days: int = 0
+    bind_codes: frozenset[str] = frozenset()
 
 
 class Proofs(Protocol):

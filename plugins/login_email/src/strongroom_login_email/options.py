@@ -9,4 +9,6 @@ from strongroom.plugin_api import option
 class EmailLoginOptions:
     """The keys of the section ``[login.email_code]``."""
 
-    register: bool = option(True, help="Whether login with an unbound address creates a user.")
+    register: bool = option(
+        True, help="Whether login with an unbound address creates a user.", advanced=True
+    )

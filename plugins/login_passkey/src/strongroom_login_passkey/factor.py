@@ -58,6 +58,14 @@ class PasskeyFactor(PasswordlessFactor[PasskeyOptions]):
         super().__init__(options, site)
         self.party = RelyingParty.of(options, site.public_url)
 
+    @classmethod
+    def fits(cls, options: PasskeyOptions, site: Site) -> bool:
+        try:
+            RelyingParty.of(options, site.public_url)
+        except ValueError:
+            return False
+        return True
+
     def begin_enrolment(self, user: FactorUser, enrolled: Sequence[EnrolledFactor], /) -> Ceremony:
         from strongroom_login_passkey import ceremonies
 

@@ -22,26 +22,34 @@ class PasskeyOptions:
         (),
         help="Further origins whose pages may use the passkeys, such as https://example.net; the origin "
         "of server.public_url always may.",
+        advanced=True,
     )
     passwordless: bool = option(
         True,
         help="Whether a passkey alone logs in. Otherwise it is only accepted after another proof.",
+        advanced=True,
     )
     attestation_roots: Path | None = option(
         None,
         help="A PEM file of root certificates of authenticators. Passkeys that cannot leave a device, "
         "and whose attestation leads to one of them, have the acr phrh. Absent: none.",
+        advanced=True,
     )
     enroll_url: str = option(
-        "", help="The page on which users add passkeys, for password managers. Empty: none."
+        "",
+        help="The page on which users add passkeys, for password managers. Empty: none.",
+        advanced=True,
     )
     manage_url: str = option(
-        "", help="The page on which users manage passkeys, for password managers. Empty: none."
+        "",
+        help="The page on which users manage passkeys, for password managers. Empty: none.",
+        advanced=True,
     )
     change_password_url: str = option(
         "",
         help="The page on which users change the password, for password managers. Empty: that of the "
         "login pages, if there are any. Needed only for a page elsewhere.",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:

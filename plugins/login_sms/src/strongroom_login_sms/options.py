@@ -11,7 +11,9 @@ from strongroom_login_sms.statuses import StatusRule
 class SmsLoginOptions:
     """The keys of the section ``[login.sms]``."""
 
-    register: bool = option(True, help="Whether login with an unbound number creates a user.")
+    register: bool = option(
+        True, help="Whether login with an unbound number creates a user.", advanced=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,15 @@ class HttpSmsOptions:
         help="The request body; {recipient}, {text}, {code}, {id} and {template} in its values are "
         "replaced.",
     )
-    encoding: str = option("json", choices=("json", "form"), help="The encoding of body.")
+    encoding: str = option("json", choices=("json", "form"), help="The encoding of body.", advanced=True)
     method: str = option("POST", choices=("POST", "PUT"), help="The HTTP method.", advanced=True)
     headers: dict[str, str] = option(
         default_factory=dict, secret=True, help="Request headers, such as one with the key."
     )
     accepted: tuple[str, ...] = option(
-        ("2xx",), help="The statuses, such as 202 or 2xx, that mean the message was accepted."
+        ("2xx",),
+        help="The statuses, such as 202 or 2xx, that mean the message was accepted.",
+        advanced=True,
     )
     timeout_seconds: float = option(
         10.0,

@@ -46,7 +46,7 @@ def test_one_key_of_a_profile_leaves_its_others_at_their_defaults(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "methods"),
     [
-        ("", ("password", "sms")),
+        ("", ("password", "sms", "email_code")),
         ("[plugins]\nenabled = ['storage_local']", ("password",)),
         ("[plugins]\nenabled = ['storage_local', 'login_sms']", ("password", "sms")),
         ("[plugins]\nenabled = ['storage_local', 'login_email']", ("password", "email_code")),
@@ -57,6 +57,48 @@ def test_login_by_a_code_is_a_default_with_its_plugin_alone(
 ) -> None:
     chosen = select(load_text(tmp_path, text)).login_methods
     assert tuple(spec.extension.name for spec in chosen) == methods
+
+
+@pytest.mark.parametrize(
+    ("text", "factors"),
+    [
+        ("", {"passkey", "totp", "recovery_code"}),
+        # Browsers have passkeys neither on IP addresses nor without TLS.
+        ("[server]\nhost = '0.0.0.0'", {"totp", "recovery_code"}),
+        ("[server]\npublic_url = 'http://files.example.com'", {"totp", "recovery_code"}),
+        ("[server]\npublic_url = 'https://files.example.com'", {"passkey", "totp", "recovery_code"}),
+        # What the configuration names is not left out: the server refuses to start.
+        (
+            "[server]\nhost = '0.0.0.0'\n[second_factors.passkey]\nrp_name = 'A'",
+            {"passkey", "totp", "recovery_code"},
+        ),
+        (
+            "[server]\nhost = '0.0.0.0'\n[plugins]\nenabled = ['storage_local', 'login_passkey']",
+            {"passkey", "recovery_code"},
+        ),
+    ],
+)
+def test_default_factors_are_those_that_browsers_can_use(
+    tmp_path: Path, text: str, factors: set[str]
+) -> None:
+    chosen = select(load_text(tmp_path, text)).second_factors
+    assert {spec.extension.name for spec in chosen} == factors
+
+
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [
+        ("", "http://localhost:8000"),
+        ("[server]\nport = 9000", "http://localhost:9000"),
+        ("[server]\nhost = '::1'", "http://localhost:8000"),
+        ("[server]\nhost = '0.0.0.0'", "http://0.0.0.0:8000"),
+        ("[server]\npublic_url = 'http://127.0.0.1:8000'", "http://127.0.0.1:8000"),
+    ],
+)
+def test_a_server_of_this_machine_is_localhost_where_browsers_have_passkeys(
+    tmp_path: Path, text: str, root: str
+) -> None:
+    assert load_text(tmp_path, text).settings.public_root == root
 
 
 def test_a_stated_login_method_needs_its_plugin(tmp_path: Path) -> None:

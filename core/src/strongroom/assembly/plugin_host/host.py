@@ -440,6 +440,7 @@ class PluginHost(HostAPI):
             login_codes=codes.recipients(Purpose.LOGIN),
             register_codes=codes.recipients(Purpose.REGISTER),
             reset_codes=codes.recipients(Purpose.RESET_PASSWORD),
+            bind_codes=codes.recipients(Purpose.BIND),
             registration=user_settings.registration,
             is_passwordless=services.get(SecondFactors).is_passwordless,
             terms=_terms_of(services.get(Consents).terms),

@@ -35,7 +35,9 @@ class ServerSettings:
         advanced=True,
     )
     public_url: str = option(
-        "", help="The public URL of the server, without base_path; empty: http://host:port."
+        "",
+        help="The public URL of the server, without base_path; empty: http://host:port, or "
+        "http://localhost:port if the server listens on this machine only.",
     )
     base_path: str = option("", help='The path prefix of every route, such as "/identity"; empty: none.')
     data_dir: Path = option(
@@ -256,7 +258,16 @@ class PluginsSettings:
     """The enabled plugins."""
 
     enabled: tuple[str, ...] = option(
-        ("storage_local", "login_sms", "login_pages", "share_links", "console"),
+        (
+            "storage_local",
+            "login_sms",
+            "login_email",
+            "login_passkey",
+            "factor_totp",
+            "login_pages",
+            "share_links",
+            "console",
+        ),
         help="The entry points of the enabled plugins. The default contains only installed plugins.",
     )
     folder: Path | None = option(

@@ -31,7 +31,7 @@ from strongroom.foundation.config.sources import READABLE_WANTED, suggestion
 from strongroom.foundation.plugins.manager import PluginError, PluginManager
 from strongroom.plugin_api import Extension, NoOptions
 from strongroom.plugin_api.captcha import CaptchaProvider
-from strongroom.plugin_api.factors import SecondFactor
+from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, Site
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
@@ -330,8 +330,19 @@ class _Chooser:
         stated = self._settings.second_factors.methods
         names = tuple(offered) if stated is None else stated
         chosen = self._listed(("second_factors", "methods"), names, offered, "second factor")
+        raw = self._configuration.raw
+        if stated is None and not raw.states(("plugins", "enabled")):
+            chosen = [choice for choice in chosen if self._fits(choice)]
         self._require_factors(chosen)
         return chosen
+
+    def _fits(self, choice: ExtensionSpec[SecondFactor[Any]]) -> bool:
+        """Return whether a factor that nothing but a default selects can be used on this server."""
+        extension, options = choice.extension, choice.options
+        is_stated = ("second_factors", extension.name) in self._configuration.extension_values
+        if is_stated or not issubclass(extension, PasswordlessFactor):
+            return True
+        return extension.fits(options, Site(self._settings.public_root))
 
     def _require_factors(self, chosen: Sequence[ExtensionSpec[SecondFactor[Any]]]) -> None:
         """Check that users who must have a second factor can enrol one."""

@@ -59,6 +59,7 @@ class OfferedCodes:
         login_kinds: the kinds of recipients that login methods declare to accept codes of.
         registration: the mode of ``[users] registration``.
         accepts_others: whether a login method declares no kinds; it may accept codes of any recipient.
+        unshown_kinds: the kinds of recipients to which pages offer no codes.
         registering_kinds: the kinds of recipients whose first login creates a user, if registration is
             open.
     """
@@ -67,10 +68,12 @@ class OfferedCodes:
     registration: str
     accepts_others: bool = False
     registering_kinds: frozenset[str] = frozenset()
+    unshown_kinds: frozenset[str] = frozenset()
 
-    def kinds(self, purpose: Purpose) -> frozenset[str]:
-        """Return the kinds of recipients that a purpose is known to accept."""
-        return self.login_kinds if purpose is Purpose.LOGIN else frozenset(CHANNELS)
+    def shown_kinds(self, purpose: Purpose) -> frozenset[str]:
+        """Return the kinds of recipients that a purpose is known to accept, for pages."""
+        kinds = self.login_kinds if purpose is Purpose.LOGIN else frozenset(CHANNELS)
+        return kinds - self.unshown_kinds
 
     def is_usable(self, recipient: Credential, purpose: Purpose, *, is_bound: bool) -> bool:
         """Return whether a code could have an effect, so that strangers get no useless messages.
@@ -139,8 +142,8 @@ class CodeSending:
         self._is_invited = check
 
     def recipients(self, purpose: Purpose) -> frozenset[str]:
-        """Return the kinds of recipients that can get a code of a purpose."""
-        kinds = self._offered.kinds(purpose)
+        """Return the kinds of recipients to which pages offer codes of a purpose."""
+        kinds = self._offered.shown_kinds(purpose)
         return frozenset(kind for kind in kinds if self._messages.can_send_to(kind, purpose.value))
 
     def send(

@@ -56,7 +56,18 @@ class VerificationServices(ServiceGroup):
             self._settings.users.registration,
             accepts_others=any(choice.extension.code_recipients is None for choice in methods),
             registering_kinds=_recipients(registering),
+            unshown_kinds=frozenset() if self._sends_sms() else frozenset({"mobile"}),
         )
+
+    def _sends_sms(self) -> bool:
+        """Return whether SMS are delivered, or the configuration names the sender that prints them.
+
+        By default, a development server prints all messages. Its pages offer codes by e-mail only,
+        because a button for an SMS that never arrives misleads.
+        """
+        senders = self._base.selection.senders["sms"]
+        is_stated = self._base.configuration.raw.states(("messages", "sms"))
+        return is_stated or not all(sender.extension.development_only for sender in senders)
 
     @cached_property
     def code_sending(self) -> CodeSending:

@@ -66,13 +66,16 @@ class ProfilePages:
 def _page(
     visit: Visit, user: Mapping[str, Any], *, username: str, refusal: RestResponse | None = None
 ) -> Any:
-    contacts = {kind: masked(user[kind]) if user[kind] else None for kind in KINDS}
+    changeable = visit.login_options.bind_codes
+    shown = [kind for kind in KINDS if user[kind] or kind in changeable]
+    contacts = {kind: masked(user[kind]) if user[kind] else None for kind in shown}
     return show(
         visit,
         "profile.html",
         user,
         refusal=refusal,
         contacts=contacts,
+        changeable=changeable,
         titles={kind: TITLES[kind][bool(user[kind])] for kind in KINDS},
         is_last=sum(1 for contact in contacts.values() if contact) == 1,
         username=username,
