@@ -300,9 +300,35 @@ ROWS: Final = (
         "http-if-match",
         "The details of a node are not sent if If-Match is false.",
         "web/http/conditions.py::is_unchanged",
-        "if not _matches(",
-        "if False and not _matches(",
+        "if not any(_matches(",
+        "if False and not any(_matches(",
         "rest/test_files.py::test_details_are_sent_again_only_if_their_tag_differs",
+    ),
+    core(
+        "http-change-if-match",
+        "A change with a stale If-Match changes nothing.",
+        "web/http/representations.py::JsonRepresentation.require_preconditions",
+        "if not known & _revisions(request.if_match.as_set()):",
+        "if False:",
+        "rest/test_preconditions.py::"
+        "test_every_change_of_a_representation_with_a_revision_honours_its_preconditions",
+    ),
+    core(
+        "http-change-atomic",
+        "A change compares the revision that If-Match has confirmed.",
+        "web/http/routing.py::Operation._change",
+        'parameters["revision"] = revision if stated is None else stated',
+        "pass",
+        "rest/test_preconditions.py::"
+        "test_a_change_between_the_check_and_the_change_makes_the_precondition_false",
+    ),
+    core(
+        "http-untagged-if-match",
+        "A change of a resource without an entity tag refuses If-Match.",
+        "web/http/representations.py::refuse_preconditions",
+        "if names_tags or request.if_none_match.star_tag:",
+        "if False:",
+        "rest/test_preconditions.py::test_changes_of_resources_without_an_entity_tag_match_no_tag",
     ),
     core(
         "web-no-store",

@@ -45,6 +45,7 @@ from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, R
 from strongroom.web.http.mounts import BodyLimits, Mount, mount_fault, read_mounted
 from strongroom.web.http.openapi import Description, serve_description
 from strongroom.web.http.plugin_routes import PluginRoutes
+from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.web.http.reserved_routes import reserved_blueprint
 from strongroom.web.http.routing import Blueprint, Operation
@@ -242,6 +243,7 @@ def _register_routes(app: Application, container: Container) -> None:
     )
     serve_description(app, description, base_path, with_page=settings.serves_api_docs)
     routes.require_distinct()
+    link_changes(app)
     _mount_applications(app, container)
 
 

@@ -279,6 +279,11 @@ class Blueprint(Protocol):
         the body as the keyword ``body``: dictionaries with the names of the fields of their schemas.
         In OpenAPI, its name in camel case is the ``operationId``, and its docstring is the description.
 
+        If the schema of a GET has a ``revision``, its responses have an entity tag. The views of changes
+        on its path, and below it with the same schema, then receive the keyword ``revision`` and compare
+        it in their transaction: the expected revision of If-Match or of the body, or ``None`` for any
+        (API 1.2). The platform turns their error of the status 409 into 412 if If-Match became false.
+
         Args:
             method: the HTTP method.
             path: the path, with parameters as ``<name>``.

@@ -21,8 +21,8 @@ _NARROWER: Final = {
 """Audiences within another one. Named users need not be members."""
 
 
-def changed(row: Any, request: Json, changes: Json) -> Link:
-    """Return the share of a row with changes.
+def current(row: Any, revision: int | None) -> Link:
+    """Return the share of a locked row, which must have the expected revision, unless it is ``None``.
 
     Raises:
         ApiError: the share was deleted concurrently, or has another revision.
@@ -30,9 +30,9 @@ def changed(row: Any, request: Json, changes: Json) -> Link:
     if row is None:
         raise ApiError(UNKNOWN)
     link = Link.of(row)
-    if request.get("revision", link.revision) != link.revision:
+    if revision not in (None, link.revision):
         raise ApiError(OUTDATED)
-    return replace(link, **changes, revision=link.revision + 1)
+    return link
 
 
 def loosens(before: Link, after: Link, user_ids: Collection[str], request: Json) -> bool:

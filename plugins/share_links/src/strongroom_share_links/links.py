@@ -14,7 +14,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError, FieldError
-from strongroom_share_links.changes import OWN, changed, limited, loosens
+from strongroom_share_links.changes import OWN, current, limited, loosens
 from strongroom_share_links.errors import FORBIDDEN, MAKER_ONLY, POLICY, UNKNOWN
 from strongroom_share_links.models import (
     RECEIVERS,
@@ -103,7 +103,9 @@ class Links:
         shared = self._shown(self._managed(tenant_id, link_id))
         return self._readable(tenant_id, [shared])[0]
 
-    def update(self, tenant_id: str, link_id: str, request: Json) -> SharedLink:
+    def update(
+        self, tenant_id: str, link_id: str, request: Json, revision: int | None = None
+    ) -> SharedLink:
         """Change a share, if it has the expected revision. Who loosens it answers for it from then on.
 
         Raises:
@@ -118,9 +120,9 @@ class Links:
         tenure = self._tenure(link)
         with self._host.database.write() as transaction:
             # Locked: without a revision, a concurrent change must not refuse this one.
-            row = transaction.first(select(links).where(known).with_for_update())
-            after = changed(row, request, changes)
-            if loosens(Link.of(row), after, _people_of(transaction, link_id), request):
+            before = current(transaction.first(select(links).where(known).with_for_update()), revision)
+            after = replace(before, **changes, revision=before.revision + 1)
+            if loosens(before, after, _people_of(transaction, link_id), request):
                 after = limited(after, _known(tenure), is_wanted=request.get("expiresAt") is not None)
             elif tenure is None and any(member in request for member in OWN):
                 raise ApiError(MAKER_ONLY)
@@ -133,14 +135,16 @@ class Links:
         self._audit("update", after)
         return self.get(tenant_id, link_id)
 
-    def delete(self, tenant_id: str, link_id: str) -> None:
+    def delete(self, tenant_id: str, link_id: str, revision: int | None = None) -> None:
         """Delete a share with its records. Its URL is dead at once.
 
         Raises:
-            ApiError: there is none, or the caller may not manage it.
+            ApiError: there is none, the caller may not manage it, or it has another revision.
         """
         link = self._managed(tenant_id, link_id)
         with self._host.database.write() as transaction:
+            locked = select(links).where(links.c.id == link_id).with_for_update()
+            current(transaction.first(locked), revision)
             if not remove(transaction, [link_id]):
                 raise ApiError(UNKNOWN)
         self._audit("delete", link)

@@ -121,13 +121,13 @@ def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         returns=ShareSchema,
         errors=(UNKNOWN, FORBIDDEN, MAKER_ONLY, POLICY, OUTDATED),
     )
-    def update_share(tenant_id: str, share_id: str, body: Json) -> Json:
+    def update_share(tenant_id: str, share_id: str, body: Json, revision: int | None) -> Json:
         """Change a share. A new password ends all proofs of the former one.
 
         Other users than its maker and tenant administrators can only tighten or close it. What an access
         key loosens ends with the key.
         """
-        return _share(host, shares.links.update(tenant_id, share_id, body))
+        return _share(host, shares.links.update(tenant_id, share_id, body, revision))
 
     @routes.operation(
         "DELETE",
@@ -135,11 +135,11 @@ def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         access=Access.USER,
         scope=Scope.FILES_SHARE,
         returns=host.done_schema,
-        errors=(UNKNOWN,),
+        errors=(UNKNOWN, OUTDATED),
     )
-    def delete_share(tenant_id: str, share_id: str) -> Json:
+    def delete_share(tenant_id: str, share_id: str, revision: int | None) -> Json:
         """Delete a share with its records. Dropped files remain."""
-        shares.links.delete(tenant_id, share_id)
+        shares.links.delete(tenant_id, share_id, revision)
         return {"success": True}
 
 

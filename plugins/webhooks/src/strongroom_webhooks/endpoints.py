@@ -107,31 +107,26 @@ class Endpoints:
         self._require(row.tenant_id, UNKNOWN)
         return Endpoint.of(row)
 
-    def update(self, endpoint_id: str, body: Mapping[str, Any]) -> Endpoint:
+    def update(self, endpoint_id: str, body: Mapping[str, Any], revision: int | None = None) -> Endpoint:
         """Change an endpoint. A status ``enabled`` also ends its back-off."""
         known = self.get(endpoint_id)
         self._check(body)
-        # Before the statement, because no database takes a number of any size.
-        if known.revision != body["revision"]:
-            raise ApiError(OUTDATED)
         if body.get("status") == Status.ENABLED and not self._owners.administer(known):
             raise ApiError(OWNERLESS)
         now = self._host.clock.now()
-        values = {**_columns(body), "revision": body["revision"] + 1, "updated_at": now}
+        values = {**_columns(body), "revision": endpoints.c.revision + 1, "updated_at": now}
         if "status" in body:
             values |= {"status": body["status"], "reason": None}
-        is_current = endpoints.c.revision == body["revision"]
         with self._host.database.write() as tx:
-            changed = update(endpoints).where(endpoints.c.id == endpoint_id, is_current).values(values)
-            if not tx.execute(changed):
-                raise ApiError(OUTDATED)
+            _require_current(tx, endpoint_id, revision)
+            tx.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(values))
             if body.get("status") == Status.ENABLED:
                 _resume(tx, endpoint_id, now)
             updated = _endpoint(tx, endpoint_id)
-        self._owners.record("update", updated, changed=" ".join(sorted(body.keys() - {"revision"})))
+        self._owners.record("update", updated, changed=" ".join(sorted(body)))
         return updated
 
-    def take_over(self, endpoint_id: str) -> Endpoint:
+    def take_over(self, endpoint_id: str, revision: int | None = None) -> Endpoint:
         """Make the caller the owner of an endpoint; a disabled one stays so, to be checked first."""
         known = self.get(endpoint_id)
         values = {
@@ -140,18 +135,18 @@ class Endpoints:
             "updated_at": self._host.clock.now(),
         }
         with self._host.database.write() as tx:
-            if not tx.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(values)):
-                raise ApiError(UNKNOWN)
+            _require_current(tx, endpoint_id, revision)
+            tx.execute(update(endpoints).where(endpoints.c.id == endpoint_id).values(values))
             taken = _endpoint(tx, endpoint_id)
         self._owners.record("take-over", taken, formerOwner=known.owner_id)
         return taken
 
-    def delete(self, endpoint_id: str) -> None:
+    def delete(self, endpoint_id: str, revision: int | None = None) -> None:
         """Delete an endpoint with its deliveries."""
         known = self.get(endpoint_id)
         with self._host.database.write() as tx:
-            if not tx.execute(delete(endpoints).where(endpoints.c.id == endpoint_id)):
-                raise ApiError(UNKNOWN)
+            _require_current(tx, endpoint_id, revision)
+            tx.execute(delete(endpoints).where(endpoints.c.id == endpoint_id))
             tx.execute(delete(deliveries).where(deliveries.c.endpoint_id == endpoint_id))
         self._owners.record("delete", known)
 
@@ -287,6 +282,16 @@ def _columns(body: Mapping[str, Any]) -> dict[str, Any]:
 def _ending(keys: SigningKeys, at: int) -> SigningKeys:
     """Return the keys with their end, unless they end before."""
     return replace(keys, valid_until=min(at, keys.valid_until or at))
+
+
+def _require_current(tx: Transaction, endpoint_id: str, revision: int | None) -> None:
+    """Lock an endpoint, which must have the expected revision, unless it is ``None``."""
+    statement = select(endpoints.c.revision).where(endpoints.c.id == endpoint_id).with_for_update()
+    row = tx.first(statement)
+    if row is None:
+        raise ApiError(UNKNOWN)
+    if revision not in (None, row.revision):
+        raise ApiError(OUTDATED)
 
 
 def _resume(tx: Transaction, endpoint_id: str, now: int) -> None:

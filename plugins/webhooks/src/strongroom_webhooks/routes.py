@@ -108,14 +108,16 @@ def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
         returns=EndpointSchema,
         errors=(UNKNOWN, URL_REFUSED, TYPES_UNKNOWN, OUTDATED, OWNERLESS),
     )
-    def update_webhook_endpoint(endpoint_id: str, body: Json) -> Endpoint:
+    def update_webhook_endpoint(endpoint_id: str, body: Json, revision: int | None) -> Endpoint:
         """Change an endpoint, or enable and disable it."""
-        return webhooks.endpoints.update(endpoint_id, body)
+        return webhooks.endpoints.update(endpoint_id, body, revision)
 
-    @routes.operation("DELETE", _ONE, access=Access.USER, returns=host.done_schema, errors=(UNKNOWN,))
-    def delete_webhook_endpoint(endpoint_id: str) -> Json:
+    @routes.operation(
+        "DELETE", _ONE, access=Access.USER, returns=host.done_schema, errors=(UNKNOWN, OUTDATED)
+    )
+    def delete_webhook_endpoint(endpoint_id: str, revision: int | None) -> Json:
         """Delete an endpoint and its deliveries, those not yet sent included."""
-        webhooks.endpoints.delete(endpoint_id)
+        webhooks.endpoints.delete(endpoint_id, revision)
         return {"success": True}
 
 
@@ -141,14 +143,14 @@ def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
         f"{_ONE}/take-over",
         access=Access.USER,
         returns=EndpointSchema,
-        errors=(UNKNOWN,),
+        errors=(UNKNOWN, OUTDATED),
     )
-    def take_over_webhook_endpoint(endpoint_id: str) -> Endpoint:
+    def take_over_webhook_endpoint(endpoint_id: str, revision: int | None) -> Endpoint:
         """Become the owner of an endpoint, whose events stop when its owner no longer administers them.
 
         An endpoint that was disabled stays so: check its URL, rotate its secret, and enable it.
         """
-        return webhooks.endpoints.take_over(endpoint_id)
+        return webhooks.endpoints.take_over(endpoint_id, revision)
 
     @routes.operation(
         "POST",

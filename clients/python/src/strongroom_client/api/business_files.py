@@ -6,12 +6,19 @@ from ..operations import UNSET, Content, Operation, Unset, segment
 
 def delete_business_file(
     file_name: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete a file and its variants; only its owner and server administrators may."""
     return Operation(
         "DELETE",
         f"/api/v1/files/{segment(file_name)}",
         Done,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 

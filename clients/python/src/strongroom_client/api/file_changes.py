@@ -42,6 +42,7 @@ def move_file(
     body: Directory,
     on_conflict: MoveFileOnConflict | Unset = UNSET,
     if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Move a file, or a folder with its content, into another folder or to the top level.
 
@@ -61,6 +62,7 @@ def move_file(
         },
         headers={
             "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
         body=body,
     )
@@ -73,6 +75,7 @@ def rename_file(
     body: Rename,
     on_conflict: RenameFileOnConflict | Unset = UNSET,
     if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Rename a file or folder."""
     return Operation(
@@ -84,6 +87,7 @@ def rename_file(
         },
         headers={
             "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
         body=body,
     )
@@ -94,9 +98,10 @@ def replace_content(
     file_id: str,
     *,
     content: Content,
-    if_match: str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
     return Operation(
@@ -104,9 +109,10 @@ def replace_content(
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/content",
         Node,
         headers={
-            "If-Match": if_match,
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
         content=content,
         media_type="application/octet-stream",

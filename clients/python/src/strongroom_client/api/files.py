@@ -66,6 +66,7 @@ def delete_file(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete a file, or a folder with its content.
 
@@ -85,6 +86,7 @@ def delete_file(
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
             "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
     )
 
@@ -126,7 +128,7 @@ def get_file(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Get the details of a file or folder; with `include=path` they have no entity tag."""
+    """Get the details of a file or folder."""
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}",

@@ -29,12 +29,19 @@ def create_group(
 def delete_group(
     tenant_id: str,
     group_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete a group with its grants, as an administrator of the tenant."""
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
         Done,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -57,12 +64,19 @@ def delete_group_member(
 def get_group(
     tenant_id: str,
     group_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Group]:
     """Get a group of a tenant."""
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
         Group,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -123,11 +137,17 @@ def rename_group(
     group_id: str,
     *,
     body: GroupName,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Group]:
     """Rename a group, as an administrator of the tenant."""
     return Operation(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
         Group,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
         body=body,
     )

@@ -36,24 +36,38 @@ def create_share(
 def delete_share(
     tenant_id: str,
     share_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete a share with its records. Dropped files remain."""
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
         Done,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
 def get_share(
     tenant_id: str,
     share_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Share]:
     """Get a share."""
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
         Share,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -167,6 +181,8 @@ def update_share(
     share_id: str,
     *,
     body: ShareChanges | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Share]:
     """Change a share. A new password ends all proofs of the former one.
 
@@ -177,5 +193,9 @@ def update_share(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
         Share,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
         body=body,
     )

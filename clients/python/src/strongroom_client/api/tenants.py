@@ -46,6 +46,8 @@ def delete_tenant(
     override_reason: None | str | Unset = UNSET,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete a tenant with all its files: it is hidden immediately and purged after a grace period.
 
@@ -62,18 +64,27 @@ def delete_tenant(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
     )
 
 
 def get_tenant(
     tenant_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Tenant]:
     """Get one of the caller's tenants."""
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}",
         Tenant,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -165,6 +176,8 @@ def update_tenant(
     tenant_id: str,
     *,
     body: TenantChanges,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Tenant]:
     """Rename a tenant, set its quota, or set what it demands of logins.
 
@@ -175,5 +188,9 @@ def update_tenant(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}",
         Tenant,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
         body=body,
     )

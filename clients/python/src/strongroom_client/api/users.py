@@ -19,6 +19,7 @@ def change_user(
     *,
     body: UserChange | Unset = UNSET,
     if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
     """Change the caller's name and locale. Administrators may change any user, and the other members.
 
@@ -30,6 +31,7 @@ def change_user(
         User,
         headers={
             "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
         body=body,
     )
@@ -59,6 +61,8 @@ def delete_user(
     *,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete the caller (`me`) or, as an administrator, any user.
 
@@ -73,18 +77,27 @@ def delete_user(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
     )
 
 
 def get_user(
     user_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
     """Get a user. `me` is the caller; administrators may get any user."""
     return Operation(
         "GET",
         f"/users/{segment(user_id)}",
         User,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -127,12 +140,19 @@ def list_users(
 
 def reinstate_user(
     user_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
     """Let a suspended user log in again."""
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/suspension",
         User,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -140,6 +160,8 @@ def suspend_user(
     user_id: str,
     *,
     body: Suspension | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
     """Suspend a user, until a reinstatement or until a time.
 
@@ -149,5 +171,9 @@ def suspend_user(
         "POST",
         f"/users/{segment(user_id)}/suspension",
         User,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
         body=body,
     )

@@ -103,6 +103,7 @@ def restore_version(
     number: str,
     *,
     if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Give a file an earlier content again. The current content becomes a version."""
     return Operation(
@@ -111,5 +112,6 @@ def restore_version(
         Node,
         headers={
             "If-Match": if_match,
+            "If-None-Match": if_none_match,
         },
     )

@@ -37,23 +37,37 @@ def create_webhook_endpoint(
 
 def delete_webhook_endpoint(
     endpoint_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
     """Delete an endpoint and its deliveries, those not yet sent included."""
     return Operation(
         "DELETE",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
         Done,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
 def get_webhook_endpoint(
     endpoint_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Endpoint]:
     """Get an endpoint."""
     return Operation(
         "GET",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
         Endpoint,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -141,6 +155,9 @@ def rotate_webhook_secret(
 
 def take_over_webhook_endpoint(
     endpoint_id: str,
+    *,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Endpoint]:
     """Become the owner of an endpoint, whose events stop when its owner no longer administers them.
 
@@ -150,6 +167,10 @@ def take_over_webhook_endpoint(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/take-over",
         Endpoint,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
     )
 
 
@@ -168,11 +189,17 @@ def update_webhook_endpoint(
     endpoint_id: str,
     *,
     body: EndpointChanges,
+    if_match: str | Unset = UNSET,
+    if_none_match: str | Unset = UNSET,
 ) -> Operation[Endpoint]:
     """Change an endpoint, or enable and disable it."""
     return Operation(
         "PATCH",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
         Endpoint,
+        headers={
+            "If-Match": if_match,
+            "If-None-Match": if_none_match,
+        },
         body=body,
     )

@@ -12,10 +12,12 @@ from strongroom.content.business_files.variants import FILES
 from strongroom.content.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
 from strongroom.foundation import errors
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.http.locations import Location, absolute_url
 from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.representations import has_preconditions
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 from strongroom.web.http.uploads import UPLOAD_BODY, receive_upload
@@ -214,11 +216,17 @@ def download_business_file(file_name: str, query: Json) -> Response:
     access=Access.USER,
     rule=operations.DELETE,
     returns=DoneSchema,
-    errors=(errors.Forbidden, errors.NotFound),
+    errors=(errors.Forbidden, errors.NotFound, errors.PreconditionFailed),
+    request_headers=("If-Match", "If-None-Match"),
 )
 def delete_business_file(file_name: str) -> dict[str, bool]:
     """Delete a file and its variants; only its owner and server administrators may."""
-    get_service(BusinessFileService).delete(current_identity(), file_name, origin())
+    files = get_service(BusinessFileService)
+    if has_preconditions():
+        # Before the transaction, because the content under a name never changes.
+        content = files.get(current_identity(), file_name).blob
+        is_unchanged(Validators(content.checksum, None))
+    files.delete(current_identity(), file_name, origin())
     return DONE
 
 

@@ -3,11 +3,8 @@
 from strongroom.content.files.copying import Copy, CopyingService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.node_responses import (
-    CONDITIONAL_ERRORS,
+    CHANGE_ERRORS,
     NODE_LOCATION,
-    Tagged,
-    tagged,
-    wanted_revision,
 )
 from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.schemas import (
@@ -45,17 +42,14 @@ blueprint = Blueprint(
     body=RenameSchema,
     query=FileConflictQuery,
     returns=NodeSchema,
-    errors=(*CONDITIONAL_ERRORS, errors.NameConflict, errors.FileHeld),
-    request_headers=("If-Match",),
-    response_headers=("ETag",),
+    errors=(*CHANGE_ERRORS, errors.NameConflict, errors.FileHeld),
 )
-def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
+def rename_file(tenant_id: str, file_id: str, body: Json, query: Json, revision: int | None) -> Json:
     """Rename a file or folder."""
-    revision = wanted_revision(tenant_id, file_id, body["revision"])
     view = get_service(MovingService).rename(
         current_identity(), tenant_id, file_id, body["name"], revision, OnConflict(query["onConflict"])
     )
-    return tagged(view)
+    return serialize_node(view)
 
 
 @blueprint.operation(
@@ -68,16 +62,14 @@ def rename_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged
     query=FileConflictQuery,
     returns=NodeSchema,
     errors=(
-        *CONDITIONAL_ERRORS,
+        *CHANGE_ERRORS,
         errors.NameConflict,
         errors.NotAFolder,
         errors.MoveIntoItself,
         errors.FileHeld,
     ),
-    request_headers=("If-Match",),
-    response_headers=("ETag",),
 )
-def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
+def move_file(tenant_id: str, file_id: str, body: Json, query: Json, revision: int | None) -> Json:
     """Move a file, or a folder with its content, into another folder or to the top level.
 
     With the `parentId` that the node has, it is renamed as by `PATCH`, which needs only `write`. A move
@@ -87,11 +79,9 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Tagged:
     The response's `permission` is the caller's permission after the move: `none` if the caller can no
     longer see the node.
     """
-    revision = wanted_revision(tenant_id, file_id, body["revision"])
     move = Move(body["parentId"], body["name"], OnConflict(query["onConflict"]))
-    return tagged(
-        get_service(MovingService).move(current_identity(), tenant_id, file_id, move, revision)
-    )
+    moving = get_service(MovingService)
+    return serialize_node(moving.move(current_identity(), tenant_id, file_id, move, revision))
 
 
 @blueprint.operation(
@@ -134,7 +124,7 @@ def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
     rule=operations.REPLACE,
     returns=NodeSchema,
     errors=(
-        *CONDITIONAL_ERRORS,
+        *CHANGE_ERRORS,
         errors.NotAFile,
         errors.ValidationFailed,
         errors.LengthRequired,
@@ -146,14 +136,13 @@ def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
         errors.StorageFull,
     ),
     document={"requestBody": UPLOAD_BODY},
-    request_headers=("If-Match", *UPLOAD_REQUEST),
-    response_headers=("ETag",),
+    request_headers=UPLOAD_REQUEST,
 )
-def replace_content(tenant_id: str, file_id: str) -> Tagged:
+def replace_content(tenant_id: str, file_id: str, revision: int | None) -> Json:
     """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
     files = get_service(FileService)
-    revision = wanted_revision(tenant_id, file_id)
     # The default only satisfies the parser, because the file keeps its own name.
     incoming = receive_upload(files.max_file_bytes, default_name="content")
     replacing = get_service(ReplacingService)
-    return tagged(replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision))
+    view = replacing.replace_content(current_identity(), tenant_id, file_id, incoming, revision)
+    return serialize_node(view)

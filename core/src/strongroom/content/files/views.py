@@ -7,11 +7,10 @@ from typing import Final
 
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.node_responses import (
-    CONDITIONAL_ERRORS,
+    CHANGE_ERRORS,
     NODE_LOCATION,
     listed_nodes,
     node_details,
-    wanted_revision,
 )
 from strongroom.content.files.schemas import (
     DeletionQuery,
@@ -52,6 +51,7 @@ from strongroom.web.http.downloads import (
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.http.pages import collection_of, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.representations import JsonRepresentation
 from strongroom.web.http.request import get_service, method
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
@@ -291,13 +291,10 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller:
     verifies_login=True,
     query=NodeQuery,
     returns=NodeSchema,
-    errors=(errors.Forbidden, errors.NotFound, errors.PreconditionFailed),
-    document={"responses": {"304": {"description": "The client's copy is current"}}},
-    request_headers=("If-Match", "If-None-Match"),
-    response_headers=("ETag",),
+    errors=(errors.Forbidden, errors.NotFound),
 )
-def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> Response:
-    """Get the details of a file or folder; with `include=path` they have no entity tag."""
+def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> JsonRepresentation:
+    """Get the details of a file or folder."""
     view = get_service(FileService).get(caller, tenant_id, file_id)
     return node_details(view, query, caller)
 
@@ -333,18 +330,17 @@ def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
     also={operations.DELETE_PERMANENTLY: "`permanently=true` or `overrideReason`"},
     query=DeletionQuery,
     returns=DoneSchema,
-    errors=(*CONDITIONAL_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
+    errors=(*CHANGE_ERRORS, errors.FileHeld, errors.FileRetained, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
-    request_headers=("If-Match",),
 )
-def delete_file(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
+def delete_file(tenant_id: str, file_id: str, query: Json, revision: int | None) -> dict[str, bool]:
     """Delete a file, or a folder with its content.
 
     It goes to the trash, unless the server has none. With `permanently=true` it is removed at once; that
     requires a fresh proof: a code for `unbind`, the current password, or a login within the last 10
     minutes.
     """
-    revision, permanently = wanted_revision(tenant_id, file_id), query["permanently"]
+    permanently = query["permanently"]
     if permanently:
         require_fresh_proof()
     get_service(FileService).delete(

@@ -12,7 +12,7 @@ from strongroom.content.tenants.models import Role, tenant_members, tenants
 from strongroom.foundation.caller import Identity, Origin, Override
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.errors import Forbidden, NotFound
+from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.web.services import TenantEraser
 
 _OF_TENANT: Final = tenants.c.id == bindparam("tenant_id")
@@ -99,6 +99,7 @@ class TenantDeletion:
         tenant_id: str,
         origin: Origin,
         override: Override | None = None,
+        revision: int | None = None,
     ) -> None:
         """Hide a tenant from all users, and start its grace period.
 
@@ -107,13 +108,14 @@ class TenantDeletion:
             NotFound: the tenant is already deleted, or does not exist.
             FileHeld: the tenant has a hold.
             FileRetained: content is retained, and the override is not permitted.
+            RevisionConflict: the tenant has changed since the given revision.
         """
         with self._database.write() as connection:
             self._memberships.lock_tenant(connection, tenant_id)
             self._require_administrator(connection, identity, tenant_id)
             # Under the lock of the tenant, which placing a hold takes, too.
             self._guard.require_removable_tenant(connection, tenant_id, override)
-            if not self._set_deleted(connection, tenant_id, self._clock.now()):
+            if not self._set_deleted(connection, tenant_id, self._clock.now(), revision):
                 raise NotFound
             self._record(connection, "tenant.delete", tenant_id, origin, identity.user_id)
 
@@ -172,13 +174,21 @@ class TenantDeletion:
         if role != Role.ADMIN and not identity.is_admin:
             raise Forbidden
 
-    def _set_deleted(self, connection: Connection, tenant_id: str, deleted_at: int | None) -> bool:
+    def _set_deleted(
+        self,
+        connection: Connection,
+        tenant_id: str,
+        deleted_at: int | None,
+        expected: int | None = None,
+    ) -> bool:
         """Set or clear the deletion time of a tenant, and return whether it changed."""
         current = _REVISION_OF_RESTORABLE if deleted_at is None else _REVISION_OF_LIVE
         parameters = {"tenant_id": tenant_id, "purged_before": self._purged_before()}
         revision = current.scalar(connection, parameters)
         if revision is None:
             return False
+        if expected not in (None, revision):
+            raise RevisionConflict
         now = self._clock.now()
         values = {"at": deleted_at, "now": now, "next": next_revision(revision, now)}
         _SET_DELETED.execute(connection, {"tenant_id": tenant_id, **values})

@@ -88,12 +88,10 @@ def get_group(tenant_id: str, group_id: str) -> Group:
     returns=GroupSchema,
     errors=(errors.Forbidden, errors.NotFound, errors.RevisionConflict, errors.GroupNameTaken),
 )
-def rename_group(tenant_id: str, group_id: str, body: Json) -> Group:
+def rename_group(tenant_id: str, group_id: str, body: Json, revision: int | None) -> Group:
     """Rename a group, as an administrator of the tenant."""
     service = get_service(GroupService)
-    return service.rename(
-        current_identity(), tenant_id, group_id, body["name"], body["revision"], origin()
-    )
+    return service.rename(current_identity(), tenant_id, group_id, body["name"], revision, origin())
 
 
 @blueprint.operation(
@@ -104,9 +102,10 @@ def rename_group(tenant_id: str, group_id: str, body: Json) -> Group:
     returns=DoneSchema,
     errors=(errors.Forbidden, errors.NotFound),
 )
-def delete_group(tenant_id: str, group_id: str) -> dict[str, bool]:
+def delete_group(tenant_id: str, group_id: str, revision: int | None) -> dict[str, bool]:
     """Delete a group with its grants, as an administrator of the tenant."""
-    get_service(GroupService).delete(current_identity(), tenant_id, group_id, origin())
+    service = get_service(GroupService)
+    service.delete(current_identity(), tenant_id, group_id, origin(), revision)
     return DONE
 
 

@@ -264,8 +264,7 @@ class GroupService:
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
-            if revision not in (None, group.revision):
-                raise RevisionConflict
+            _require_revision(group, revision)
             now = self._clock.now()
             values = {"new_name": name, "now": now, "next": next_revision(group.revision, now)}
             try:
@@ -275,16 +274,25 @@ class GroupService:
             self._record(connection, "group.update", identity, group, origin, {"name": name})
             return self._members.get(connection, tenant_id, group_id)
 
-    def delete(self, identity: Identity, tenant_id: str, group_id: str, origin: Origin) -> None:
+    def delete(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        group_id: str,
+        origin: Origin,
+        revision: int | None = None,
+    ) -> None:
         """Delete a group with its memberships and grants.
 
         Raises:
             Forbidden: the caller does not administer the tenant.
             NotFound: the tenant has no such group.
+            RevisionConflict: the group has changed since the given revision.
         """
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
+            _require_revision(group, revision)
             # The members go first, while the grants exist that their lists depend on.
             self._members.remove_all(connection, group)
             # The foreign key deletes the group's grants.
@@ -367,6 +375,12 @@ class GroupService:
             details={"tenant": group.tenant_id, **details},
         )
         self._audit.record(connection, event)
+
+
+def _require_revision(group: Group, revision: int | None) -> None:
+    # Under the lock of the tenant, which each change of a group takes.
+    if revision not in (None, group.revision):
+        raise RevisionConflict
 
 
 def _page_of_members(group_id: str) -> tuple[Select[Any], Select[Any]]:

@@ -117,13 +117,12 @@ def get_tenant(tenant_id: str) -> Tenant:
     returns=TenantSchema,
     errors=(Forbidden, NotFound, RevisionConflict),
 )
-def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
+def update_tenant(tenant_id: str, body: dict[str, Any], revision: int | None) -> Tenant:
     """Rename a tenant, set its quota, or set what it demands of logins.
 
     Only server administrators may set the quota. With `assurance`, every route of the tenant refuses
     weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-admitted`.
     """
-    revision = body.pop("revision")
     if "assurance" in body:
         assurance = body.pop("assurance") or {"acr": None, "max_age": None}
         body |= {"required_acr": assurance["acr"], "max_proof_age": assurance["max_age"]}
@@ -140,14 +139,15 @@ def update_tenant(tenant_id: str, body: dict[str, Any]) -> Tenant:
     errors=(Forbidden, NotFound, FileHeld, FileRetained, *PROOF_ERRORS),
     document={"parameters": PROOF_PARAMETERS},
 )
-def delete_tenant(tenant_id: str, query: dict[str, Any]) -> dict[str, bool]:
+def delete_tenant(tenant_id: str, query: dict[str, Any], revision: int | None) -> dict[str, bool]:
     """Delete a tenant with all its files: it is hidden immediately and purged after a grace period.
 
     During `tenants.purge_after_days` the operator can restore it with `strongroom tenants restore`.
     A tenant with held or retained content cannot be deleted; `overrideReason` requires a fresh proof.
     """
     override = requested_override(query, is_proven=False)
-    get_service(TenantDeletion).delete(current_identity(), tenant_id, origin(), override)
+    deletion = get_service(TenantDeletion)
+    deletion.delete(current_identity(), tenant_id, origin(), override, revision)
     return DONE
 
 

@@ -76,7 +76,13 @@ class AccountDeletion:
         self._guards.append(guard)
 
     def delete(
-        self, identity: Identity, user_id: str, proof: Proof, fields: ProofFields, origin: Origin
+        self,
+        identity: Identity,
+        user_id: str,
+        proof: Proof,
+        fields: ProofFields,
+        origin: Origin,
+        revision: int | None = None,
     ) -> None:
         """Delete a user: the caller, with a fresh proof, or, as an administrator, any user.
 
@@ -84,25 +90,28 @@ class AccountDeletion:
             Forbidden: the caller is neither the user nor an administrator.
             NotFound: there is no such user.
             LastAdministrator: the server, or a tenant with other members, would have no administrator.
+            RevisionConflict: the user has changed since the given revision.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
         if identity.user_id != user_id:
-            self.delete_other(identity, user_id, origin)
+            self.delete_other(identity, user_id, origin, revision)
             return
         self.prove(identity, proof, fields)
         with self._database.write() as connection:
             # Checked again, under the lock.
             self.require_unneeded(connection, user_id)
-            contacts = self.end(connection, user_id, user_id, origin)
+            contacts = self.end(connection, user_id, user_id, origin, revision)
         self.notify(contacts, origin)
 
-    def delete_other(self, identity: Identity, user_id: str, origin: Origin) -> None:
+    def delete_other(
+        self, identity: Identity, user_id: str, origin: Origin, revision: int | None = None
+    ) -> None:
         """Delete another user, as an administrator; raises as :meth:`delete`."""
         if not identity.is_admin:
             raise Forbidden
         with self._database.write() as connection:
             require_manageable(identity, self._deactivations.require_dispensable(connection, user_id))
-            contacts = self.end(connection, user_id, identity.user_id, origin)
+            contacts = self.end(connection, user_id, identity.user_id, origin, revision)
         self.notify(contacts)
 
     def prove(self, identity: Identity, proof: Proof, fields: ProofFields) -> None:
@@ -129,8 +138,19 @@ class AccountDeletion:
         self._check_guards(connection, user_id)
         return user
 
-    def end(self, connection: Connection, user_id: str, actor_id: str, origin: Origin) -> Contacts:
-        """Delete a user, for callers who have checked that they may; return the contacts of before."""
+    def end(
+        self,
+        connection: Connection,
+        user_id: str,
+        actor_id: str,
+        origin: Origin,
+        revision: int | None = None,
+    ) -> Contacts:
+        """Delete a user, for callers who have checked that they may; return the contacts of before.
+
+        Raises:
+            RevisionConflict: the user has changed since the given revision.
+        """
         # Read before the credentials are released.
         contacts = self._notices.contacts(connection, user_id)
         # A credential that is being bound concurrently is released, too.
@@ -138,7 +158,7 @@ class AccountDeletion:
         # Before the release of the contacts, whose codes it voids.
         self._deactivations.deactivate(connection, user_id, DeactivationCause.DELETION)
         self._credentials.release_all(connection, user_id)
-        self._users.delete(connection, user_id)
+        self._users.delete(connection, user_id, revision)
         event = AuditEvent(
             "user.delete", actor_id=actor_id, target_type="user", target_id=user_id, origin=origin
         )

@@ -9,7 +9,7 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.errors import ValidationFailed
+from strongroom.foundation.errors import RevisionConflict, ValidationFailed
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.accounts.key_rights import require_manageable
 from strongroom.identity.users.contacts import Notices
@@ -57,28 +57,38 @@ class Suspensions:
         self._notices = notices
         self._audit = audit
 
-    def suspend(self, identity: Identity, user_id: str, suspension: Suspension, origin: Origin) -> User:
+    def suspend(
+        self,
+        identity: Identity,
+        user_id: str,
+        suspension: Suspension,
+        origin: Origin,
+        revision: int | None = None,
+    ) -> User:
         """Suspend another user, who is notified, on request of an administrator.
 
         Raises:
             ValidationFailed: the end is not in the future.
-            NotFound, OwnAccount, LastAdministrator: see :meth:`begin`.
+            NotFound, OwnAccount, LastAdministrator, RevisionConflict: see :meth:`begin`.
         """
         if suspension.until is not None and suspension.until <= self._clock.now():
             raise ValidationFailed.of_field("until", "not-in-the-future", "Must be in the future.")
         with self._database.write() as connection:
-            user = self.begin(connection, identity, user_id, suspension, origin)
+            user = self.begin(connection, identity, user_id, suspension, origin, revision)
         self.notify(user_id)
         return user
 
-    def reinstate(self, identity: Identity, user_id: str, origin: Origin) -> User:
+    def reinstate(
+        self, identity: Identity, user_id: str, origin: Origin, revision: int | None = None
+    ) -> User:
         """Let a suspended user log in again. What the suspension has ended stays so.
 
         Raises:
             NotFound: there is no such user.
+            RevisionConflict: the user has changed since the given revision.
         """
         with self._database.write() as connection:
-            return self.end(connection, identity, user_id, origin)
+            return self.end(connection, identity, user_id, origin, revision)
 
     def begin(
         self,
@@ -87,6 +97,7 @@ class Suspensions:
         user_id: str,
         suspension: Suspension,
         origin: Origin,
+        revision: int | None = None,
     ) -> User:
         """Suspend a user, and end everything that the user could do; the caller notifies the user.
 
@@ -95,11 +106,12 @@ class Suspensions:
             OwnAccount: the caller is this user.
             Forbidden: the caller's access key may not change this user.
             LastAdministrator: the server would have no active administrator.
+            RevisionConflict: the user has changed since the given revision.
         """
         require_manageable(identity, self._users.get(connection, user_id))
         identity.require_other(user_id)
         self._deactivations.require_dispensable(connection, user_id)
-        user = self.apply(connection, user_id, suspension)
+        user = self.apply(connection, user_id, suspension, revision)
         self._record(connection, user, identity.user_id, ADMINISTRATOR, origin)
         return user
 
@@ -137,28 +149,45 @@ class Suspensions:
         )
         self._audit.record(connection, event)
 
-    def apply(self, connection: Connection, user_id: str, suspension: Suspension) -> User:
+    def apply(
+        self,
+        connection: Connection,
+        user_id: str,
+        suspension: Suspension,
+        revision: int | None = None,
+    ) -> User:
         """Suspend a user, for callers who have checked that they may, and who record it."""
         self._deactivations.deactivate(connection, user_id, DeactivationCause.SUSPENSION)
         return self._users.change(
             connection,
             user_id,
+            revision,
             status=UserStatus.SUSPENDED.value,
             suspended_until=suspension.until,
             suspension_reason=suspension.reason,
         )
 
-    def end(self, connection: Connection, identity: Identity, user_id: str, origin: Origin) -> User:
+    def end(
+        self,
+        connection: Connection,
+        identity: Identity,
+        user_id: str,
+        origin: Origin,
+        revision: int | None = None,
+    ) -> User:
         """Reinstate a user, if suspended.
 
         Raises:
             NotFound: there is no such user.
+            RevisionConflict: the user has changed since the given revision.
         """
         user = self._users.get(connection, user_id)
         require_manageable(identity, user)
         if user.status == UserStatus.ACTIVE:
+            if revision not in (None, user.revision):
+                raise RevisionConflict
             return user
-        user = self._users.change(connection, user_id, **NO_SUSPENSION)
+        user = self._users.change(connection, user_id, revision, **NO_SUSPENSION)
         self._ends.record(connection, user_id, identity.user_id, ADMINISTRATOR, origin)
         return user
 

@@ -29,7 +29,6 @@ from strongroom.identity.users.models import SINGLE_KINDS, User
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, optional_identity, own_id
-from strongroom.web.http.conditions import expected_revision
 from strongroom.web.http.pages import collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
@@ -99,7 +98,6 @@ def require_fresh_proof() -> None:
 blueprint = Blueprint("users", __name__, url_prefix="/users", description="User accounts.")
 
 Json = dict[str, Any]
-Tagged = tuple[Json, int, dict[str, str]]
 
 _NO_NAMES: Final = {
     **dict.fromkeys(SINGLE_KINDS),
@@ -138,11 +136,10 @@ def list_users(query: Json) -> Json:
     rule=operations.GET_USER,
     returns=UserSchema,
     errors=(errors.Forbidden, errors.NotFound),
-    response_headers=("ETag",),
 )
-def get_user(user_id: str) -> Tagged:
+def get_user(user_id: str) -> Json:
     """Get a user. `me` is the caller; administrators may get any user."""
-    return tagged_user(get_service(AccountService).get(current_identity(), own_id(user_id)))
+    return shown_user(get_service(AccountService).get(current_identity(), own_id(user_id)))
 
 
 @blueprint.operation(
@@ -159,25 +156,16 @@ def get_user(user_id: str) -> Tagged:
         errors.LastAdministrator,
         errors.OwnAccount,
         errors.RevisionConflict,
-        errors.PreconditionFailed,
         errors.CredentialTaken,
     ),
-    request_headers=("If-Match",),
-    response_headers=("ETag",),
 )
-def change_user(user_id: str, body: Json) -> Tagged:
+def change_user(user_id: str, body: Json, revision: int | None) -> Json:
     """Change the caller's name and locale. Administrators may change any user, and the other members.
 
     A change of the type or to `suspended` ends all that the user could do until then.
     """
     accounts, identity = get_service(AccountService), current_identity()
-    user_id = own_id(user_id)
-
-    def current() -> tuple[int, tuple[()]]:
-        return accounts.get(identity, user_id).revision, ()
-
-    revision = expected_revision(body.pop("revision", None), current)
-    return tagged_user(accounts.change(identity, user_id, body, revision, origin()))
+    return shown_user(accounts.change(identity, own_id(user_id), body, revision, origin()))
 
 
 @blueprint.operation(
@@ -197,16 +185,16 @@ def change_user(user_id: str, body: Json) -> Tagged:
     ),
     document={"parameters": PROOF_PARAMETERS},
 )
-def delete_user(user_id: str) -> dict[str, bool]:
+def delete_user(user_id: str, revision: int | None) -> dict[str, bool]:
     """Delete the caller (`me`) or, as an administrator, any user.
 
     Tokens and credentials are revoked immediately. Files stay with their tenants. Personal data are
     erased later. Users who delete themselves need a fresh proof: a code for `unbind`, the current
     password, or a login within the last 10 minutes.
     """
-    get_service(AccountDeletion).delete(
-        current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
-    )
+    proof, deletion = proof_of_headers(), get_service(AccountDeletion)
+    identity, user_id = current_identity(), own_id(user_id)
+    deletion.delete(identity, user_id, proof, PROOF_HEADERS, origin(), revision)
     return DONE
 
 
@@ -219,14 +207,14 @@ def delete_user(user_id: str) -> dict[str, bool]:
     returns=UserSchema,
     errors=(errors.NotFound, errors.LastAdministrator, errors.OwnAccount),
 )
-def suspend_user(user_id: str, body: Json) -> Tagged:
+def suspend_user(user_id: str, body: Json, revision: int | None) -> Json:
     """Suspend a user, until a reinstatement or until a time.
 
     Tokens, access keys, codes, links and open uploads of the user end immediately and permanently.
     """
     suspension = Suspension(**body)
-    user = get_service(Suspensions).suspend(current_identity(), user_id, suspension, origin())
-    return tagged_user(user)
+    suspensions = get_service(Suspensions)
+    return shown_user(suspensions.suspend(current_identity(), user_id, suspension, origin(), revision))
 
 
 @blueprint.operation(
@@ -237,15 +225,15 @@ def suspend_user(user_id: str, body: Json) -> Tagged:
     returns=UserSchema,
     errors=(errors.NotFound,),
 )
-def reinstate_user(user_id: str) -> Tagged:
+def reinstate_user(user_id: str, revision: int | None) -> Json:
     """Let a suspended user log in again."""
-    return tagged_user(get_service(Suspensions).reinstate(current_identity(), user_id, origin()))
+    suspensions = get_service(Suspensions)
+    return shown_user(suspensions.reinstate(current_identity(), user_id, origin(), revision))
 
 
-def tagged_user(user: User, status: int = 200) -> Tagged:
-    """Return a user as the caller sees it, with its ETag."""
-    shown = _shown(user, get_service(AccountService).login_names_of([user.id]))
-    return shown, status, {"ETag": f'"{user.revision}"'}
+def shown_user(user: User) -> Json:
+    """Return a user as the caller sees it."""
+    return _shown(user, get_service(AccountService).login_names_of([user.id]))
 
 
 def _shown(user: User, names: Mapping[str, Mapping[str, Any]]) -> Json:

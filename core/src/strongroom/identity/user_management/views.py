@@ -10,7 +10,7 @@ from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity import operations
 from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.accounts.schemas import UserSchema
-from strongroom.identity.accounts.views import Tagged, tagged_user
+from strongroom.identity.accounts.views import shown_user
 from strongroom.identity.user_management.administration import manages_users
 from strongroom.identity.user_management.creation import ManagedUser, UserCreation
 from strongroom.identity.user_management.link_urls import LinkUrls
@@ -80,7 +80,7 @@ def _form_of_caller() -> type[Schema]:
     limit=_count_registration,
     document={"tags": ["users"]},
 )
-def create_user(body: Json) -> Tagged:
+def create_user(body: Json) -> Json:
     """Register, with a verification code for each e-mail address and mobile number.
 
     The secret of an invitation by e-mail takes the place of the code for its address. A registration
@@ -93,7 +93,7 @@ def create_user(body: Json) -> Tagged:
         user = get_service(UserCreation).create(administrator, managed_user(body), origin())
     else:
         user = _register(body)
-    return tagged_user(user, 201)
+    return shown_user(user)
 
 
 def _register(body: Json) -> User:

@@ -219,16 +219,17 @@ class UserService:
             user_index.note_changed(connection, user_id)
         return changed
 
-    def delete(self, connection: Connection, user_id: str) -> None:
+    def delete(self, connection: Connection, user_id: str, revision: int | None = None) -> None:
         """Mark a user as deleted; the row stays, because files refer to their owner.
 
         The id in another system is released, so that another user can have it.
 
         Raises:
             NotFound: there is no such user.
+            RevisionConflict: the user has another revision.
         """
         status, now = UserStatus.DELETED.value, self._clock.now()
-        self.change(connection, user_id, status=status, deleted_at=now, **_RELEASED)
+        self.change(connection, user_id, revision, status=status, deleted_at=now, **_RELEASED)
 
     def summaries(self, connection: Connection, user_ids: Iterable[str]) -> list[dict[str, str]]:
         """Return the ``included`` entries of users, including deleted ones, sorted by id."""

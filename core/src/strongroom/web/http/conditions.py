@@ -5,7 +5,7 @@ Conditions are evaluated in the order of section 13.2.2.
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -38,10 +38,12 @@ class Validators(NamedTuple):
     Args:
         tag: the strong entity tag, without quotes.
         modified: the time of the last modification, with a resolution of one second.
+        others: further tags that If-Match accepts.
     """
 
     tag: str
     modified: datetime | None
+    others: tuple[str, ...] = ()
 
     @property
     def etag(self) -> str:
@@ -58,7 +60,8 @@ def is_unchanged(current: Validators) -> bool:
     if current_environ().keys().isdisjoint(_CONDITIONS):
         return False
     if header("If-Match") is not None:
-        if not _matches(request.if_match, current.tag, strong=True):
+        tags = (current.tag, *current.others)
+        if not any(_matches(request.if_match, tag, strong=True) for tag in tags):
             raise PreconditionFailed
     elif (since := _date("If-Unmodified-Since")) and current.modified and current.modified > since:
         raise PreconditionFailed
@@ -70,29 +73,6 @@ def is_unchanged(current: Validators) -> bool:
         return matches
     since = _date("If-Modified-Since")
     return reads and since is not None and current.modified is not None and current.modified <= since
-
-
-def expected_revision(
-    given: int | None, current: Callable[[], tuple[int, Collection[str]]]
-) -> int | None:
-    """Return the revision that a resource must have to be changed, from the body or from If-Match.
-
-    The entity tag of a resource is its revision. The change itself compares the revision again, in its
-    transaction.
-
-    Args:
-        given: the revision in the body, which takes precedence.
-        current: returns the revision and further entity tags; called only if the request has If-Match.
-
-    Raises:
-        PreconditionFailed: If-Match does not match.
-    """
-    if header("If-Match") is None:
-        return given
-    revision, others = current()
-    if not any(_matches(request.if_match, tag, strong=True) for tag in (str(revision), *others)):
-        raise PreconditionFailed
-    return revision if given is None else given
 
 
 def if_range_holds(current: Validators) -> bool:

@@ -1,7 +1,7 @@
 """What the OpenAPI document states about a route, from the route's declaration."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import groupby
 from typing import Any, Final
@@ -10,6 +10,7 @@ from marshmallow import Schema
 
 from strongroom.foundation.errors import (
     InsufficientScope,
+    PreconditionFailed,
     StepUpRequired,
     StrongroomError,
     TokenInvalid,
@@ -23,6 +24,7 @@ from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.http.access import Access
 from strongroom.web.http.errors import ErrorSchema
+from strongroom.web.http.headers import REQUEST_HEADERS
 
 ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
 HeaderNames = Sequence[str] | Mapping[str, str]
@@ -43,6 +45,7 @@ SCOPE_KEY: Final = "x-access-key-scope"
 SCOPE_IF_KEY: Final = "x-access-key-scope-if"
 """The key of the further scopes that some requests need, each with these requests."""
 
+_NOT_MODIFIED: Final = {"304": {"description": "The client's copy is current"}}
 _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}]
 
 
@@ -77,6 +80,24 @@ class RouteDescription:
     is_limited: bool
     is_of_tenant: bool
     additions: Json
+
+    def with_preconditions(self, *, reads: bool = False) -> "RouteDescription":
+        """Return the description with If-Match, If-None-Match and what they cause.
+
+        Args:
+            reads: whether the operation reads, so that it may answer 304.
+        """
+        headers = {name: REQUEST_HEADERS[name] for name in ("If-Match", "If-None-Match")}
+        additions = self.additions
+        if reads:
+            responses = {**_NOT_MODIFIED, **additions.get("responses", {})}
+            additions = {**additions, "responses": responses}
+        return replace(
+            self,
+            errors=(*self.errors, PreconditionFailed),
+            request_headers={**self.request_headers, **headers},
+            additions=additions,
+        )
 
     def operation(self) -> Json:
         """Return the operation of the OpenAPI document, with schemas as classes."""

@@ -17,11 +17,13 @@ import werkzeug
 from marshmallow import EXCLUDE, RAISE, Schema
 
 from strongroom.foundation.caller import ANY_TENANT
+from strongroom.foundation.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
 from strongroom.foundation.json_text import encode_json
 from strongroom.foundation.limits.service import RateLimits
 from strongroom.foundation.operations import OperationRule
 from strongroom.foundation.plugins.hook_calls import WrongResult
 from strongroom.plugin_api.authentication import Scope, Sensitive
+from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.access import (
     SAFE_METHODS,
     Access,
@@ -34,6 +36,14 @@ from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
 from strongroom.web.http.locations import Location, own_url
 from strongroom.web.http.parsing import parse_body, parse_form, parse_query, refuse_query
+from strongroom.web.http.representations import (
+    JsonRepresentation,
+    has_preconditions,
+    has_revision,
+    is_conflict,
+    refuse_preconditions,
+    stated_revision,
+)
 from strongroom.web.http.request import current_environ, get_service
 from strongroom.web.http.response import Convert, json_response, serializer
 from strongroom.web.http.route_descriptions import (
@@ -81,6 +91,7 @@ class Operation:
         any_tenant: bool = False,
         admits_impersonation: bool = False,
         request_headers: Iterable[str] = (),
+        has_own_preconditions: bool = True,
     ) -> None:
         access = description.access
         if verifies_login and access is not Access.USER:
@@ -103,9 +114,13 @@ class Operation:
         self.ignores_unknown = ignores_unknown
         self._refuses_query = not (reads_query or ignores_unknown)
         self._returns = description.returns
+        self.has_revision = has_revision(description.returns)
         self._status = description.status
         self._location = location
         self._verifies_login = verifies_login
+        self._has_own_preconditions = has_own_preconditions
+        self.reader: Operation | None = None
+        self._names: frozenset[str] = frozenset()
         self.request_headers = frozenset(request_headers)
         self.response_headers = frozenset(description.response_headers)
 
@@ -113,6 +128,46 @@ class Operation:
     def _serialize(self) -> Convert | None:
         # On first use, because building all of them takes a thirtieth of a start.
         return serializer(self._returns) if self._returns else None
+
+    @property
+    def view(self) -> Callable[..., Any]:
+        """The view, as it was registered."""
+        return self._view
+
+    def link(self, reader: "Operation", names: Iterable[str]) -> None:
+        """Declare that the operation changes the representation of a GET operation.
+
+        The view then gets the keyword ``revision``: the expected revision, from the body or from
+        If-Match, which it compares in the transaction of the change; ``None`` accepts any.
+
+        Args:
+            names: the parameters of the path of the GET operation.
+        """
+        self.reader, self._names = reader, frozenset(names)
+        self.description = self.description.with_preconditions()
+        self.request_headers |= self.description.request_headers.keys()
+
+    def require_preconditions(self, path: Mapping[str, Any]) -> int | None:
+        """Check the preconditions of a change, and return the revision that the change must compare.
+
+        A caller who may change a resource but not read it states its revision.
+
+        Raises:
+            PreconditionFailed: If-Match or If-None-Match is false.
+            StrongroomError: as the view.
+        """
+        try:
+            return self._represent({**path}).require_preconditions()
+        except (Forbidden, NotFound):
+            return stated_revision()
+
+    def _represent(self, inputs: dict[str, Any]) -> JsonRepresentation:
+        """Return the current representation, by the parameters of the path."""
+        if self.description.query is not None:
+            inputs["query"] = self.description.query().load({})
+        if self._verifies_login:
+            inputs["caller"] = current_identity()
+        return cast("JsonRepresentation", self._represented(_unpacked(self._view(**inputs))[0]))
 
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are those of the path."""
@@ -158,7 +213,31 @@ class Operation:
             refuse_query()
         for name, parse in self.inputs.items():
             parameters[name] = parse()
+        if self.reader is not None:
+            return self._change(self.reader, parameters)
+        if not self._has_own_preconditions and has_preconditions():
+            refuse_preconditions()
         return self._response(self._view(**parameters), parameters)
+
+    def _change(self, reader: "Operation", parameters: dict[str, Any]) -> flask.Response:
+        """Run a view that compares the revision in its transaction."""
+        body = parameters.get("body")
+        parameters["revision"] = body.pop("revision", None) if type(body) is dict else None
+        if not has_preconditions():
+            return self._response(self._view(**parameters), parameters)
+        # Of the path alone, and now, because a view may change its parameters.
+        path = {name: parameters[name] for name in self._names}
+        stated, revision = parameters["revision"], reader.require_preconditions(path)
+        parameters["revision"] = revision if stated is None else stated
+        try:
+            return self._response(self._view(**parameters), parameters)
+        except ApiError as error:
+            if stated is None and revision is not None and isinstance(error, RevisionConflict):
+                raise PreconditionFailed from error
+            if is_conflict(error):
+                # A concurrent change since then makes the precondition false: 412 instead of 409.
+                reader.require_preconditions(path)
+            raise
 
     def _response(self, result: Any, parameters: Mapping[str, Any]) -> flask.Response:
         if isinstance(result, flask.Response):
@@ -181,9 +260,21 @@ class Operation:
             # Resources without a URL are identified by that of the request, as RFC 9110 has it.
             location = self._location.url(value, parameters) if self._location else own_url()
             headers = {**headers, "Location": location}
+        represented = self._represented(value)
+        if isinstance(represented, str):
+            return json_response(represented, status, headers)
+        return represented.response(status, headers)
+
+    def _represented(self, value: Any) -> str | JsonRepresentation:
+        """Return a view's value as JSON, with its revision if the schema has one."""
+        if type(value) is JsonRepresentation:
+            return value
         if self._serialize is not None:
             value = self._serialize(value)
-        return json_response(encode_json(value), status, headers)
+        text = encode_json(value)
+        if not self.has_revision or value.get("revision") is None:
+            return text
+        return JsonRepresentation(text, value["revision"])
 
 
 def needs_caller(access: Access) -> bool:
@@ -282,6 +373,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         the keyword ``body``, and a form as the keyword ``form``. Its name, in camel case, is the
         ``operationId``, and its docstring the description.
 
+        A representation whose schema has a ``revision`` gets an entity tag, and a view that changes it
+        gets the keyword ``revision``: see :mod:`preconditions`.
+
         Args:
             path: the path, with parameters as ``<name>``.
             body: the schema of a JSON body.
@@ -334,6 +428,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         sent = described_headers(response_headers, RESPONSE_HEADERS)
         if status == HTTPStatus.CREATED:
             sent["Location"] = RESPONSE_HEADERS["Location"]
+        if has_revision(returns):
+            sent["ETag"] = RESPONSE_HEADERS["ETag"]
 
         def decorate(view: ViewT) -> ViewT:
             description = RouteDescription(
@@ -355,6 +451,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 is_of_tenant="<tenant_id>" in whole_path,
                 additions=document or {},
             )
+            if method == "GET" and has_revision(returns):
+                description = description.with_preconditions(reads=True)
+            headers = {*description.request_headers, *_documented_headers(document or {})}
             operation: Any = Operation(
                 view,
                 description,
@@ -368,7 +467,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 admits=admits,
                 any_tenant=any_tenant,
                 admits_impersonation=impersonation or (method in SAFE_METHODS and step_up is None),
-                request_headers={*read, *_documented_headers(document or {})},
+                request_headers=headers,
+                has_own_preconditions=method in SAFE_METHODS or "If-Match" in headers,
             )
             self.route(path, methods=[method])(operation)
             # The undecorated view, so that other code and tests can call it directly.

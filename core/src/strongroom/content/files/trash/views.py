@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from strongroom.content.files.node_responses import Tagged, tagged
 from strongroom.content.files.schemas import NodeSchema
-from strongroom.content.files.serializers import Json
+from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.trash.schemas import RestorationSchema, TrashedFileSchema
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.nodes import operations
@@ -64,9 +63,8 @@ def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
         errors.RevisionConflict,
         errors.FileHeld,
     ),
-    response_headers=("ETag",),
 )
-def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
+def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Json:
     """Restore a file, or a folder with its content, with its id and its grants.
 
     It returns to the folder that it was in, or to the one that is named.
@@ -77,7 +75,7 @@ def restore_from_trash(tenant_id: str, file_id: str, body: Json) -> Tagged:
         parent_id=body.get("parentId"),
     )
     service = get_service(TrashService)
-    return tagged(service.restore(current_identity(), tenant_id, file_id, request))
+    return serialize_node(service.restore(current_identity(), tenant_id, file_id, request))
 
 
 @blueprint.operation(

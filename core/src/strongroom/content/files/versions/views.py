@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from strongroom.content.files.node_responses import CONDITIONAL_ERRORS, Tagged, tagged, wanted_revision
+from strongroom.content.files.node_responses import CHANGE_ERRORS
 from strongroom.content.files.schemas import NodeSchema
-from strongroom.content.files.serializers import Json
+from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.versions.schemas import VersionChangesSchema, VersionSchema
 from strongroom.content.files.versions.service import VersionService
 from strongroom.content.files.views import DOWNLOAD_DOCUMENT, send_node
@@ -80,15 +80,13 @@ def download_version(tenant_id: str, file_id: str, number: str) -> Response:
     access=Access.USER,
     rule=operations.RESTORE_VERSION,
     returns=NodeSchema,
-    errors=(*CONDITIONAL_ERRORS, errors.NotAFile, *UNREADABLE_ERRORS, errors.StorageFull),
-    request_headers=("If-Match",),
-    response_headers=("ETag",),
+    errors=(*CHANGE_ERRORS, errors.NotAFile, *UNREADABLE_ERRORS, errors.StorageFull),
 )
-def restore_version(tenant_id: str, file_id: str, number: str) -> Tagged:
+def restore_version(tenant_id: str, file_id: str, number: str, revision: int | None) -> Json:
     """Give a file an earlier content again. The current content becomes a version."""
-    revision = wanted_revision(tenant_id, file_id)
     service = get_service(VersionService)
-    return tagged(service.restore(current_identity(), tenant_id, file_id, _number(number), revision))
+    view = service.restore(current_identity(), tenant_id, file_id, _number(number), revision)
+    return serialize_node(view)
 
 
 @blueprint.operation(
