@@ -14,9 +14,12 @@ from strongroom.clock import DAY
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.own_data.deletion import ScheduledDeletions
+from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import contact_links
+from strongroom.ops.observability.checks import RestoringPageCheck
+from strongroom.ops.observability.doctor import CheckResult, CheckState
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.clock import ManualClock
 
@@ -309,7 +312,66 @@ def test_an_impersonation_redeems_no_link(api: Api, person: Person) -> None:
     assert redeem(api, token(api, OLD), by=by).status_code == 200
 
 
-@pytest.mark.config({"plugins": {"enabled": ["storage_local"]}})
-def test_without_a_page_the_notice_has_no_link(api: Api, person: Person) -> None:
+NO_PAGES = {"plugins": {"enabled": ["storage_local"]}}
+OWN_PAGE = {"users": {"restore_url": "https://app.example.com/restore#"}}
+HELPLESS = "If that was not you, write to the administrators now."
+RESET = "If that was not you, reset your password now"
+
+
+@pytest.mark.config(NO_PAGES)
+def test_without_a_page_the_former_contact_is_sent_to_the_administrators(
+    api: Api, person: Person
+) -> None:
     change(api, person, STOLEN)
-    assert "reset your password now" in message(api, OLD)["text"]
+    # A code for a new password would go to the other address.
+    assert HELPLESS in message(api, OLD)["text"]
+    assert RESET in message(api, STOLEN)["text"]
+    with api.container.database.read() as connection:
+        assert connection.execute(select(contact_links)).all() == []
+
+
+def test_a_former_contact_that_proves_nothing_is_sent_to_the_administrators(
+    api: Api, person: Person
+) -> None:
+    admin = api.person(admin=True)
+    for value in ("unproven@example.com", THIRD):
+        body = {"value": value}
+        assert api.put(f"/users/{person.id}/contacts/email", body, by=admin).status_code == 200
+    assert HELPLESS in message(api, "unproven@example.com")["text"]
+
+
+@pytest.mark.parametrize(
+    "has_pages",
+    [
+        pytest.param(False, marks=pytest.mark.config(merged(NO_PAGES, OWN_PAGE))),
+        pytest.param(True, marks=pytest.mark.config(merged(CONFIG, OWN_PAGE))),
+    ],
+)
+def test_the_page_of_the_deployment_gets_the_token(api: Api, person: Person, has_pages: bool) -> None:
+    change(api, person, STOLEN)
+    text = message(api, OLD)["text"]
+    assert ("/account/restore/" in text) is False
+    found = re.search(r"https://app\.example\.com/restore#([\w-]{32})\s*$", text)
+    assert found, text
+    assert redeem(api, found[1]).status_code == 200
+    assert names(api, person) == {("email", OLD)}
+
+
+def examine(api: Api, *, is_production: bool) -> CheckResult:
+    notices = api.container.get(ChangeNotices)
+    (result,) = RestoringPageCheck(notices, is_production=is_production)()
+    return result
+
+
+def test_doctor_names_the_page(api: Api) -> None:
+    result = examine(api, is_production=True)
+    assert result.state is CheckState.OK
+    assert result.message.endswith("/account/restore/")
+
+
+@pytest.mark.config(NO_PAGES)
+def test_doctor_warns_of_a_production_server_without_a_page(api: Api) -> None:
+    assert examine(api, is_production=False).state is CheckState.OK
+    result = examine(api, is_production=True)
+    assert (result.part, result.state) == ("users.restore_url", CheckState.WARNING)
+    assert "users.restore_url" in result.remedy

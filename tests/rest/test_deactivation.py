@@ -158,7 +158,15 @@ def use_code(case: Case, _: Person) -> Answer:
 
 def make_contact_link(case: Case) -> None:
     former = Credential("email", "former@example.com")
-    change = SettledChange(case.user.id, [], [], [former], ChangedBy(case.user.id))
+    change = SettledChange(
+        case.user.id,
+        changes=[],
+        contacts=[],
+        former=[former],
+        restorable=[former],
+        bound_at={former: case.api.clock.now()},
+        by=ChangedBy(case.user.id),
+    )
     with case.api.container.database.write() as connection:
         case.secrets["contact"] = case.api.container.get(ContactLinks).issue(connection, change)[former]
 

@@ -628,6 +628,15 @@ ROWS: Final = (
         "rest/test_contact_restoration.py::test_a_contact_that_another_person_added_gets_no_link",
     ),
     core(
+        "restored-contacts-helpless",
+        "The notice to a former contact without a link advises no code, which would go elsewhere.",
+        "identity/users/change_notices.py::ChangeNotices._send",
+        "if occasion == _CONTACT_CHANGED and contact in settled.former:",
+        "if occasion == _CONTACT_CHANGED and contact in links:",
+        "rest/test_contact_restoration.py"
+        "::test_without_a_page_the_former_contact_is_sent_to_the_administrators",
+    ),
+    core(
         "restored-contacts-replaced",
         "A contact that has replaced an older one gets no link after a suspension either.",
         "identity/users/contact_links.py::ContactLinks._is_trusted",

@@ -10,6 +10,7 @@ from strongroom.content.scanning.rescans import Rescans
 from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.storage.service import BlobService
 from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.ops.observability.checks import (
     EventsCheck,
@@ -20,6 +21,7 @@ from strongroom.ops.observability.checks import (
     MessagesCheck,
     NameIndexCheck,
     PluginTablesCheck,
+    RestoringPageCheck,
     ScannersCheck,
     TemplateCopiesCheck,
     UserIndexCheck,
@@ -60,6 +62,9 @@ def _checks(services: Services, jobs: Callable[[], Mapping[str, Job]]) -> dict[s
         "credentials": LostCredentialsCheck(base.database, methods),
         "scanning": ScannersCheck(services.get(Scanners), services.get(Rescans), base.clock),
         "search": NameIndexCheck(services.get(NameReindexing)),
+        "users.restore_url": RestoringPageCheck(
+            services.get(ChangeNotices), is_production=base.settings.is_production
+        ),
         "users": UserIndexCheck(services.get(UserReindexing)),
         "pages.templates": TemplateCopiesCheck(template_copies(base.configuration, plugins.plugins)),
     }

@@ -103,8 +103,8 @@ class PasswordPage:
     Args:
         path: its path, to which the token is appended, such as ``/account/password-links/``.
         restoring_path: the path of the page on which users take back a former contact, likewise (API
-            1.2). It sends the token and the password to ``POST /users/contact-restorations``. Without
-            it, notices of changed contacts have no link.
+            1.2). It sends the token and the password to ``POST /users/contact-restorations``.
+            ``[users] restore_url`` replaces it. Without both, notices of changed contacts have no link.
     """
 
     path: str

@@ -18,6 +18,7 @@ ADDED = {
     ("limits", "managed_users_per_caller"),
     ("users", "max_import_lines"),
     ("users", "link_url"),
+    ("users", "restore_url"),
     ("pages", "name"),
     ("pages", "primary"),
     ("pages", "support_url"),

@@ -133,6 +133,10 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "$days days: you choose a new password, and all logins and access keys end.\n\n$link",
         action="Undo the change",
     ),
+    # To such a contact without a link, because there is no page, or the contact proves nothing.
+    "contact-removed": _notice(
+        "Your login was changed", "If that was not you, write to the administrators now."
+    ),
     "factor-changed": _notice(
         "Your second factor was changed",
         "If that was not you, reset your password and write to the administrators now.",

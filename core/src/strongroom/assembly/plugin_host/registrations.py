@@ -100,16 +100,20 @@ class PluginDeactivations:
 
 
 class RestoringPage:
-    """Returns the URL of the page of links that take back a former contact, if a plugin has one.
+    """Returns the URL of the page of links that take back a former contact, if there is one.
 
-    The configured URL and never a header of the request, so that no client chooses where links lead.
+    It is that of the deployment, or of a plugin below the configured URL: never of a header of the
+    request, so that no client chooses where links lead.
     """
 
     def __init__(self, hosts: PluginHosts, settings: Settings) -> None:
         self._hosts = hosts
+        self._configured = settings.users.restore_url
         self._root = settings.public_root + settings.server.base_path
 
     def __call__(self) -> str | None:
+        if self._configured:
+            return self._configured
         return None if self._path is None else self._root + self._path
 
     @cached_property

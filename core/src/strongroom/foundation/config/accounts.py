@@ -27,6 +27,13 @@ class UsersSettings:
         help="The page on which users set a password by a link of an administrator; the token is "
         'appended, as in "https://app.example.com/password#". Absent: the page of a plugin.',
     )
+    restore_url: str = option(
+        "",
+        help="The page on which users take back a contact that was replaced or removed, by the link in "
+        'the notice; the token is appended, as in "https://app.example.com/restore#". Absent: the page '
+        "of a plugin.",
+        advanced=True,
+    )
     deletion_grace_days: int = option(
         14,
         minimum=0,
@@ -49,8 +56,10 @@ class UsersSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.link_url and not re.fullmatch(r"https?://[^/?#@\s]+(/\S*)?", self.link_url):
-            raise ValueError('link_url: must be like "https://app.example.com/password#"')
+        for name, page in (("link_url", "password"), ("restore_url", "restore")):
+            url: str = getattr(self, name)
+            if url and not re.fullmatch(r"https?://[^/?#@\s]+(/\S*)?", url):
+                raise ValueError(f'{name}: must be like "https://app.example.com/{page}#"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ from strongroom.plugin_api.user_agents import device_name
 _CONTACT_CHANGED: Final = "credential-changed"
 _REPLACED: Final = "contact-replaced"
 """To a contact that was replaced or removed, with the link that undoes it."""
+_FORMER: Final = "contact-removed"
+"""To such a contact without a link: no code that resets the password is sent there any more."""
 
 _OCCASIONS: Final[Mapping[Effect, str]] = MappingProxyType(
     {
@@ -101,6 +103,11 @@ class ChangeNotices:
         self._links = links
         self._restoring_page: Callable[[], str | None] = lambda: None
 
+    @property
+    def restoring_page(self) -> str | None:
+        """The URL of the page that redeems links, to which a token is appended, if there is one."""
+        return self._restoring_page()
+
     def on_restoring_page(self, page: Callable[[], str | None]) -> None:
         """Register what returns the URL of the page that redeems links, to which a token is appended."""
         self._restoring_page = page
@@ -118,7 +125,7 @@ class ChangeNotices:
 
     def _issue(self, connection: Connection, settled: SettledChange) -> Mapping[Credential, str]:
         """Return the links by which the user takes back former contacts, by contact."""
-        page = self._restoring_page() if settled.restorable else None
+        page = self.restoring_page if settled.restorable else None
         if page is None:
             return {}
         tokens = self._links.issue(connection, settled)
@@ -138,14 +145,20 @@ class ChangeNotices:
 
         source = {"time": _time(now), "source": _source(settled, translate)}
         for occasion in dict.fromkeys(_OCCASIONS[change.effect] for change in settled.changes):
-            parameters = {"what": _sentences(settled.changes, occasion, translate), **source}
+            what = _sentences(settled.changes, occasion, translate)
             for contact in settled.contacts:
-                link = links.get(contact) if occasion == _CONTACT_CHANGED else None
-                if link and self._messages.can_send(_REPLACED, contact):
-                    own = {**parameters, "link": link, "days": str(LIFETIME // DAY)}
-                    self._messages.send(contact, _REPLACED, own, (locale,))
-                else:
-                    self._messages.send(contact, occasion, parameters, (locale,))
+                text, parameters = occasion, {"what": what, **source}
+                if occasion == _CONTACT_CHANGED and contact in settled.former:
+                    text, of_link = self._former_text(contact, links.get(contact))
+                    parameters |= of_link
+                self._messages.send(contact, text, parameters, (locale,))
+
+    def _former_text(self, contact: Credential, link: str | None) -> tuple[str, Mapping[str, str]]:
+        """Return the occasion of the message to a former contact, and the parameters of its link."""
+        if link and self._messages.can_send(_REPLACED, contact):
+            return _REPLACED, {"link": link, "days": str(LIFETIME // DAY)}
+        is_known = self._messages.can_send(_FORMER, contact)
+        return (_FORMER if is_known else _CONTACT_CHANGED), {}
 
 
 def _sentences(changes: Collection[LoginChange], occasion: str, translate: Translate) -> str:

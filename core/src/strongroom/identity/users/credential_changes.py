@@ -138,6 +138,7 @@ class SettledChange:
 
     Args:
         contacts: the contacts to inform: those of before, and those of now.
+        former: those of before that the user has no longer.
         restorable: the former contacts that were verified.
         bound_at: when each verified contact of before was bound, in milliseconds since the Unix epoch.
     """
@@ -145,6 +146,7 @@ class SettledChange:
     user_id: str
     changes: Collection[LoginChange]
     contacts: Collection[Credential]
+    former: Collection[Credential]
     restorable: Collection[Credential]
     bound_at: Mapping[Credential, int]
     by: ChangedBy
@@ -386,9 +388,10 @@ def _settled(
     user_id: str, before: _State, after: _State, changes: Collection[LoginChange], by: ChangedBy
 ) -> SettledChange:
     bound_at = {item: before.bound_at[item] for item in before.contacts if before.credentials[item]}
-    restorable = [item for item in bound_at if item not in after.credentials and not by.restores]
+    former = [item for item in before.contacts if item not in after.credentials]
+    restorable = [item for item in former if item in bound_at and not by.restores]
     contacts = [*dict.fromkeys((*before.contacts, *after.contacts))]
-    return SettledChange(user_id, changes, contacts, restorable, bound_at, by)
+    return SettledChange(user_id, changes, contacts, former, restorable, bound_at, by)
 
 
 _ADDED: Final = {Effect.PASSWORD: "password.change", Effect.FACTOR: "factor.add"}

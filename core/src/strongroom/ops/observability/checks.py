@@ -20,6 +20,7 @@ from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.models import JobState
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.identity.users.bulk import count_other_values, find_unreachable, unknown_schemes
+from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.ops.observability.doctor import CheckResult, failed, ok, warning
 from strongroom.plugin_api.jobs import Job
@@ -104,6 +105,31 @@ class TemplateCopiesCheck:
                 f"{name} is a copy of another version of the template",
                 f"copy it again by `strongroom pages copy {name}`, and repeat your changes",
             )
+
+
+class RestoringPageCheck:
+    """Reports where links lead by which users take back a contact that another person has replaced.
+
+    Args:
+        notices: the notices with the links.
+        is_production: whether a missing page is a problem.
+    """
+
+    def __init__(self, notices: ChangeNotices, *, is_production: bool) -> None:
+        self._notices = notices
+        self._is_production = is_production
+
+    def __call__(self) -> Iterator[CheckResult]:
+        """Yield one finding."""
+        part, page = "users.restore_url", self._notices.restoring_page
+        if page is None and self._is_production:
+            yield warning(
+                part,
+                "absent, so users cannot take back a contact that another person has replaced",
+                "enable login pages, or set users.restore_url to a page of your own",
+            )
+        else:
+            yield ok(part, f"links lead to {page}" if page else "absent: notices have no link")
 
 
 class NameIndexCheck:
