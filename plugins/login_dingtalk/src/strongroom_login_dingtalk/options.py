@@ -22,8 +22,8 @@ class DingTalkApp(AppOptions):
     )
     trust_mobile: bool = option(
         False,
-        help="Whether a login joins the user of the mobile number. Its holder may not have proven it: "
-        "the administrators of a company enter the numbers of the accounts that it owns.",
+        help="Whether a login joins the user of the mobile number. The numbers of accounts that a "
+        "company owns do not count, because its administrators enter them.",
     )
     organization: str = option(
         "main",

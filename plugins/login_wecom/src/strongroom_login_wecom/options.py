@@ -20,7 +20,8 @@ class WeComApp(AppOptions):
     )
     contact_data: bool = option(
         False,
-        help="Whether to ask members in WeCom for the mobile number and the corporate mailbox.",
+        help="Whether to ask members in WeCom for the mobile number and the corporate mailbox, by which "
+        "a login joins the user who has verified them.",
     )
 
     def __post_init__(self) -> None:
