@@ -1,6 +1,7 @@
 """A link to a former contact undoes its change, even if another person has the account."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,9 @@ from tests.support.totp import enrol, use_clock
 from strongroom.clock import DAY
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade
+from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.own_data.deletion import ScheduledDeletions
+from strongroom.identity.user_management.contact_restoration import ContactRestoration
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
@@ -72,6 +75,18 @@ def remove(api: Api, person: Person, kind: str) -> None:
     with api.container.database.write() as connection:
         api.container.get(CredentialService).release(connection, person.id, kind)
         api.container.get(CredentialChanges).settle(connection, ChangedBy(person.id))
+
+
+def after(monkeypatch: pytest.MonkeyPatch, owner: type[Any], name: str, act: Callable[[], None]) -> None:
+    """Do something after the next call of a method."""
+    call = getattr(owner, name)
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        result = call(*arguments, **named)
+        act()
+        return result
+
+    monkeypatch.setattr(owner, name, called)
 
 
 def has_link(api: Api, recipient: str) -> bool:
@@ -310,6 +325,36 @@ def test_an_impersonation_redeems_no_link(api: Api, person: Person) -> None:
     # A token that has ended does not prevent it.
     by = replace(person, token="ended")
     assert redeem(api, token(api, OLD), by=by).status_code == 200
+
+
+@pytest.mark.parametrize("change_of", ["contact", "username", "key"])
+def test_a_request_that_has_begun_before_changes_nothing_afterwards(
+    api: Api, person: Person, monkeypatch: pytest.MonkeyPatch, change_of: str
+) -> None:
+    """Another person repeats requests, of which one has given its proof when the link is used."""
+    change(api, person, STOLEN)
+    secret = token(api, OLD)
+    by = replace(person, token=api.log_in(STOLEN).headers["X-Access-Token"])
+    codes = {"verificationCode": api.code(THIRD, "bind"), "heldCode": api.code(STOLEN, "bind")}
+
+    def restore() -> None:
+        monkeypatch.undo()
+        use_clock(api.clock, monkeypatch)
+        api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
+
+    after(monkeypatch, Reauthentication, "require", restore)
+    after(monkeypatch, Reauthentication, "require_any", restore)
+    body: dict[str, Any]
+    if change_of == "contact":
+        answer = api.post("/users/me/emails", {"email": THIRD, **codes}, by=by)
+    elif change_of == "username":
+        body = {"username": "mallory", "currentPassword": PASSWORD}
+        answer = api.put("/users/me/username", body, by=by)
+    else:
+        body = {"name": "key", "scopes": ["users:read"], "currentPassword": PASSWORD}
+        answer = api.post("/users/me/access-keys", body, by=by)
+    assert (answer.status_code, error_code(answer)) == (401, "error.token-invalid")
+    assert names(api, person) == {("email", OLD)}
 
 
 NO_PAGES = {"plugins": {"enabled": ["storage_local"]}}

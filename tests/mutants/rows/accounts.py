@@ -654,6 +654,24 @@ ROWS: Final = (
         "rest/test_contact_restoration.py::test_it_cancels_the_deletion_that_another_person_asked_for",
     ),
     core(
+        "restored-contacts-waiting",
+        "A request that waited while the user took the account back changes no contact.",
+        "identity/accounts/bindings.py::BindingService._lock",
+        "self._authorizations.require_live(connection, identity)",
+        "",
+        "rest/test_contact_restoration.py"
+        "::test_a_request_that_has_begun_before_changes_nothing_afterwards",
+    ),
+    core(
+        "restored-contacts-keys",
+        "A request that waited while the user took the account back creates no access key.",
+        "identity/access_keys/service.py::AccessKeyService.create_for",
+        "self._authorizations.require_live(connection, identity)",
+        "",
+        "rest/test_contact_restoration.py"
+        "::test_a_request_that_has_begun_before_changes_nothing_afterwards",
+    ),
+    core(
         "restored-contacts-factors",
         "A restored contact removes no second factor from before the change.",
         "identity/user_management/contact_restoration.py::ContactRestoration._remove_added_factors",

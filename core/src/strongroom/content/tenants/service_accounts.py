@@ -165,7 +165,7 @@ class ServiceAccountService:
         self._require_managed(identity, tenant_id, user_id)
         self._keys.require_proof(identity, proof)
         limited = replace(requested, tenant_id=tenant_id)
-        return self._keys.create_for(user_id, limited, identity.user_id, origin)
+        return self._keys.create_for(user_id, limited, identity.user_id, origin, identity)
 
     def keys(self, identity: Identity, tenant_id: str, user_id: str, paging: Paging) -> Page[AccessKey]:
         """Return a page of the keys of an account; raises as :meth:`get`."""

@@ -25,7 +25,7 @@ from strongroom.identity.service_accounts.store import ServerAccountStore
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.models import User, UserType
-from strongroom.identity.users.service import UserService
+from strongroom.identity.users.service import UserService, lock_logins
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.authentication import Scope
 
@@ -120,15 +120,24 @@ class AccessKeyService:
         """
         self._require_owner(identity, user_id)
         self.require_proof(identity, proof)
-        return self.create_for(user_id, requested, identity.user_id, origin)
+        return self.create_for(user_id, requested, identity.user_id, origin, identity)
 
     def create_for(
-        self, user_id: str, requested: KeyRequest, actor_id: str | None, origin: Origin
+        self,
+        user_id: str,
+        requested: KeyRequest,
+        actor_id: str | None,
+        origin: Origin,
+        identity: Identity | None = None,
     ) -> NewKey:
         """Create a key of any user, for callers who have checked that the actor may.
 
+        Args:
+            identity: the caller, whose login must not end meanwhile; ``None``: the command line.
+
         Raises:
             NotFound: there is no such user.
+            TokenInvalid: the login of the caller has ended.
             ValidationFailed: the scopes, the target, the end or the addresses are not valid.
             TooManyKeys: the user has as many keys as allowed.
         """
@@ -137,6 +146,10 @@ class AccessKeyService:
         ends_at = self._end(requested.expires_at, now)
         _require_matching(requested)
         with self._database.write() as connection:
+            if identity is not None:
+                # What ends the logins of the caller deletes keys afterwards.
+                lock_logins(connection, identity.user_id, shared=True)
+                self._authorizations.require_live(connection, identity)
             self._require_scopes(connection, self._users.get(connection, user_id), requested)
             self._require_target(connection, user_id, requested)
             if self._keys.count(connection, user_id) >= self._lifetimes.max_per_user:

@@ -18,6 +18,7 @@ from strongroom.identity.accounts.reauthentication import (
     require_contact_code,
 )
 from strongroom.identity.accounts.registration import identified
+from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.contacts import Contacts, Notices
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
@@ -47,7 +48,9 @@ class BindingService:
         reauthentication: Reauthentication,
         notices: Notices,
         changes: CredentialChanges,
+        authorizations: AuthorizationService,
     ) -> None:
+        self._authorizations = authorizations
         self._database = database
         self._users = users
         self._credentials = credentials
@@ -110,7 +113,7 @@ class BindingService:
             self._codes.restore([code])
             raise
         with self._database.write() as connection:
-            self._lock(connection, user_id)
+            self._lock(connection, identity)
             # Release first, because a unique index allows one credential of this kind per user.
             self._credentials.release(connection, user_id, kind)
             self._credentials.bind(connection, user_id, credential)
@@ -136,7 +139,7 @@ class BindingService:
         require_contact_code(self._codes, held.proven, code, Purpose.UNBIND, CODE_HEADER)
         with self._database.write() as connection:
             # Checked again under the lock: two concurrent requests could otherwise remove both contacts.
-            self._credentials.lock_user(connection, user_id)
+            self._lock(connection, identity)
             _require_another(self._notices.contacts(connection, user_id), kind)
             self._credentials.release(connection, user_id, kind)
             self._changes.settle(connection, ChangedBy(user_id, origin))
@@ -158,7 +161,7 @@ class BindingService:
         (credential,) = identified(self._credentials, {USERNAME: text})
         self._reauthentication.require_any(identity, proof, Purpose.BIND, login_age=RECENT_LOGIN)
         with self._database.write() as connection:
-            self._lock(connection, user_id)
+            self._lock(connection, identity)
             # Release first, because a unique index allows one username per user.
             self._credentials.release(connection, user_id, USERNAME)
             self._credentials.bind(connection, user_id, credential)
@@ -166,10 +169,11 @@ class BindingService:
             self._changes.settle(connection, ChangedBy(user_id, origin))
         return next(item for item in bound if item.kind == USERNAME)
 
-    def _lock(self, connection: Connection, user_id: str) -> None:
-        """Lock a user's credentials, because those of two concurrent requests would conflict."""
-        self._credentials.lock_user(connection, user_id)
-        self._users.get(connection, user_id)
+    def _lock(self, connection: Connection, identity: Identity) -> None:
+        """Lock the caller's credentials, because those of two concurrent requests would conflict."""
+        self._credentials.lock_user(connection, identity.user_id)
+        self._authorizations.require_live(connection, identity)
+        self._users.get(connection, identity.user_id)
 
 
 def _refusal(user_id: str, kind: str, origin: Origin) -> AuditEvent:
@@ -207,8 +211,10 @@ class ExternalCredentials:
         codes: CodeService,
         notices: Notices,
         changes: CredentialChanges,
+        authorizations: AuthorizationService,
         audit: AuditService,
     ) -> None:
+        self._authorizations = authorizations
         self._changes = changes
         self._database = database
         self._credentials = credentials
@@ -236,6 +242,8 @@ class ExternalCredentials:
         try:
             with self._database.write() as connection:
                 self._resolver.bind(connection, user_id, verified, replaced)
+                # After the lock of the user's credentials.
+                self._authorizations.require_live(connection, identity)
                 held = self._credentials.of_user(connection, user_id)
                 self._changes.settle(connection, ChangedBy(user_id, origin))
         except CredentialTaken:
@@ -275,6 +283,7 @@ class ExternalCredentials:
         with self._database.write() as connection:
             # Checked again under the lock: a concurrent request may unbind the last contact.
             self._credentials.lock_user(connection, user_id)
+            self._authorizations.require_live(connection, identity)
             self._contacts(connection, user_id)
             for item in self._released(connection, user_id, kinds, prefix):
                 self._credentials.release_one(connection, user_id, item.credential)

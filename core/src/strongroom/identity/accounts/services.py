@@ -147,6 +147,7 @@ class AccountServices(ServiceGroup):
             self.reauthentication,
             self._user_services.notices,
             self._user_services.credential_changes,
+            self._sessions.authorizations,
         )
 
     @cached_property
@@ -158,6 +159,7 @@ class AccountServices(ServiceGroup):
             self._verification.codes,
             self._user_services.notices,
             self._user_services.credential_changes,
+            self._sessions.authorizations,
             self._audit,
         )
 

@@ -287,6 +287,18 @@ class AuthorizationService:
             if method in (None, login.method)
         )
 
+    def require_live(self, connection: Connection, identity: Identity) -> None:
+        """Require in the transaction of a change that the caller's login has not ended meanwhile.
+
+        Requests that were admitted before wait for locks, so that a user who takes the account back
+        would get what another person adds then. The transaction holds a lock that the end waits for.
+
+        Raises:
+            TokenInvalid: the login has ended.
+        """
+        if identity.key is None and identity.plugin is None:
+            self._sessions.require_live(connection, identity.authorization_id, identity.user_id)
+
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """Revoke all authorizations of a user, except ``but``."""
         self._sessions.end_all(connection, user_id, but=but)

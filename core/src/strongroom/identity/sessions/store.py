@@ -237,6 +237,16 @@ class AuthorizationStore:
             raise TokenInvalid
         return strengthened
 
+    def require_live(self, connection: Connection, authorization_id: str, user_id: str) -> None:
+        """Require that an authorization of a user was not revoked.
+
+        Raises:
+            TokenInvalid: it was.
+        """
+        named = {"authorization_id": authorization_id, "user_id": user_id}
+        if _GOOD.first(connection, named) is None:
+            raise TokenInvalid
+
     def weaken(self, connection: Connection, user_id: str) -> None:
         """Record that the logins of a user prove one factor only: the second one was removed."""
         # Waits for logins in progress: the UPDATE does not see their uncommitted rows.
