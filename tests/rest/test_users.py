@@ -24,7 +24,8 @@ def test_registering_makes_a_user_who_can_log_in(api: Api) -> None:
     user = response.json
     assert (user["name"], user["type"], user["status"]) == ("Alice", "USER", "active")
     assert set(user) == {
-        "id", "type", "status", "name", "email", "mobile", "username", "locale", "revision", "createdAt",
+        "id", "type", "status", "name", "email", "mobile", "username", "locale",
+        "timezone", "revision", "createdAt",
         "updatedAt", "emailVerified", "mobileVerified", "passwordChangeRequired", "externalId",
         "hasPassword", "lastLoginAt", "suspendedUntil", "deletionDueAt",
     }  # fmt: skip

@@ -89,6 +89,10 @@ class PageBrowser:
         self.send("login", username=name, way="code")
         return self.send("login/code", captchaAnswer="42")
 
+    def remember(self, name: str, value: str) -> None:
+        """Keep a cookie that a script has set."""
+        self._client.set_cookie(name, value)
+
     def forget(self, name: str) -> None:
         """Lose a cookie."""
         self._client.delete_cookie(name, path=ROOT)

@@ -2319,6 +2319,8 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     username: None | str
     locale: None | str
     """BCP 47"""
+    timezone: None | str
+    """As `Asia/Shanghai`"""
     email_verified: bool = msgspec.field(name="emailVerified")
     """Whether a code, or an administrator, has verified it"""
     mobile_verified: bool = msgspec.field(name="mobileVerified")
@@ -2345,6 +2347,8 @@ class UserChange(msgspec.Struct, frozen=True, kw_only=True):
     name: str | Unset = UNSET
     locale: None | str | Unset = UNSET
     """Language of messages that are not caused by a request of the user"""
+    timezone: None | str | Unset = UNSET
+    """Time zone of IANA of the times in messages, such as `Asia/Shanghai`"""
     type_: UserChangeType | Unset = msgspec.field(default=UNSET, name="type")
     status: UserChangeStatus | Unset = UNSET
     external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")

@@ -44,6 +44,7 @@ from strongroom.web.http.languages import LocaleLookup
 from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.web.http.mounts import BodyLimits, Mount, mount_fault, read_mounted
 from strongroom.web.http.openapi import Description, serve_description
+from strongroom.web.http.page_zones import ZoneLookup
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
@@ -143,6 +144,7 @@ def _register_services(app: Flask, container: Container, design: PageDesign) -> 
         FactorGuard: container.get(Reauthentication),
         Translations: container.base.translations,
         LocaleLookup: container.get(UserLocales),
+        ZoneLookup: container.get(UserLocales),
         **container.known,
     }
     for kind, service in services.items():

@@ -13,6 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Any, Final
 
 # Printable ASCII without a backslash, which browsers read as a slash. Two slashes begin a host name.
@@ -87,6 +88,11 @@ class BrowserAPI(ABC):
     @abstractmethod
     def language(self) -> str | None:
         """The language that the user has chosen in the pages, such as ``zh``."""
+
+    @property
+    @abstractmethod
+    def zone(self) -> tzinfo:
+        """The time zone of the person: that of the browser, or of the user, or UTC."""
 
     @abstractmethod
     def choose_language(self, language: str) -> None:

@@ -1,9 +1,8 @@
-"""How pages show files: the icon of a media type, sizes and days (API 1.2).
+"""How pages show files: the icon of a media type, and sizes (API 1.2).
 
 The icons are in the template ``strongroom/icons.html``, by these names.
 """
 
-from datetime import UTC, datetime
 from typing import Final
 
 _ICONS: Final = {
@@ -35,8 +34,3 @@ def size_text(size: int) -> str:
     while value >= 1000 and len(units) > 1:  # noqa: PLR2004
         value, units = value / 1000, units[1:]
     return f"{value:.0f} {units[0]}" if units[0] == "B" or value >= 10 else f"{value:.1f} {units[0]}"  # noqa: PLR2004
-
-
-def day_text(moment: int) -> str:
-    """Return the day of a time in milliseconds, in UTC."""
-    return datetime.fromtimestamp(moment / 1000, UTC).date().isoformat()

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from strongroom.plugin_api.file_pages import day_text, icon_of, size_text
+from strongroom.plugin_api.file_pages import icon_of, size_text
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.times import iso_format
 from strongroom_share_links.models import READERS, Kind
 from strongroom_share_links.paths import path_of
 from strongroom_share_links.sending import PICTURES, has_preview
@@ -48,7 +49,7 @@ class Listing:
             "icon": "folder" if file.is_folder else icon_of(essence),
             "essence": essence,
             "size": "" if file.is_folder else size_text(file.size),
-            "day": day_text(file.updated_at),
+            "changed_at": iso_format(file.updated_at),
             "picture": self._picture(visit, file.id) if _is_shown(visit, essence) else None,
         }
 

@@ -10,10 +10,10 @@ from urllib.parse import quote, urlencode
 
 from flask import redirect, request
 
-from strongroom.plugin_api.file_pages import day_text
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import (
     FULL,
@@ -253,7 +253,7 @@ class SharePages:
             "is_folder": visit.file.is_folder,
             "is_shown": visit.kind in SHOWN,
             "can_download": visit.kind in READERS,
-            "expires": link.expires_at and day_text(link.expires_at),
+            "expires": link.expires_at and iso_format(link.expires_at),
             "downloads_left": left,
         }
 

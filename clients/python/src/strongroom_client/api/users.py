@@ -21,7 +21,9 @@ def change_user(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
-    """Change the caller's name and locale. Administrators may change any user, and the other members.
+    """Change the caller's name, locale and time zone.
+
+    Administrators may change any user, and the other members.
 
     A change of the type or to `suspended` ends all that the user could do until then.
     """

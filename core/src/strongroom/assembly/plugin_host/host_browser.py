@@ -1,6 +1,7 @@
 """The browser of a request, as plugins see it."""
 
 from collections.abc import Mapping
+from datetime import tzinfo
 from typing import Any
 
 from strongroom.foundation.errors import ImpersonationRefused, StepUpRequired, TokenInvalid
@@ -11,6 +12,7 @@ from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
 from strongroom.plugin_api.login import LogoutRequest
 from strongroom.web.http.access import SAFE_METHODS, set_caller
 from strongroom.web.http.browsers import Browsers, BrowserVisit
+from strongroom.web.http.page_zones import page_zone
 from strongroom.web.http.request import client_address, get_service, header, method, origin
 
 
@@ -36,6 +38,10 @@ class HostBrowser(BrowserAPI):
     @property
     def language(self) -> str | None:
         return self._visit.state.language if self._visit.is_known else None
+
+    @property
+    def zone(self) -> tzinfo:
+        return page_zone()
 
     def choose_language(self, language: str) -> None:
         self._visit.update(language=language)

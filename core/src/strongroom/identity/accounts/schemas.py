@@ -20,6 +20,7 @@ from strongroom.identity.users.models import (
 from strongroom.identity.users.password_policy import MAX_LENGTH, MIN_LENGTH
 from strongroom.identity.users.user_lists import USER_SORTS, UserSort
 from strongroom.identity.verification.schemas import VerificationCodeSchema
+from strongroom.plugin_api.times import MAX_ZONE, find_zone
 from strongroom.web.http.pages import PagingQuery, ReferenceSchema, collection_of
 from strongroom.web.http.parsing import Timestamp, name_text, text
 
@@ -34,6 +35,11 @@ _LOCALE = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 def _require_locale(value: str) -> None:
     if not _LOCALE.fullmatch(value):
         raise ValidationError("Must be a BCP 47 tag, such as zh-CN.")
+
+
+def _require_zone(value: str) -> None:
+    if find_zone(value) is None:
+        raise ValidationError("Must be a time zone, such as Asia/Shanghai.")
 
 
 def new_password(**options: Any) -> fields.String:
@@ -58,6 +64,9 @@ class UserSchema(Schema):
     mobile = fields.String(required=True, allow_none=True)
     username = fields.String(required=True, allow_none=True)
     locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
+    timezone = fields.String(
+        required=True, allow_none=True, metadata={"description": "As `Asia/Shanghai`"}
+    )
     emailVerified = fields.Boolean(
         required=True,
         attribute="email_verified",
@@ -128,6 +137,11 @@ class UserChangeSchema(Schema):
         allow_none=True,
         validate=[validate.Length(max=MAX_LOCALE), _require_locale],
         metadata={"description": "Language of messages that are not caused by a request of the user"},
+    )
+    timezone = fields.String(
+        allow_none=True,
+        validate=[validate.Length(max=MAX_ZONE), _require_zone],
+        metadata={"description": "Time zone of IANA of the times in messages, such as `Asia/Shanghai`"},
     )
     type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
     status = fields.String(validate=validate.OneOf(LIVE_STATUSES))

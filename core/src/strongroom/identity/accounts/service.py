@@ -103,7 +103,7 @@ class AccountService:
         revision: int | None,
         origin: Origin,
     ) -> User:
-        """Change a user's name or locale; for administrators also type, status and external id.
+        """Change a user's name, locale or time zone; administrators also type, status and external id.
 
         Raises:
             Forbidden: the caller may not make this change.

@@ -160,7 +160,9 @@ def get_user(user_id: str) -> Json:
     ),
 )
 def change_user(user_id: str, body: Json, revision: int | None) -> Json:
-    """Change the caller's name and locale. Administrators may change any user, and the other members.
+    """Change the caller's name, locale and time zone.
+
+    Administrators may change any user, and the other members.
 
     A change of the type or to `suspended` ends all that the user could do until then.
     """

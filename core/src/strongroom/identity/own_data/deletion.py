@@ -1,7 +1,6 @@
 """Deletes users who asked for it once the time is over in which they can cancel it."""
 
 import logging
-from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy import Connection
@@ -17,6 +16,7 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users import deletion_times
 from strongroom.identity.users.contacts import Contacts, Notices
 from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.times import named_moment
 
 BY_USER: Final = "user"
 LAST_ADMINISTRATOR: Final = "last-administrator"
@@ -79,7 +79,7 @@ class ScheduledDeletions:
             self._authorizations.revoke_all(connection, user_id, but=identity.authorization_id)
             self._record(connection, "user.schedule-deletion", user_id, origin, dueAt=iso_format(due_at))
             contacts = self._notices.contacts(connection, user_id)
-        time = datetime.fromtimestamp(due_at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        time = named_moment(due_at, contacts.zone)
         self._notices.notify(contacts, "deletion-scheduled", origin.languages, {"time": time})
         return due_at
 

@@ -3,7 +3,10 @@
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import StepUpRequired, TokenInvalid
 from strongroom.identity.sessions.service import AuthorizationService
+from strongroom.plugin_api.times import zone_name
 from strongroom.web.http.browsers import BrowserVisit
+from strongroom.web.http.page_zones import ZoneLookup, browser_zone
+from strongroom.web.http.request import get_service
 
 
 class BrowserSessions:
@@ -18,9 +21,12 @@ class BrowserSessions:
         Raises:
             TokenInvalid: the login has ended.
         """
-        authorization_id = self._logins.caller(access_token, None).authorization_id
+        login = self._logins.caller(access_token, None)
         self.end(visit, origin)
-        visit.begin(authorization_id, access_token)
+        visit.begin(login.authorization_id, access_token)
+        if (zone := browser_zone()) is not None:
+            # Messages to the user have times of this zone.
+            get_service(ZoneLookup).note_zone(login.user_id, zone_name(zone))
 
     def begin_impersonation(self, visit: BrowserVisit, access_token: str) -> None:
         """Continue the session with an impersonation that its user has begun.

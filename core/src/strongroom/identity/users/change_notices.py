@@ -1,7 +1,6 @@
 """Messages to users about changes of how they log in."""
 
 from collections.abc import Callable, Collection, Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +20,7 @@ from strongroom.identity.users.credential_changes import (
 from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.times import UTC_ZONE, find_zone, named_moment
 from strongroom.plugin_api.user_agents import device_name
 
 _CONTACT_CHANGED: Final = "credential-changed"
@@ -120,8 +120,9 @@ class ChangeNotices:
         chosen = self._users.locale_of(connection, settled.user_id)
         own = settled.by.origin.languages if settled.by.actor_id == settled.user_id else ()
         languages = (chosen, *own) if chosen else own
-        now, links = self._clock.now(), self._issue(connection, settled)
-        return lambda: self._send(settled, languages, now, links)
+        zone = find_zone(self._users.zone_of(connection, settled.user_id)) or UTC_ZONE
+        time, links = named_moment(self._clock.now(), zone), self._issue(connection, settled)
+        return lambda: self._send(settled, languages, time, links)
 
     def _issue(self, connection: Connection, settled: SettledChange) -> Mapping[Credential, str]:
         """Return the links by which the user takes back former contacts, by contact."""
@@ -135,7 +136,7 @@ class ChangeNotices:
         self,
         settled: SettledChange,
         languages: tuple[str, ...],
-        now: int,
+        time: str,
         links: Mapping[Credential, str],
     ) -> None:
         locale = locale_of(languages, self._messages.default_locale)
@@ -143,7 +144,7 @@ class ChangeNotices:
         def translate(text: str) -> str:
             return self._messages.translate(text, locale)
 
-        source = {"time": _time(now), "source": _source(settled, translate)}
+        source = {"time": time, "source": _source(settled, translate)}
         for occasion in dict.fromkeys(_OCCASIONS[change.effect] for change in settled.changes):
             what = _sentences(settled.changes, occasion, translate)
             for contact in settled.contacts:
@@ -206,7 +207,3 @@ def _device(origin: Origin, translate: Translate) -> str:
     names = [name for name in device_name(origin.user_agent or "") if name]
     device = ", ".join(names) or translate(_UNKNOWN_DEVICE)
     return f"{device}, {origin.address}" if origin.address else device
-
-
-def _time(now: int) -> str:
-    return f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,6 +1,7 @@
 """The contacts of a user, and messages to all of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import tzinfo
 
 from sqlalchemy import Connection
 
@@ -10,6 +11,7 @@ from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.times import UTC_ZONE, find_zone
 
 
 class Contacts(list[Credential]):
@@ -17,6 +19,7 @@ class Contacts(list[Credential]):
 
     Args:
         locale: the language that the user has chosen, as a BCP 47 tag.
+        zone: the time zone that the user has chosen, or UTC.
         proven: those that are verified. Only a code sent to one of them proves that the caller is the
             user.
     """
@@ -26,8 +29,10 @@ class Contacts(list[Credential]):
         contacts: Iterable[Credential] = (),
         locale: str | None = None,
         proven: Iterable[Credential] = (),
+        zone: tzinfo = UTC_ZONE,
     ) -> None:
         super().__init__(contacts)
+        self.zone = zone
         self.locale = locale
         self.proven = tuple(proven)
 
@@ -54,7 +59,9 @@ class Notices:
         held = self._credentials.of_user(connection, user_id)
         contacts = {item.credential: item.is_verified for item in held if item.kind in CHANNELS}
         proven = (contact for contact, is_verified in contacts.items() if is_verified)
-        return Contacts(contacts, self._users.locale_of(connection, user_id), proven)
+        locale = self._users.locale_of(connection, user_id)
+        zone = find_zone(self._users.zone_of(connection, user_id)) or UTC_ZONE
+        return Contacts(contacts, locale, proven, zone)
 
     def notify(
         self,

@@ -23,6 +23,7 @@ from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, 
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.errors import UserSuspended
 from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.times import MAX_ZONE
 
 MAX_LOCALE: Final = 35
 MAX_EXTERNAL_ID: Final = 255
@@ -71,6 +72,7 @@ class User:
     suspension_reason: str | None = None
     last_login_at: int | None = None
     deletion_due_at: int | None = None
+    timezone: str | None = None
 
     def is_suspension_over(self, now: int) -> bool:
         """Return whether the user is suspended, and the end of the suspension has come."""
@@ -128,13 +130,15 @@ users: Final = Table(
     Column("suspension_reason", String(MAX_REASON)),
     _LAST_LOGIN,
     Column("deletion_due_at", Timestamp),
+    Column("timezone", String(MAX_ZONE)),
     Index(None, "deleted_at", info={WHERE: "deleted_at IS NOT NULL"}),
     Index(None, "external_id", unique=True),
     Index(None, "suspended_until", info={WHERE: "suspended_until IS NOT NULL"}),
     Index(None, "deletion_due_at", info={WHERE: "deletion_due_at IS NOT NULL"}),
     *_ORDERS,
 )
-"""The row of a deleted user stays, because files refer to their owner. ``locale`` is a BCP 47 tag.
+"""The row of a deleted user stays, because files refer to their owner. ``locale`` is a BCP 47 tag,
+``timezone`` the name of a time zone of IANA.
 ``external_id`` is the id in another system; a deletion releases it. A suspension without
 ``suspended_until`` ends only by a reinstatement. ``deletion_due_at`` is set while a user can cancel the
 user's own deletion."""

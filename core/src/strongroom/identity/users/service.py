@@ -47,6 +47,12 @@ _LOCKED: Final = Statement(
 _FIND: Final = Statement(
     select(users).where(users.c.id.in_(bindparam("user_ids", expanding=True))), USER
 )
+_ZONE: Final = Statement(select(users.c.timezone).where(users.c.id == bindparam("user_id")))
+_NOTE_ZONE: Final = Statement(
+    update(users)
+    .where(users.c.id == bindparam("of_user"), users.c.timezone.is_(None))
+    .values(timezone=bindparam("zone"))
+)
 _LOCALE: Final = Statement(select(users.c.locale).where(users.c.id == bindparam("user_id")))
 _ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE).limit(1))
 # In the order of ids, so that two transactions cannot deadlock. FOR NO KEY UPDATE, as above.
@@ -68,7 +74,14 @@ _ERASABLE: Final = Statement(
 _ERASE: Final = Statement(
     update(users)
     .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
-    .values(name="", locale=None, suspension_reason=None, last_login_at=None, erased_at=bindparam("now"))
+    .values(
+        name="",
+        locale=None,
+        timezone=None,
+        suspension_reason=None,
+        last_login_at=None,
+        erased_at=bindparam("now"),
+    )
 )
 _SUMMARIES: Final = Statement(
     select(users.c.id, users.c.name)
@@ -154,6 +167,11 @@ class UserService:
         """Return the locale that a user has chosen, as a BCP 47 tag."""
         locale: str | None = _LOCALE.scalar(connection, {"user_id": user_id})
         return locale
+
+    def zone_of(self, connection: Connection, user_id: str) -> str | None:
+        """Return the name of the time zone that a user has chosen."""
+        zone: str | None = _ZONE.scalar(connection, {"user_id": user_id})
+        return zone
 
     def locales_of(self, connection: Connection, user_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the locales that users have chosen. The statements are the same for no users."""
@@ -300,7 +318,7 @@ def require_open(mode: str, *, is_invited: bool = False) -> None:
 
 
 class UserLocales:
-    """Finds the languages that users have chosen, in transactions of its own."""
+    """Finds the languages and time zones that users have chosen, in transactions of its own."""
 
     def __init__(self, database: Database, users: UserService) -> None:
         self._database = database
@@ -310,3 +328,16 @@ class UserLocales:
         """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""
         with self._database.read() as connection:
             return self._users.locale_of(connection, user_id)
+
+    def zone_of(self, user_id: str) -> str | None:
+        """Return the name of the user's time zone, or ``None`` if the user has chosen none."""
+        with self._database.read() as connection:
+            return self._users.zone_of(connection, user_id)
+
+    def note_zone(self, user_id: str, zone: str) -> None:
+        """Store the time zone of a user who has chosen none."""
+        with self._database.read() as connection:
+            is_known = self._users.zone_of(connection, user_id) is not None
+        if not is_known:
+            with self._database.write() as connection:
+                _NOTE_ZONE.execute(connection, {"of_user": user_id, "zone": zone})

@@ -18,6 +18,7 @@ _PROFILE: Final = UserRows(
         users.c.type,
         users.c.name,
         users.c.locale,
+        users.c.timezone,
         users.c.external_id.label("externalId"),
         users.c.created_at.label("createdAt"),
         users.c.updated_at.label("updatedAt"),

@@ -85,7 +85,7 @@ class PageDesign:
 
     @cached_property
     def folder(self) -> StaticFolder:
-        """The files of the design: style sheets, and those of the brand."""
+        """The files of the design: style sheets, the script, and those of the brand."""
         pages = files("strongroom.web.http") / "static" / "pages.css"
         names = {key: file.name for key, file in self._files.items()}
         brand = brand_sheet(
@@ -93,6 +93,7 @@ class PageDesign:
         )
         sheets = {"pages.css": minified(pages.read_text("utf-8")), "brand.css": minified(brand)}
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
+        contents["zone.js"] = (files("strongroom.web.http") / "static" / "zone.js").read_bytes()
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
 
@@ -101,6 +102,11 @@ class PageDesign:
         """The paths of the style sheets, in their order."""
         own = [file.name for key, file in self._files.items() if key == "css_file"]
         return tuple(self._path(name) for name in ("pages.css", "brand.css", *own))
+
+    @cached_property
+    def script(self) -> str:
+        """The path of the script of all pages: the time zone of the browser."""
+        return self._path("zone.js")
 
     @cached_property
     def inline_style(self) -> str:

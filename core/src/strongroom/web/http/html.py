@@ -5,7 +5,8 @@ such as ``en.toml``, or ``account.en.toml`` for a part of the pages, with a text
 ``{{ text("greeting", name=name) }}`` in a template is the text of the page's language, with ``{name}``
 replaced. English is the default of each key. ``{% extends "strongroom/page.html" %}`` begins a page in
 the design of the server, whose blocks are ``title``, ``style``, ``main`` and ``script``; the macros of
-``strongroom/parts.html`` are its parts.
+``strongroom/parts.html`` are its parts. The filters ``moment`` and ``day`` show a point in time of the
+REST API in the time zone of the page, whose name is ``strongroom.zone``.
 """
 
 import secrets
@@ -20,9 +21,11 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from strongroom.foundation.locales import locale_of
 from strongroom.foundation.text_direction import with_shown_direction
 from strongroom.plugin_api.forms import PagePart
+from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
 from strongroom.web.http.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
 from strongroom.web.http.languages import page_languages
 from strongroom.web.http.page_texts import PageTexts
+from strongroom.web.http.page_zones import page_zone
 from strongroom.web.http.request import get_service
 from strongroom.web.http.template_copies import SERVER, copies_of
 
@@ -65,6 +68,16 @@ class PageFrame:
     def languages(self) -> Sequence[LanguageChoice]:
         """The other languages of the page."""
         return language_choices(self.language)
+
+    @property
+    def zone(self) -> str:
+        """The name of the time zone of the page."""
+        return zone_name(page_zone())
+
+    @property
+    def script(self) -> str:
+        """The path of the script of all pages."""
+        return self.design.script
 
     @property
     def links(self) -> Sequence[FrameLink]:
@@ -158,7 +171,7 @@ class Pages:
                 lstrip_blocks=True,
                 undefined=StrictUndefined,
             )
-            environment.filters["shown"] = _shown
+            environment.filters |= {"shown": _shown, "moment": _moment, "day": _day}
             self._environments[copies] = environment
         return self._environments[copies]
 
@@ -166,6 +179,16 @@ class Pages:
 def _shown(value: object) -> str:
     """The filter ``shown``: a name in a page, whose control characters cannot disguise it."""
     return with_shown_direction(str(value))
+
+
+def _moment(moment: int | str) -> str:
+    """The filter ``moment``: a point in time in the zone of the page."""
+    return shown_moment(moment, page_zone())
+
+
+def _day(moment: int | str) -> str:
+    """The filter ``day``: the day of a point in time in the zone of the page."""
+    return shown_day(moment, page_zone())
 
 
 def _parts(values: Iterable[object]) -> Iterator[PagePart]:

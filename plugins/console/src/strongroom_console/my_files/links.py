@@ -6,11 +6,12 @@ from typing import Any, Final
 import segno
 from flask import request
 
+from strongroom.plugin_api.times import shown_day
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import Visit
+from strongroom_console.visit import Visit, current_visit
 
 KINDS: Final = {
     "read": "link-read",
@@ -96,9 +97,15 @@ def given_rules() -> Mapping[str, Any]:
 
 def rules_of(share: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the rules of a link, for the form that changes it."""
+    zone = current_visit().host.browser.zone
     end, audience = share["expiresAt"] or "", share["audience"]
     people = audience["userIds"] if isinstance(audience, dict) else []
-    texts = {"kind": share["kind"], "label": share["label"], "until": end[:10], "end": end}
+    texts = {
+        "kind": share["kind"],
+        "label": share["label"],
+        "until": shown_day(end, zone) if end else "",
+        "end": end,
+    }
     choices = _choices("users" if people else audience, people, notify=share["notify"])
     return {**texts, "maxDownloads": share["maxDownloads"] or "", **choices}
 

@@ -1,12 +1,13 @@
 """The fields of the forms and filters of the pages of the server."""
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
 from typing import Final
 
 from flask import request
 
+from strongroom.plugin_api.times import moment_of_input
 from strongroom_console.numbers import number_in
+from strongroom_console.visit import current_visit
 
 _LONGEST_NUMBER: Final = 19
 
@@ -45,19 +46,10 @@ def filters(*names: str, **choices: Collection[str]) -> dict[str, str]:
     return {name: value for name, value in values if value and value in choices.get(name, (value,))}
 
 
-def point_in_time(text: str) -> str:
-    """Return a time of an input ``datetime-local``, which is UTC in these pages, in ISO 8601.
+def times_of(values: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Return fields whose times, which people enter in their zone, are in ISO 8601.
 
     Another text is returned as it is, so that the REST API refuses it.
     """
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    in_utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return in_utc.isoformat()
-
-
-def times_of(values: Mapping[str, str], *names: str) -> dict[str, str]:
-    """Return fields whose times are in ISO 8601."""
-    return {key: point_in_time(text) if key in names else text for key, text in values.items()}
+    zone = current_visit().host.browser.zone
+    return {key: moment_of_input(text, zone) if key in names else text for key, text in values.items()}

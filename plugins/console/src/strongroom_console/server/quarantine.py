@@ -7,6 +7,7 @@ from flask import Blueprint
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.times import shown_moment
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.server.forms import field
 from strongroom_console.server.frame import server_page
@@ -84,7 +85,7 @@ def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | N
         "reason": file["reason"],
         "size": size_text(file["size"]),
         "owner": page["included"].get(owner_id, {}).get("name") or owner_id,
-        "scanned": f"{file['scannedAt'][:16].replace('T', ' ')} UTC",
+        "scanned": shown_moment(file["scannedAt"], current_visit().host.browser.zone),
     }
     action = f"{_HERE}{quote(scan_id, safe='')}/{change}"
     return ask(_SECTION, Question(heading, file["name"], hint, button, action, _HERE, facts, reason))

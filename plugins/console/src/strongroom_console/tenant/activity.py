@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.times import start_of_day
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
@@ -45,14 +46,15 @@ def show_activity(tenant_id: str) -> Any:
 
 def _filters() -> Mapping[str, str | None]:
     """Return the filters that the query has, without those that are none."""
-    asked = request.args
+    asked, zone = request.args, current_visit().host.browser.zone
     action, actor = asked.get("action"), asked.get("actor", "")
     first, last = (asked.get(name, "") for name in ("from", "to"))
     return {
         "action": action if action in ACTIONS else None,
         "actorId": actor[:_LONGEST_ID] or None,
-        "from": f"{first}T00:00:00Z" if _DAY.fullmatch(first) else None,
-        "to": f"{last}T23:59:59.999Z" if _DAY.fullmatch(last) else None,
+        "from": start_of_day(first, zone) if _DAY.fullmatch(first) else None,
+        # The REST API takes the moment after the last one.
+        "to": start_of_day(last, zone, later=1) if _DAY.fullmatch(last) else None,
     }
 
 

@@ -1,9 +1,10 @@
-"""The profile: name, language, username and contacts of the user who is logged in."""
+"""The profile: name, language, time zone, username and contacts of the user who is logged in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from strongroom.plugin_api.contacts import masked
+from strongroom.plugin_api.times import zone_names
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.contacts import TITLES
 from strongroom_login_pages.account.frame import (
@@ -43,12 +44,14 @@ class ProfilePages:
 
     @account_page
     def save(self, visit: Visit, user: Mapping[str, Any]) -> Any:
-        """Change the name and the language."""
+        """Change the name, the language and the time zone."""
         language = visit.form.get("language", "")
         locale = _locale(user["locale"], language)
         name = visit.form.get("name", "").strip()
         # A user may have no name, which the REST API does not take.
         body = {"locale": locale, **({"name": name} if name or user["name"] else {})}
+        if "timezone" in visit.form:
+            body["timezone"] = visit.form["timezone"] or None
         response = visit.rest("PATCH", ME, {**body, **_revision(visit)})
         if response.error == "error.validation-failed":
             return _page(visit, {**user, **body}, refusal=response, username=user["username"] or "")
@@ -80,8 +83,14 @@ def _page(
         is_last=sum(1 for contact in contacts.values() if contact) == 1,
         username=username,
         languages=LANGUAGES,
+        zones=_zones(user["timezone"]),
         language_of_user=(user["locale"] or "").partition("-")[0],
     )
+
+
+def _zones(chosen: str | None) -> Sequence[str]:
+    """Return the names of the zones of the form, also of a chosen one that is not among them."""
+    return zone_names() if chosen in (None, *zone_names()) else (str(chosen), *zone_names())
 
 
 def _locale(locale: str | None, language: str) -> str | None:

@@ -1,0 +1,107 @@
+"""Times of pages and forms are those of the person: of the browser, or else of the user's setting."""
+
+import pytest
+from tests.support.api import Api
+from tests.support.config import FIXED_CAPTCHA, Table, merged
+from tests.support.console_space import ConsoleSpace
+from tests.support.databases import on_sqlite
+from tests.support.page_browser import PageBrowser
+
+CONFIG: Table = merged(
+    FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
+)
+ZONE = "Asia/Shanghai"
+
+pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
+
+
+def end_of_grant(space: ConsoleSpace, path: str) -> str | None:
+    grants = space.api.get(f"{path}/owners", by=space.admin).json["data"]
+    ends = [grant["expiresAt"] for grant in grants if grant["ownerId"] == space.member.id]
+    return str(ends[0])
+
+
+@pytest.mark.parametrize("source", ["cookie", "setting"])
+def test_a_day_ends_at_the_midnight_of_the_person(space: ConsoleSpace, source: str) -> None:
+    if source == "cookie":
+        space.browser.remember("timezone", ZONE)
+    else:
+        changed = space.api.patch("/users/me", {"timezone": ZONE}, by=space.admin)
+        assert (changed.status_code, changed.json["timezone"]) == (200, ZONE)
+    node = space.upload("plan.txt", b"the plan")
+    page, path = space.page(node, "share"), f"{space.tenant}/files/{node['id']}"
+    space.browser.open(page)
+    space.send(f"{page}/grants", who=f"user:{space.member.id}", permission="read", until="2100-02-03")
+    assert end_of_grant(space, path) == "2100-02-03T15:59:59.000Z"
+    assert 'value="2100-02-03"' in space.browser.page.text
+    # The same day keeps its time, also if the browser has moved to another zone since.
+    space.browser.remember("timezone", "America/New_York")
+    space.send(f"{page}/grants", who=f"user:{space.member.id}", permission="write", until="2100-02-03",
+               end="2100-02-03T15:59:59.000Z")  # fmt: skip
+    assert end_of_grant(space, path) == "2100-02-03T15:59:59.000Z"
+
+
+def test_times_are_shown_in_the_zone_with_a_clock(space: ConsoleSpace) -> None:
+    node = space.upload("plan.txt", b"the plan")
+    created = space.api.get(f"{space.tenant}/files/{node['id']}", by=space.admin).json["updatedAt"]
+    utc = f'<time datetime="{created}">{created[:10]} {created[11:16]} UTC</time>'
+    assert utc in space.browser.open(space.page(node)).text
+    space.browser.remember("timezone", "Asia/Kathmandu")
+    text = space.browser.open(space.page(node)).text
+    assert utc not in text
+    hour, minute = (int(part) for part in created[11:16].split(":"))
+    ahead = (hour * 60 + minute + 345) % 1440
+    assert f" {ahead // 60:02}:{ahead % 60:02}</time>" in text
+    for name in ("../../etc/passwd", "Mars/Olympus", "<b>"):
+        space.browser.remember("timezone", name)
+        assert utc in space.browser.open(space.page(node)).text, name
+
+
+@pytest.mark.usefixtures("tables")
+def test_filters_and_ends_of_the_server_are_local(api: Api) -> None:
+    admin = api.person(admin=True)
+    user = api.person()
+    space = ConsoleSpace.made(api)
+    space.log_in(admin)
+    space.browser.remember("timezone", ZONE)
+    path = f"/console/server/users/{user.id}/"
+    space.browser.open(path)
+    space.send(f"{path}suspension", until="2100-02-03T08:00")
+    suspended = api.get(f"/users/{user.id}", by=admin).json
+    assert suspended["suspendedUntil"] == "2100-02-03T00:00:00.000Z"
+    page = space.browser.open("/console/server/audit/?since=2100-01-01T00:00")
+    assert "From (Asia/Shanghai)" in page.text
+
+
+def test_a_login_in_a_browser_notes_its_zone_for_messages(api: Api) -> None:
+    person = api.person()
+    browser = PageBrowser(api)
+    browser.remember("timezone", ZONE)
+    browser.log_in(person.email)
+    assert api.get("/users/me", by=person).json["timezone"] == ZONE
+    browser.open("/account/profile")
+    assert f'<option value="{ZONE}" selected>' in browser.page.text
+    browser.send("profile", name="Alice", language="", timezone="Europe/Berlin")
+    assert api.get("/users/me", by=person).json["timezone"] == "Europe/Berlin"
+    again = PageBrowser(api)
+    again.remember("timezone", ZONE)
+    again.log_in(person.email)
+    # Only a zone that is missing is noted.
+    assert api.get("/users/me", by=person).json["timezone"] == "Europe/Berlin"
+
+
+def test_an_unknown_zone_is_no_setting(api: Api) -> None:
+    person = api.person()
+    for zone in ("Mars/Olympus", "", "../etc/passwd", 8):
+        assert api.patch("/users/me", {"timezone": zone}, by=person).status_code == 400, zone
+    assert api.patch("/users/me", {"timezone": None}, by=person).status_code == 200
+
+
+def test_messages_have_the_time_of_the_user_with_its_zone(api: Api) -> None:
+    person = api.person()
+    api.patch("/users/me", {"timezone": ZONE}, by=person)
+    body = {"email": "new@example.com", "verificationCode": api.code("new@example.com", "bind")}
+    assert api.post("/users/me/emails", body, by=person).status_code == 201
+    text = next(item["text"] for item in api.outbox() if item["recipient"] == person.email)
+    assert "(Asia/Shanghai)" in text
+    assert " UTC" not in text
