@@ -49,6 +49,14 @@ ROWS: Final = (
         f"{_TESTS}::test_a_storage_is_tested_and_its_content_counted",
     ),
     core(
+        "server-state-spelled-secrets",
+        "Secrets are masked as messages quote them.",
+        "foundation/config/describe.py::_spellings",
+        "for literal in (repr(secret), ascii(secret), json.dumps(secret), spell(secret)):",
+        "for literal in ():",
+        "unit/foundation/config/test_describe.py::test_secrets_are_masked_in_other_spellings",
+    ),
+    core(
         "server-state-logged-secrets",
         "Secrets that plugins log are masked.",
         "foundation/logs.py::TextFormatter.formatMessage",

@@ -212,8 +212,6 @@ class _Worker:
         _configure_log(configuration)
         tracer = _start_tracing(configuration.settings)
         app = create_app(configuration)
-        # After a reload, only the application has selected the plugins, whose secrets the log masks.
-        _configure_log(configuration)
         container = container_of(app)
         if tracer is not None and container.base.metrics is not None:
             tracer.report_drops(container.base.metrics.dropped_spans)
@@ -231,10 +229,15 @@ class _Worker:
 
         The former configuration stays in use if the new one is invalid.
         """
+        from strongroom.foundation.plugins.selection import select
+
         if self._reread is None:
             return
         try:
-            self._configuration = self._reread()
+            configuration = self._reread()
+            # As before the first start: the workers inherit the plugins.
+            select(configuration)
+            self._configuration = configuration
         except ConfigurationError as error:
             for problem in error.problems:
                 logger.error("Reload rejected, configuration unchanged: %s", problem)  # noqa: TRY400
@@ -347,13 +350,12 @@ def _start_management(configuration: Configuration, metrics_folder: Path, master
 def _configure_log(configuration: Configuration) -> None:
     from strongroom.foundation.config.describe import SecretMask
     from strongroom.foundation.logs import configure
-    from strongroom.foundation.plugins.selection import Selection
+    from strongroom.foundation.plugins.selection import select
     from strongroom.plugin_api.tracing import current_trace_ids
     from strongroom.web.http.request import current_request_id
 
-    settings, selection = configuration.settings, configuration.selection
-    sections = selection.all_sections(settings) if isinstance(selection, Selection) else ()
-    mask = SecretMask(sections, _SHORTEST_LOGGED_SECRET)
+    settings = configuration.settings
+    mask = SecretMask(select(configuration).all_sections(settings), _SHORTEST_LOGGED_SECRET)
     configure(settings.logging, current_request_id, current_trace_ids, mask.hide)
 
 

@@ -1,12 +1,15 @@
 """Showing a configuration, and the template of one."""
 
+import json
 import re
 import tomllib
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 from click.testing import CliRunner
@@ -154,6 +157,39 @@ def test_secrets_are_masked_in_other_texts() -> None:
     mask = SecretMask([Section(("login", "acme"), Providers, OPTIONS)])
     assert mask.hide("hush-1, hush-2 and hush-3") == "..., ... and ..."
     assert mask.hide("cannot reach redis://u:hush-3@example.com") == "cannot reach ..."
+
+
+KEY = "-----BEGIN KEY-----\nMIGHAgEAMBMGByqGSM49\nAgEGCCqGSM49AwEHBG0w\n-----END KEY-----\n"
+QUOTED = 'it\'s "a" p\u00e4ss/w\u00f6rd'
+
+
+@pytest.mark.parametrize("secret", [KEY, QUOTED], ids=["key", "quoted"])
+@pytest.mark.parametrize(
+    "spell",
+    [
+        repr,
+        ascii,
+        json.dumps,
+        partial(json.dumps, ensure_ascii=False),
+        quote,
+        quote_plus,
+        partial(quote, safe=""),
+        lambda secret: " | ".join(secret.splitlines()),
+    ],
+    ids=["repr", "ascii", "json", "json-unescaped", "path", "form", "component", "lines"],
+)
+def test_secrets_are_masked_in_other_spellings(secret: str, spell: Callable[[str], str]) -> None:
+    mask = SecretMask([Section(("plugins", "acme"), Undeclared, Undeclared(api_token=secret))])
+    parts = {"MIGHAgEA", "AgEGCCqG", "it", "w\u00f6rd", "rd", "%22a"}
+    hidden = mask.hide(f"refused {spell(secret)}: bad")
+    assert hidden.startswith("refused ")
+    assert not [part for part in parts if part in hidden]
+
+
+def test_the_password_of_a_url_is_masked_as_drivers_decode_it() -> None:
+    options = Undeclared(api_token="redis://u:s%2Fcret%40one@host")
+    mask = SecretMask([Section(("plugins", "acme"), Undeclared, options)])
+    assert mask.hide("the server refused 's/cret@one'") == "the server refused '...'"
 
 
 @dataclass(frozen=True, slots=True)

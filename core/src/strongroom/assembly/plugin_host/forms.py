@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -171,18 +172,26 @@ class HostForms(FormsAPI):
         return sorted(self._views(), key=lambda view: (view.is_backup, not view.is_passwordless))
 
     def _views(self) -> Iterator[FactorView]:
-        for name, factor in self._factors().items():
-            if factor.form is not None:
-                yield _view(name, factor, factor.form)
+        for name, factor, form in self._by_kind.values():
+            yield _view(name, factor, form)
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, tuple[str, SecondFactor[Any], FactorForm]]:
+        """The enabled factors with forms, with their names."""
+        factors = self._factors().items()
+        return {
+            kind_of(name): (name, factor, factor.form)
+            for name, factor in factors
+            if factor.form is not None
+        }
 
     def factor(
         self, kind: str, part: FactorPartName, shown: Mapping[str, Any] | None = None, **values: Any
     ) -> PagePart | None:
-        named = {kind_of(name): (name, factor) for name, factor in self._factors().items()}
-        name, factor = named.get(kind, ("", None))
-        if factor is None or factor.form is None:
+        if kind not in self._by_kind:
             return None
-        form, forms, members = factor.form, self._forms(), dict(shown or {})
+        name, factor, form = self._by_kind[kind]
+        forms, members = self._forms(), dict(shown or {})
         owner = forms.owner(type(factor), form)
         macro = owner.macro(part) or forms.generic(part)
         if macro is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from strongroom.foundation.config.file_settings import StorageSettings
 from strongroom.foundation.config.rates import Rate
@@ -156,15 +156,26 @@ def _secrets_within(parts: Iterable[Any], *, is_secret: bool) -> Iterator[str]:
         yield from _secrets_of(part, is_secret=is_secret)
 
 
+def _spellings(secret: str) -> Iterator[str]:
+    """Yield a secret, each of its lines, and how ``repr``, JSON and URLs spell it."""
+    yield from (secret, *secret.splitlines())
+    for literal in (repr(secret), ascii(secret), json.dumps(secret), spell(secret)):
+        yield literal[1:-1]
+    yield from (quote(secret), quote(secret, safe=""), quote_plus(secret), unquote(secret))
+
+
 class SecretMask:
     """Masks the secrets of a configuration in texts, such as the messages of drivers.
+
+    They are also masked as ``repr``, JSON and URLs spell them: messages quote what they refuse.
 
     Args:
         shortest: the characters of the shortest secret that is masked. Shorter ones are words, too.
     """
 
     def __init__(self, sections: Sequence[Section], shortest: int = _SHORTEST_SECRET) -> None:
-        texts = {text for text in secret_texts(sections) if len(text) >= shortest}
+        spellings = (text for secret in secret_texts(sections) for text in _spellings(secret))
+        texts = {text for text in spellings if len(text) >= shortest}
         # The longest one first: one secret may be a part of another.
         self._texts = sorted(texts, key=len, reverse=True)
 
