@@ -569,6 +569,14 @@ ROWS: Final = (
         "::test_it_gives_the_contact_back_and_ends_what_another_person_has",
     ),
     core(
+        "links-expiry",
+        "A link ends with its time.",
+        "identity/users/one_use_links.py::LinkTable.__init__",
+        '& (table.c.expires_at > bindparam("now"))',
+        "",
+        "rest/test_contact_restoration.py::test_it_works_for_seven_days",
+    ),
+    core(
         "restored-contacts-later",
         "A restored contact voids the links of later changes.",
         "identity/users/contact_links.py::ContactLinks.spend",

@@ -1,6 +1,5 @@
 """Links by which users set a password: invitations, and resets by an administrator."""
 
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,7 +18,6 @@ from strongroom.foundation.errors import (
     OwnAccount,
     ValidationFailed,
 )
-from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.accounts.key_rights import require_manageable
 from strongroom.identity.user_management.administration import Administration, require_takeover
 from strongroom.identity.user_management.passwords import PasswordReplacement
@@ -34,8 +32,6 @@ from strongroom.plugin_api.login import Credential
 
 LIFETIMES: Final[Mapping[LinkKind, int]] = {LinkKind.INVITE: 7 * DAY, LinkKind.RESET: DAY}
 """Milliseconds for which links are valid."""
-
-_HASH: Final = "account-link"
 
 UrlOf = Callable[[str], str]
 """Returns the URL of the page that redeems a token."""
@@ -61,7 +57,6 @@ class PasswordLinks:
         self,
         database: Database,
         clock: Clock,
-        keys: SecretKeys,
         users: UserService,
         credentials: CredentialService,
         links: AccountLinks,
@@ -75,7 +70,6 @@ class PasswordLinks:
         self._changes = changes
         self._database = database
         self._clock = clock
-        self._keys = keys
         self._users = users
         self._credentials = credentials
         self._links = links
@@ -152,23 +146,22 @@ class PasswordLinks:
             Unavailable: too many hashes are waiting.
         """
         self._credentials.require_acceptable(password, "newPassword")
-        hashed = self._keys.hash(_HASH, token)
         with self._database.read() as connection:
-            if self._links.find(connection, hashed) is None:
+            if self._links.find(connection, token) is None:
                 raise AccountLinkInvalid
         # Hashed only for valid links, because the hash is expensive.
         stored = self._credentials.hash_password(password, "newPassword")
-        user_id = self._set(hashed, stored, origin)
+        user_id = self._set(token, stored, origin)
         self._replacement.forgive(user_id)
 
-    def _set(self, hashed: str, stored: StoredPassword, origin: Origin) -> str:
+    def _set(self, token: str, stored: StoredPassword, origin: Origin) -> str:
         with self._database.write() as connection:
-            link = self._links.find(connection, hashed)
+            link = self._links.find(connection, token)
             if link is None:
                 raise AccountLinkInvalid
             # The order of locks of other changes of credentials.
             self._credentials.lock_user(connection, link.user_id)
-            if not self._links.spend(connection, hashed):
+            if not self._links.spend(connection, link):
                 raise AccountLinkInvalid
             self._users.get(connection, link.user_id)
             self._replacement.replace(connection, link.user_id, stored)
@@ -188,9 +181,9 @@ class PasswordLinks:
         contact: Credential | None,
         origin: Origin,
     ) -> tuple[str, AccountLink]:
-        token, now = secrets.token_urlsafe(24), self._clock.now()
+        (token, hashed), now = self._links.new_token(), self._clock.now()
         link = AccountLink(
-            self._keys.hash(_HASH, token),
+            hashed,
             user_id,
             kind.value,
             contact.kind if contact else None,

@@ -87,7 +87,6 @@ class UserManagementServices(ServiceGroup):
         return PasswordLinks(
             self._database,
             self._clock,
-            self._base.keys,
             self._user_services.users,
             self._user_services.credentials,
             self._user_services.account_links,

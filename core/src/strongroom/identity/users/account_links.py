@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete
 
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.pruning import prune
-from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.users.models import account_links
+from strongroom.identity.users.one_use_links import LinkTable, OneUseLinks
 from strongroom.plugin_api.deactivation import Deactivation
 from strongroom.plugin_api.login import Credential
 
@@ -45,15 +45,8 @@ class AccountLink:
         return Credential(self.contact_kind, self.contact_value)
 
 
-_LINK: Final = RowMapper(AccountLink, account_links)
+_LINKS: Final = LinkTable(AccountLink, account_links)
 _OF_USER: Final = account_links.c.user_id == bindparam("of_user")
-_IS_OPEN: Final = (account_links.c.hash == bindparam("of_hash")) & (
-    account_links.c.expires_at > bindparam("now")
-)
-_ADD: Final = Statement(insert(account_links))
-_FIND: Final = Statement(select(account_links).where(_IS_OPEN), _LINK)
-# One DELETE checks and uses up the link, so that two concurrent uses cannot both succeed.
-_SPEND: Final = Statement(delete(account_links).where(_IS_OPEN))
 _VOID: Final = Statement(delete(account_links).where(_OF_USER))
 _VOID_KIND: Final = Statement(
     delete(account_links).where(_OF_USER, account_links.c.kind == bindparam("kind"))
@@ -70,26 +63,16 @@ _VOID_SENT: Final = Statement(
 )
 
 
-class AccountLinks:
-    """Stores links. Only their hashes are stored."""
+class AccountLinks(OneUseLinks[AccountLink]):
+    """Stores links by which users set a password."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    def __init__(self, database: Database, clock: Clock, keys: SecretKeys) -> None:
+        super().__init__(database, clock, keys, _LINKS, "account-link")
 
     def replace(self, connection: Connection, link: AccountLink) -> None:
         """Store a link; it voids the former ones of its user and kind."""
         _VOID_KIND.execute(connection, {"of_user": link.user_id, "kind": link.kind})
-        _ADD.execute(connection, _LINK.values(link))
-
-    def find(self, connection: Connection, hashed: str) -> AccountLink | None:
-        """Return the link with a hash, unless it has expired."""
-        link: AccountLink | None = _FIND.first(connection, self._open(hashed))
-        return link
-
-    def spend(self, connection: Connection, hashed: str) -> bool:
-        """Use up a link; return whether it was valid."""
-        return _SPEND.execute(connection, self._open(hashed)) == 1
+        self.add(connection, link)
 
     def void(self, connection: Connection, user_id: str) -> None:
         """Void all links of a user."""
@@ -113,11 +96,3 @@ class AccountLinks:
         for contact in former:
             sent = {"contact_kind": contact.kind, "contact_value": contact.value}
             _VOID_SENT.execute(connection, {"of_user": user_id, **sent})
-
-    def prune(self) -> int:
-        """Delete expired links; return the count."""
-        old = account_links.c.expires_at <= self._clock.now()
-        return prune(self._database, account_links.c.hash, old)
-
-    def _open(self, hashed: str) -> dict[str, object]:
-        return {"of_hash": hashed, "now": self._clock.now()}

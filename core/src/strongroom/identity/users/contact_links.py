@@ -4,21 +4,19 @@ A link is sent to the verified e-mail address or mobile number that was replaced
 who has got into the account must not get one: a contact counts as the user's after :data:`LIFETIME`.
 """
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, select, update
 
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.pruning import prune
-from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.users.credential_changes import SettledChange
 from strongroom.identity.users.models import contact_links, credentials, users
+from strongroom.identity.users.one_use_links import LinkTable, OneUseLinks
 from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.login import Credential
 
@@ -27,8 +25,6 @@ LIFETIME: Final = 7 * DAY
 
 _FIRST_STEPS: Final = DAY // 24
 """Milliseconds after a user's creation for which contacts still count as those of the new account."""
-
-_HASH: Final = "contact-link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +54,8 @@ class ContactLink:
         return Credential(self.kind, self.former, self.written)
 
 
-_LINK: Final = RowMapper(ContactLink, contact_links)
+_LINKS: Final = LinkTable(ContactLink, contact_links, contact_links.c.number > 0)
 _OF_USER: Final = contact_links.c.user_id == bindparam("of_user")
-_IS_OPEN: Final = (
-    (contact_links.c.hash == bindparam("of_hash"))
-    & (contact_links.c.expires_at > bindparam("now"))
-    & (contact_links.c.number > 0)
-)
-_ADD: Final = Statement(insert(contact_links))
-_FIND: Final = Statement(select(contact_links).where(_IS_OPEN), _LINK)
-# One DELETE checks and uses up the link, so that two concurrent uses cannot both succeed.
-_SPEND: Final = Statement(delete(contact_links).where(_IS_OPEN))
 # A void link still shows that the user had an older contact.
 _VOID: Final = Statement(update(contact_links).where(_OF_USER).values(number=0))
 _ERASE: Final = Statement(delete(contact_links).where(_OF_USER))
@@ -105,13 +92,11 @@ def trusted_before(user_since: int, now: int) -> int:
     return max(user_since + _FIRST_STEPS, now - LIFETIME)
 
 
-class ContactLinks:
-    """Stores links. Only their hashes are stored."""
+class ContactLinks(OneUseLinks[ContactLink]):
+    """Stores links by which users take back a former contact."""
 
     def __init__(self, database: Database, clock: Clock, keys: SecretKeys) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
+        super().__init__(database, clock, keys, _LINKS, "contact-link")
 
     def issue(self, connection: Connection, settled: SettledChange) -> Mapping[Credential, str]:
         """Store a link for each contact that a change has taken from its user; return the tokens.
@@ -121,19 +106,14 @@ class ContactLinks:
         """
         number: int = (_LAST.scalar(connection, {"of_user": settled.user_id}) or 0) + 1
         trusted = [item for item in settled.restorable if self._is_trusted(connection, settled, item)]
-        return {contact: self._add(connection, settled, contact, number) for contact in trusted}
-
-    def find(self, connection: Connection, token: str) -> ContactLink | None:
-        """Return the link of a token, unless it has expired."""
-        link: ContactLink | None = _FIND.first(connection, self._open(self._hash(token)))
-        return link
+        return {contact: self._issue(connection, settled, contact, number) for contact in trusted}
 
     def spend(self, connection: Connection, link: ContactLink) -> bool:
         """Use up a link, and void the links of later changes; return whether it was valid.
 
         Another person, who has got into the account, may have made the later changes.
         """
-        if _SPEND.execute(connection, self._open(link.hash)) != 1:
+        if not super().spend(connection, link):
             return False
         _VOID_LATER.execute(connection, {"of_user": link.user_id, "after": link.number})
         return True
@@ -143,11 +123,6 @@ class ContactLinks:
         # A recovery keeps the links of earlier changes, so that the first contact wins.
         if ended.is_of_account and ended.cause is not DeactivationCause.RECOVERY:
             (_ERASE if ended.is_deletion else _VOID).execute(connection, {"of_user": ended.user_id})
-
-    def prune(self) -> int:
-        """Delete expired links; return the count."""
-        old = contact_links.c.expires_at <= self._clock.now()
-        return prune(self._database, contact_links.c.hash, old)
 
     def _is_trusted(self, connection: Connection, settled: SettledChange, contact: Credential) -> bool:
         bound_at, now = settled.bound_at[contact], self._clock.now()
@@ -159,12 +134,12 @@ class ContactLinks:
         named = {"of_user": settled.user_id, "bound_at": bound_at, "now": now}
         return not _HAD_OLDER.scalar(connection, named)
 
-    def _add(
+    def _issue(
         self, connection: Connection, settled: SettledChange, contact: Credential, number: int
     ) -> str:
-        token, now = secrets.token_urlsafe(24), self._clock.now()
+        (token, hashed), now = self.new_token(), self._clock.now()
         link = ContactLink(
-            hash=self._hash(token),
+            hash=hashed,
             user_id=settled.user_id,
             kind=contact.kind,
             former=contact.value,
@@ -175,14 +150,8 @@ class ContactLinks:
             expires_at=now + LIFETIME,
             written=contact.written,
         )
-        _ADD.execute(connection, _LINK.values(link))
+        self.add(connection, link)
         return token
-
-    def _hash(self, token: str) -> str:
-        return self._keys.hash(_HASH, token)
-
-    def _open(self, hashed: str) -> dict[str, object]:
-        return {"of_hash": hashed, "now": self._clock.now()}
 
 
 def _changed_at(connection: Connection, settled: SettledChange, now: int) -> int:

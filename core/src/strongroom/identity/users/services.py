@@ -83,7 +83,7 @@ class UserServices(ServiceGroup):
 
     @cached_property
     def account_links(self) -> AccountLinks:
-        return AccountLinks(self._database, self._clock)
+        return AccountLinks(self._database, self._clock, self._base.keys)
 
     @cached_property
     def consents(self) -> Consents:
