@@ -13,6 +13,8 @@ from sqlalchemy import select
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.config import SMS_LOGIN, merged
 
+from strongroom.foundation.caller import Identity
+from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.users.models import user_metadata
 from strongroom.testing.clock import HOUR, MINUTE
 
@@ -739,3 +741,37 @@ class TestMetadata:
         assert api.delete(f"/users/{alice.id}", by=root).status_code == 200
         with api.container.database.read() as connection:
             assert connection.execute(select(user_metadata)).all() == []
+
+
+REQUESTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+    "type": ("PATCH", "", {"type": "ADMIN"}),
+    "contact": ("PUT", "/contacts/email", {"value": "new@example.com", "verified": True}),
+    "password": ("POST", "/temporary-password", None),
+    "link": ("POST", "/links", {"kind": "reset"}),
+    "user": ("POST", "", {"name": "Mallory", "email": "m@example.com", "password": PASSWORD}),
+}
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_an_administrator_who_is_suspended_meanwhile_changes_nothing(
+    api: Api, root: Person, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The request was admitted, and waits for a lock or a hash."""
+    mallory, bob = api.person(admin=True), api.person(email="bob@example.com")
+    require = Reauthentication.require_factor
+
+    def suspend(service: Reauthentication, identity: Identity) -> None:
+        require(service, identity)
+        monkeypatch.undo()
+        answer = api.patch(f"/users/{mallory.id}", {"status": "suspended"}, by=root)
+        assert answer.status_code == 200
+
+    monkeypatch.setattr(Reauthentication, "require_factor", suspend)
+    method, path, body = REQUESTS[kind]
+    whole = "/users" if kind == "user" else f"/users/{bob.id}{path}"
+    answer = api.request(method, whole, json=body, by=mallory)
+    assert (answer.status_code, error_code(answer)) == (401, "error.token-invalid")
+    seen = api.get(f"/users/{bob.id}", by=root).json
+    assert (seen["type"], seen["email"]) == ("USER", "bob@example.com")
+    assert api.log_in("bob@example.com").status_code == 200
+    assert api.log_in("m@example.com").status_code == 401

@@ -662,6 +662,22 @@ ROWS: Final = (
         "rest/test_contact_restoration.py::test_it_cancels_the_deletion_that_another_person_asked_for",
     ),
     core(
+        "users-ended-administrator",
+        "A request that waited while its administrator was suspended promotes no user.",
+        "identity/accounts/service.py::AccountService.change",
+        "self._reauthentication.require_live(connection, identity)",
+        "",
+        "rest/test_user_management.py::test_an_administrator_who_is_suspended_meanwhile_changes_nothing",
+    ),
+    core(
+        "users-ended-administration",
+        "A request that waited while its administrator was suspended takes no account over.",
+        "identity/user_management/administration.py::Administration.confirm",
+        "self._reauthentication.require_live(connection, identity)",
+        "",
+        "rest/test_user_management.py::test_an_administrator_who_is_suspended_meanwhile_changes_nothing",
+    ),
+    core(
         "restored-contacts-waiting",
         "A request that waited while the user took the account back changes no contact.",
         "identity/accounts/bindings.py::BindingService._lock",

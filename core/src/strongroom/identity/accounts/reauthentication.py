@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from sqlalchemy import Connection
+
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.foundation.assurance import Demand
@@ -174,6 +176,14 @@ class Reauthentication:
         with self._database.read() as connection:
             login = self._authorizations.find(connection, identity.authorization_id)
         return login is not None and self._clock.now() - login.auth_time < age
+
+    def require_live(self, connection: Connection, identity: Identity) -> None:
+        """Require in the transaction of a change that the caller's login has not ended meanwhile.
+
+        Raises:
+            TokenInvalid: the login has ended.
+        """
+        self._authorizations.require_live(connection, identity)
 
     def require_factor(self, identity: Identity) -> None:
         """Require that a user with a second factor has proven it within :data:`FRESH_LOGIN`.

@@ -119,6 +119,8 @@ class AccountService:
             if status is not None or "type" in values:
                 # In the same order as in a deletion, so that the two cannot deadlock.
                 self._deactivations.lock(connection, user_id)
+            # After the lock of administrators, for which the end of the caller's rights waits.
+            self._reauthentication.require_live(connection, identity)
             user = self._users.get(connection, user_id)
             require_manageable(identity, user)
             if values.get("type", user.type) != user.type:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from sqlalchemy import Connection
+
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.errors import Forbidden, OwnAccount
@@ -10,6 +12,7 @@ from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity.accounts.key_rights import require_manageable
 from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.users.models import User, UserType
+from strongroom.identity.users.service import lock_logins
 
 _PURPOSE: Final = "managed_users_per_caller"
 
@@ -60,6 +63,18 @@ class Administration:
         if identity.key is None:
             self._reauthentication.require_factor(identity)
         self._limit.spend(identity.user_id)
+
+    def confirm(self, connection: Connection, identity: Identity) -> None:
+        """Require in the transaction of a change that the administrator's login has not ended meanwhile.
+
+        Blocks a suspension until the transaction ends: call it first.
+
+        Raises:
+            TokenInvalid: the login has ended.
+        """
+        if identity.key is None:
+            lock_logins(connection, identity.user_id, shared=True)
+        self._reauthentication.require_live(connection, identity)
 
 
 def require_takeover(identity: Identity, user: User) -> None:

@@ -80,5 +80,6 @@ class ManagedContacts:
             self._changes.settle(connection, ChangedBy(identity.user_id, origin))
 
     def _lock(self, connection: Connection, identity: Identity, user_id: str) -> None:
+        self._administration.confirm(connection, identity)
         self._credentials.lock_user(connection, user_id)
         require_takeover(identity, self._users.get(connection, user_id))

@@ -75,6 +75,7 @@ class UserCreation:
         self._administration.require(identity)
         prepared = self._prepared(new)
         with self._database.write() as connection:
+            self._administration.confirm(connection, identity)
             user = self._registration.add(
                 connection, prepared, origin, is_own=False, actor_id=identity.user_id
             )

@@ -90,6 +90,7 @@ class PasswordLinks:
         """
         self._administration.require(identity)
         with self._database.write() as connection:
+            self._administration.confirm(connection, identity)
             require_takeover(identity, self._users.get(connection, user_id))
             token, link = self._add(connection, identity, user_id, kind, None, origin)
         return IssuedLink(link.expires_at, url_of(token))
@@ -109,6 +110,7 @@ class PasswordLinks:
         """
         self._administration.require(identity)
         with self._database.write() as connection:
+            self._administration.confirm(connection, identity)
             user = self._users.get(connection, user_id)
             _require_other_person(identity, user)
             contacts = self._notices.contacts(connection, user_id)

@@ -114,6 +114,7 @@ class TemporaryPasswords:
         given = TemporaryPassword(_generate(), self._clock.now() + LIFETIME)
         stored = self._credentials.hash_password(given.password)
         with self._database.write() as connection:
+            self._administration.confirm(connection, identity)
             self._credentials.lock_user(connection, user_id)
             # Checked again: the user may have become an administrator meanwhile.
             require_takeover(identity, self._users.get(connection, user_id))
