@@ -3,9 +3,13 @@
 A row is an effect, with the request of the REST API that causes it. Callers with a login, an access key,
 a key of a service account and an impersonation send the same request. Pages, imports, batches and
 visitors have requests of their own; a cell without a request says why it has none.
+
+That each route records what it changes is in :mod:`tests.rest.test_recorded_routes`; what a body of each
+route costs in memory and on the disk, in :mod:`tests.e2e.test_large_bodies`.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,13 +18,14 @@ from typing import Any, Final
 
 import pytest
 from sqlalchemy import select
-from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers, error_code
 from tests.support.config import FIXED_CAPTCHA, lifted
 from tests.support.page_browser import PageBrowser
 from tests.support.totp import enrol, use_clock
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.content.nodes.events import DownloadRecorder
+from strongroom.content.tenants.models import tenants
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.user_imports.worker import ImportWorker
 from strongroom.identity.users.models import account_links
@@ -76,6 +81,8 @@ class Stage:
     file: str
     member: Person
     share: str
+    before: int = 0
+    sent: int = 0
     _browsers: dict[str, PageBrowser] = field(default_factory=dict)
 
     @classmethod
@@ -131,6 +138,10 @@ class Stage:
         assert made.status_code == 201, made.text
         return Person(self.user.id, "", made.json["accessToken"])
 
+    def begin(self) -> None:
+        """Count records and messages from here."""
+        self.before, self.sent = len(self.records()), len(self.api.outbox())
+
     def newest_code(self) -> str:
         """Return the code of the newest message."""
         return str(self.api.outbox()[-1]["code"])
@@ -150,6 +161,8 @@ class Stage:
 
 Request = Callable[[Stage, Person], Answer]
 Form = Callable[[Stage], Answer]
+Sent = tuple[Callable[[Stage], str], Form]
+"""Who acts, and the request."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +170,9 @@ class Effect:
     """What a request does, and the rules that hold wherever it comes from.
 
     Args:
-        request: the request of the REST API.
-        actions: the actions of which one is recorded; empty: a file event is, by its name.
+        request: the request of the REST API; ``None``: each entrance has a request of its own.
+        actions: the actions of which one is recorded.
+        event: the action of the file event that is recorded instead.
         callers: who sends the request, by entrance; the others of :data:`CALLERS` are refused.
         forms: the requests of the other entrances, with who acts.
         none: why an entrance does not reach the effect.
@@ -166,13 +180,14 @@ class Effect:
         is_sensitive: whether people need a recent proof.
     """
 
-    request: Request
+    request: Request | None
     actions: frozenset[str]
     callers: Mapping[Entrance, Callable[[Stage], Person]]
-    forms: Mapping[Entrance, tuple[Callable[[Stage], str], Form]]
+    forms: Mapping[Entrance, Sent]
     none: Mapping[Entrance, str]
     informs: bool = False
     is_sensitive: bool = True
+    event: str = ""
 
 
 def admin_id(stage: Stage) -> str:
@@ -240,17 +255,17 @@ def submit(
     return send
 
 
-def about_user(action: str, page: str = "", **fields: str) -> tuple[Callable[[Stage], str], Form]:
+def about_user(action: str, page: str = "", **fields: str) -> Sent:
     root = "/console/server/users/{user}/"
     return admin_id, submit(root + page, root + action, the_admin, **fields)
 
 
-def by_user(page: str, action: str | None = None, **fields: str) -> tuple[Callable[[Stage], str], Form]:
+def by_user(page: str, action: str | None = None, **fields: str) -> Sent:
     """Return a form that the user sends; by default, to the path of its page."""
     return user_id, submit(page, action or page, the_user, **fields)
 
 
-def imported(line: Json) -> tuple[Callable[[Stage], str], Form]:
+def imported(line: Json) -> Sent:
     def send(stage: Stage) -> Answer:
         stage.api.patch(f"/users/{stage.user.id}", {"externalId": "hr-1"}, by=stage.admin)
         answer = stage.api.request(
@@ -271,6 +286,41 @@ def account_contact(stage: Stage) -> Answer:
     browser.open("/account/contacts/email")
     browser.send("contacts/email/new-code", address=NEW, captchaAnswer="42")
     return browser.send("contacts/email", code=stage.newest_code())
+
+
+def restoration(stage: Stage) -> str:
+    """Change the user's address, and return the path in the message to the former one."""
+    body = {"value": "taken@example.com", "verified": True}
+    stage.api.put(f"/users/{stage.user.id}/contacts/email", body, by=stage.admin)
+    texts = [each["text"] for each in stage.api.outbox() if each["recipient"] == stage.user.email]
+    found = re.search(r"/account/restore/[\w-]+", texts[-1])
+    assert found, texts[-1]
+    stage.api.post(f"/users/{stage.user.id}/links", {"kind": "reset"}, by=stage.admin)
+    stage.begin()
+    return found[0]
+
+
+def restored(stage: Stage) -> Answer:
+    body = {"token": restoration(stage).rpartition("/")[2], "newPassword": "Another2Battery"}
+    return stage.api.post("/users/contact-restorations", body)
+
+
+def restored_by_page(stage: Stage) -> Answer:
+    path, browser = restoration(stage), PageBrowser(stage.api)
+    browser.open(path)
+    return browser.submit(path, newPassword="Another2Battery")
+
+
+def removed_by_list(stage: Stage) -> Answer:
+    browser = stage.browser(stage.user)
+    browser.open(f"{stage.root}/files/")
+    form = browser.forms[f"{stage.root}/selection/download"]
+    return browser.open(f"{stage.root}/selection/delete", {**form, "node": stage.file})
+
+
+def removed_by_batch(stage: Stage) -> Answer:
+    item = {"operation": "trash", "fileId": stage.file}
+    return stage.api.post(f"{stage.tenant}/files-batches", {"items": [item]}, by=stage.user)
 
 
 def visitor_download(stage: Stage) -> Answer:
@@ -299,6 +349,24 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         OF_LOGINS,
         informs=True,
     ),
+    "contact restored": Effect(
+        None,
+        frozenset({"credential.bind"}),
+        {},
+        {
+            # Without a login: the link in the message to the former address is the proof.
+            Entrance.REST: (user_id, restored),
+            Entrance.ACCOUNT: (user_id, restored_by_page),
+        },
+        {
+            **OF_LOGINS,
+            **dict.fromkeys(CALLERS[1:], "the link is the proof, whatever else is sent"),
+            Entrance.CONSOLE: "the console sets contacts",
+            Entrance.IMPORT: "an import has no links",
+        },
+        informs=True,
+        is_sensitive=False,
+    ),
     "password": Effect(
         lambda stage, by: stage.api.post(f"/users/{stage.user.id}/temporary-password", {}, by=by),
         frozenset({"password.give", "password.change"}),
@@ -324,7 +392,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         informs=True,
     ),
     "platform login": Effect(
-        lambda stage, by: stage.api.post(f"/users/{stage.user.id}/no-platform-ids", {}, by=by),
+        None,
         frozenset({"credential.bind"}),
         {},
         {
@@ -334,6 +402,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         },
         {
             **OF_LOGINS,
+            **dict.fromkeys(CALLERS, "the contract of login_oauth: it needs the proof of a platform"),
             Entrance.CONSOLE: "the console shows platform logins",
             Entrance.ACCOUNT: "the contract of login_oauth: it needs the proof of a platform",
         },
@@ -404,6 +473,18 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         OF_FILES,
         is_sensitive=False,
     ),
+    "removal": Effect(
+        lambda stage, by: stage.api.delete(f"{stage.tenant}/files/{stage.file}", by=by),
+        frozenset(),
+        scoped("files:share"),
+        {
+            Entrance.CONSOLE: (user_id, removed_by_list),
+            Entrance.BATCH: (user_id, removed_by_batch),
+        },
+        {**NO_VISITOR, **NO_IMPORT, **NO_ACCOUNT},
+        is_sensitive=False,
+        event="file.deleted",
+    ),
     "content read": Effect(
         lambda stage, by: stage.api.get(f"{stage.tenant}/files/{stage.file}/download", by=by),
         frozenset(),
@@ -423,6 +504,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         },
         {**NO_BATCH, **NO_IMPORT, **NO_ACCOUNT},
         is_sensitive=False,
+        event="file.downloaded",
     ),
 }
 CELLS: Final = list(product(EFFECTS, Entrance))
@@ -439,31 +521,36 @@ def stage(codes: None, api: Api) -> Stage:
     return Stage.made(api)
 
 
-def is_informed(stage: Stage, recipient: str, sent: int) -> bool:
-    return recipient in {message["recipient"] for message in stage.api.outbox()[sent:]}
+def is_informed(stage: Stage, recipient: str) -> bool:
+    return recipient in {message["recipient"] for message in stage.api.outbox()[stage.sent :]}
 
 
-def recorded(stage: Stage, effect: Effect, before: int) -> list[Any]:
-    """Return the records of an effect since a moment."""
-    return [row for row in stage.records()[before:] if row.action in effect.actions]
+def recorded(stage: Stage, effect: Effect) -> list[Any]:
+    """Return the records of an effect since the beginning."""
+    return [row for row in stage.records()[stage.before :] if row.action in effect.actions]
 
 
-def send(stage: Stage, effect: Effect, entrance: Entrance) -> tuple[str, Answer] | None:
-    """Cause an effect by an entrance; return who acted and the answer, or ``None`` without a request."""
+def requested(stage: Stage, effect: Effect, by: Person) -> Answer:
+    """Send the request of the REST API."""
+    assert effect.request is not None
+    return effect.request(stage, by)
+
+
+def send(stage: Stage, effect: Effect, entrance: Entrance) -> tuple[str, Answer]:
+    """Cause an effect by an entrance; return who acted, and the answer."""
     if entrance in effect.forms:
         who, form = effect.forms[entrance]
         return who(stage), form(stage)
-    if entrance not in effect.callers:
-        return None
     caller = effect.callers[entrance](stage)
     actor = stage.admin.id if entrance is Entrance.IMPERSONATION else caller.id
-    return actor, effect.request(stage, caller)
+    return actor, requested(stage, effect, caller)
 
 
 def test_each_cell_has_a_request_or_a_reason() -> None:
     for name, entrance in CELLS:
         effect = EFFECTS[name]
-        known = (entrance in effect.forms) + (entrance in effect.none) + (entrance in CALLERS)
+        is_sent = entrance in CALLERS and effect.request is not None
+        known = (entrance in effect.forms) + (entrance in effect.none) + is_sent
         assert known == 1, (name, entrance)
 
 
@@ -482,21 +569,19 @@ def test_an_effect_is_recorded_and_its_user_informed(
     if name == "factor" and entrance is not Entrance.IMPORT:
         enrol(stage.api, stage.user)
     stage.api.post(f"/users/{stage.user.id}/links", {"kind": "reset"}, by=stage.admin)
-    before, sent = len(stage.records()), len(stage.api.outbox())
-    reached = send(stage, effect, entrance)
-    assert reached is not None
-    actor, answer = reached
+    stage.begin()
+    actor, answer = send(stage, effect, entrance)
     assert answer.status_code < 400, answer.text
     if effect.actions:
-        assert {row.actor_id for row in recorded(stage, effect, before)} == {actor}
+        assert {row.actor_id for row in recorded(stage, effect)} == {actor}
     else:
-        (event,) = [item for item in stage.events() if item["action"] == "file.downloaded"]
+        (event,) = [item for item in stage.events() if item["action"] == effect.event]
         assert event["actor"] == {"$ref": actor}
         assert bool(event["onBehalfOf"]) == (entrance is Entrance.IMPERSONATION)
         assert event["plugin"] == ("share_links" if entrance is Entrance.VISITOR else None)
     if effect.informs:
-        assert is_informed(stage, stage.user.email, sent)
-        assert name != "contact" or is_informed(stage, NEW, sent)
+        assert is_informed(stage, stage.user.email)
+        assert name != "contact" or is_informed(stage, NEW)
         with stage.api.container.database.read() as connection:
             assert not connection.execute(select(account_links)).all()
 
@@ -513,7 +598,7 @@ REFUSALS: Final = {
     [
         cell
         for cell in CELLS
-        if cell[1] in CALLERS and cell not in REACHED and cell[0] != "platform login"
+        if cell[1] in CALLERS and cell not in REACHED and EFFECTS[cell[0]].request is not None
     ],
 )
 def test_other_callers_are_refused(stage: Stage, name: str, entrance: Entrance) -> None:
@@ -522,11 +607,12 @@ def test_other_callers_are_refused(stage: Stage, name: str, entrance: Entrance) 
         Entrance.SERVICE: lambda: manager(stage, "files:write", "files:share"),
         Entrance.IMPERSONATION: stage.impersonation,
     }
-    caller, before = callers[entrance](), len(stage.records())
-    answer = EFFECTS[name].request(stage, caller)
+    caller = callers[entrance]()
+    stage.begin()
+    answer = requested(stage, EFFECTS[name], caller)
     refusals = REFUSALS[entrance]
     assert (answer.status_code, error_code(answer) in refusals) == (403, True), answer.text
-    assert recorded(stage, EFFECTS[name], before) == []
+    assert recorded(stage, EFFECTS[name]) == []
 
 
 @pytest.mark.parametrize(
@@ -537,9 +623,9 @@ def test_a_right_ends_with_its_key(stage: Stage, name: str, entrance: Entrance) 
     caller = effect.callers[entrance](stage)
     owner = stage.admin if effect.callers[Entrance.REST] is the_admin else stage.user
     assert stage.api.delete(caller.email, by=owner).status_code == 200
-    before = len(stage.records())
-    assert effect.request(stage, caller).status_code == 401
-    assert recorded(stage, effect, before) == []
+    stage.begin()
+    assert requested(stage, effect, caller).status_code == 401
+    assert recorded(stage, effect) == []
 
 
 @pytest.mark.parametrize(
@@ -557,10 +643,63 @@ def test_a_sensitive_effect_needs_a_recent_proof(stage: Stage, name: str, entran
     for person in (stage.admin, stage.user):
         enrol(stage.api, person)
     stage.api.clock.advance(20 * MINUTE)
-    before = len(stage.records())
+    stage.begin()
     if entrance is Entrance.REST:
-        assert error_code(effect.request(stage, caller)) == "error.step-up-required"
+        assert error_code(requested(stage, effect, caller)) == "error.step-up-required"
     else:
         effect.forms[entrance][1](stage)
         assert stage.browser(caller).path == "/account/step-up"
-    assert recorded(stage, effect, before) == []
+    assert recorded(stage, effect) == []
+
+
+def announced(stage: Stage, entrance: Entrance) -> Callable[[int], Answer]:
+    """Return a request that reserves room for an upload of a size, by an entrance."""
+    if entrance is Entrance.CONSOLE:
+        browser = stage.browser(stage.user)
+        browser.open(f"{stage.root}/files/")
+        headers = {"X-CSRF": browser.forms["/console/logout"]["csrf"], "Accept": "application/json"}
+        path = f"{stage.root}/uploads"
+        return lambda size: browser.send_bytes(
+            "POST", path, b"", **headers, **creation_headers(size, filename="a.bin")
+        )
+    if entrance is Entrance.VISITOR:
+        folder = stage.api.folder(stage.tenant, stage.user, "Box")["id"]
+        made = stage.api.post(f"{stage.tenant}/files/{folder}/shares", {"kind": "drop"}, by=stage.user)
+        path, caller = f"/api/v1/shares/{made.json['url'].rpartition('/')[2]}/uploads", None
+    else:
+        path, caller = f"{stage.tenant}/uploads", RESERVING[entrance](stage)
+    addresses = iter(range(1, 250))
+    return lambda size: stage.api.request(
+        "POST",
+        path,
+        by=caller,
+        headers=creation_headers(size, filename="a.bin"),
+        environ_overrides={"REMOTE_ADDR": f"198.51.100.{next(addresses)}"},
+    )
+
+
+RESERVING: Final = scoped("files:write")
+QUOTA: Final = 20 * MIB
+
+
+def reserved(stage: Stage) -> int:
+    is_tenant = tenants.c.id == stage.tenant.rpartition("/")[2]
+    with stage.api.container.database.read() as connection:
+        return int(connection.execute(select(tenants.c.reserved_bytes).where(is_tenant)).scalar_one())
+
+
+@pytest.mark.parametrize("entrance", [*RESERVING, Entrance.CONSOLE, Entrance.VISITOR])
+def test_a_reservation_stays_within_its_bound(stage: Stage, entrance: Entrance) -> None:
+    stage.api.patch(stage.tenant, {"quotaBytes": QUOTA}, by=stage.admin)
+    announce = announced(stage, entrance)
+    answers = [announce(3 * MIB) for _ in range(20)]
+    accepted = [answer for answer in answers if answer.status_code == 201]
+    # A visitor leaves nine tenths of the free room to the members.
+    is_visitor = entrance is Entrance.VISITOR
+    assert 0 < reserved(stage) <= (QUOTA // 10 if is_visitor else QUOTA)
+    assert is_visitor or 0 < len(accepted) < QUOTA / (3 * MIB)
+    refusals = {error_code(answer) for answer in answers if answer.status_code != 201}
+    assert refusals <= {"error.storage-full"}
+    if is_visitor:
+        member = announced(stage, Entrance.REST)
+        assert [member(3 * MIB).status_code for _ in range(5)] == [201] * 5
