@@ -1,6 +1,7 @@
 """Lists and searches of users: they find what reading all users finds, and read as few as possible."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from random import Random
@@ -47,6 +48,11 @@ VALUES ('u{number}', 'USER', 'active', '报告{number}', 1, 1, 1)
 _OLD_ADDRESS: Final = """
 INSERT INTO credentials (id, user_id, kind, value, created_at)
 VALUES ('c{number}', 'u{number}', 'email', 'mail{number}@example.com', 1)
+"""
+_MANY_TEXTS: Final = """
+INSERT INTO user_search (user_id, folded, grams)
+SELECT 'text-' || n, 'a' || repeat(md5(n::text), 3), '{}' FROM generate_series(1, 200000) AS n
+ORDER BY md5(n::text)
 """
 RARE: Final[tuple[dict[str, str], ...]] = (
     {"status": "suspended"},
@@ -288,9 +294,9 @@ def test_users_who_change_together_are_indexed_without_reading_others(
         assert 10 * steps[0] < len(changed) * LARGE
 
 
-@on_postgresql
-def test_no_page_of_users_is_sorted(api: Api) -> None:
-    plant(api.container, LARGE)
+@contextmanager
+def ordered_statements(api: Api) -> Iterator[list[tuple[str, Any]]]:
+    """Collect the statements with an order, and their parameters."""
     statements: list[tuple[str, Any]] = []
 
     def note(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
@@ -299,11 +305,32 @@ def test_no_page_of_users_is_sorted(api: Api) -> None:
 
     engine = api.container.database._readers.engine
     event.listen(engine, "before_cursor_execute", note)
-    for sort in USER_SORTS:
-        for filters in FILTERS:
-            for number in (1, LARGE // PAGE // 2):
-                listed(api.container, selection(sort, filters), number)
+    yield statements
     event.remove(engine, "before_cursor_execute", note)
+
+
+@on_postgresql
+def test_a_search_for_a_frequent_text_reads_until_it_has_enough(api: Api) -> None:
+    plant(api.container, SMALL)
+    with ordered_statements(api) as statements:
+        listed(api.container, selection("name", {}, "a"))
+    ((statement, parameters),) = [each for each in statements if "strpos" in each[0]]
+    with api.container.database.engine.begin() as connection:
+        # The planner prefers to read a table of this size as a whole, by several processes.
+        connection.exec_driver_sql(_MANY_TEXTS)
+        connection.exec_driver_sql("ANALYZE user_search")
+        plan = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars().all()
+    assert "Index Scan Backward using user_search_pkey" in "\n".join(plan), plan
+
+
+@on_postgresql
+def test_no_page_of_users_is_sorted(api: Api) -> None:
+    plant(api.container, LARGE)
+    with ordered_statements(api) as statements:
+        for sort in USER_SORTS:
+            for filters in FILTERS:
+                for number in (1, LARGE // PAGE // 2):
+                    listed(api.container, selection(sort, filters), number)
     assert len(statements) == 2 * len(USER_SORTS) * len(FILTERS)
     with api.container.database.engine.connect() as connection:
         for statement, parameters in statements:

@@ -41,6 +41,9 @@ _FREQUENT: Final = 0.007
 Both ways then cost the same among 1,000,000 users; measured.
 """
 
+_NO_LIMIT: Final = str(2**31)
+"""More rows than an index has."""
+
 _LARGE: Final = 10_000
 """Number of users from which a count may be :data:`_COUNT_AGE` old."""
 
@@ -227,7 +230,10 @@ def _hits(matching: FromClause, conditions: Conditions, dialect: str) -> Select[
     if dialect == "sqlite":
         query = select(matching.c.number, *columns).join(matching, matching.c.user_id == users.c.id)
         return query.where(_LIVE, *conditions).order_by(matching.c.number.desc())
-    newest_first = select(matching).order_by(matching.c.number.desc()).subquery("newest_first")
+    # No limit at all makes the planner read all texts and sort them, by several processes if it may:
+    # without one, it plans a subquery for its last row.
+    newest = select(matching).order_by(matching.c.number.desc()).limit(literal_column(_NO_LIMIT))
+    newest_first = newest.subquery("newest_first")
     user = select(*columns).where(users.c.id == newest_first.c.user_id, _LIVE, *conditions)
     # A limit for each user keeps the planner from reading all users to join them.
     each = user.limit(literal_column("1")).lateral("each")
