@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PLUGINS := $(wildcard plugins/*)
 PROJECTS := pyproject.toml $(wildcard plugins/*/pyproject.toml)
+# The plugins of a server without a configuration; `make install` adds all others.
+DEFAULTS := storage_local login_sms login_email login_passkey factor_totp login_pages share_links console
+SERVED := pyproject.toml $(DEFAULTS:%=plugins/%/pyproject.toml)
 CLIENT := clients/python
 SIMULATORS := tests/simulators
 UV := $(BIN)/uv
@@ -32,14 +35,15 @@ install = $(UV) pip install --offline --quiet $(FROM_LOCK) $1 2> /dev/null || $(
 FROM_LOCK := --python $(BIN)/python --require-hashes
 
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --no-header --no-emit-package strongroom --extra postgresql --extra otlp --extra age
+	--no-annotate --no-header --no-emit-package strongroom
+EXTRAS := --extra postgresql --extra otlp --extra age
 
 .PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image test-pooled screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-install: $(INSTALLED) ## Install the server, its plugins and the developer tools into .venv
+install: $(INSTALLED) ## Install the server, all plugins and the developer tools into .venv
 
 # uv resolves nothing here: all versions and hashes are in the lock file, its own included. The pip of $(PYTHON)
 # installs uv, because a new environment with its own pip takes as long as the whole installation.
@@ -52,17 +56,17 @@ $(UV): requirements-dev.lock
 	touch $@
 
 # The installed metadata has the version.
-$(SERVING): requirements.lock $(PROJECTS) core/src/strongroom/version.py release/editables.py | $(UV)
-	@echo "Installing the server and its plugins into $(VENV)"
+$(SERVING): requirements-serve.lock $(SERVED) core/src/strongroom/version.py release/editables.py | $(UV)
+	@echo "Installing the server and its default plugins into $(VENV)"
 	$(call locked,hatchling pip) < requirements-dev.lock > $(VENV)/builders.lock
-	$(call install,-r requirements.lock -r $(VENV)/builders.lock --constraints requirements-dev.lock)
-	$(BIN)/python -m release.editables $(UV) . $(PLUGINS)
+	$(call install,-r requirements-serve.lock -r $(VENV)/builders.lock --constraints requirements-dev.lock)
+	$(BIN)/python -m release.editables $(UV) . $(DEFAULTS:%=plugins/%)
 	touch $@
 
-$(INSTALLED): requirements-dev.lock $(SERVING) $(CLIENT)/pyproject.toml $(SIMULATORS)/pyproject.toml
-	@echo "Installing the developer tools into $(VENV)"
+$(INSTALLED): requirements-dev.lock $(PROJECTS) $(SERVING) $(CLIENT)/pyproject.toml $(SIMULATORS)/pyproject.toml
+	@echo "Installing all plugins and the developer tools into $(VENV)"
 	$(call install,-r requirements-dev.lock)
-	$(BIN)/python -m release.editables $(UV) $(CLIENT) $(SIMULATORS)
+	$(BIN)/python -m release.editables $(UV) $(filter-out $(DEFAULTS:%=plugins/%),$(PLUGINS)) $(CLIENT) $(SIMULATORS)
 	@echo "Compiling the packages"
 	$(COMPILE)
 	-$(COMPILE_PACKAGES)
@@ -144,11 +148,12 @@ dist-npm: install ## Build the npm package of the TypeScript client into dist
 release: install ## Write the changelog, build and check the distributions, commit and tag
 	$(BIN)/python -m release $(VERSION)
 
-# The second resolution may choose only what the first one chose.
-lock: $(UV) ## Resolve all dependencies into requirements-dev.lock, and the server's into requirements.lock
-	$(LOCK) --upgrade --extra testing --group dev --output-file requirements-dev.lock $(PROJECTS) \
+# A resolution may choose only what the one before chose.
+lock: $(UV) ## Resolve the dependencies of the developer tools, the server and a first start into lock files
+	$(LOCK) $(EXTRAS) --upgrade --extra testing --group dev --output-file requirements-dev.lock $(PROJECTS) \
 		$(CLIENT)/pyproject.toml $(SIMULATORS)/pyproject.toml
-	$(LOCK) --constraints requirements-dev.lock --output-file requirements.lock $(PROJECTS)
+	$(LOCK) $(EXTRAS) --constraints requirements-dev.lock --output-file requirements.lock $(PROJECTS)
+	$(LOCK) --constraints requirements.lock --output-file requirements-serve.lock $(SERVED)
 
 clean: ## Remove generated files; data stays
 	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist

@@ -185,7 +185,7 @@ SEAMS: Final = (
         kind="commands",
         page="commands",
         contract="commands.CommandsContract",
-        user="strongroom_login_sms.plugin",
+        user="strongroom_sms_aliyun.plugin",
     ),
     Seam(
         "register_event_sinks",

@@ -16,6 +16,7 @@ from tests.support.nginx import PRODUCTION, nginx_before
 from tests.support.production import OWN_MAIL, OWN_SMS, OWN_STORE
 from tests.support.schemas import schema_faults
 
+from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.testing.server import free_port
 
@@ -137,6 +138,9 @@ def test_the_image_is_built_from_files_of_the_tree() -> None:
     assert [name for name in kept if not (ROOT / name).exists()] == []
 
 
+LOCKS = ["requirements-serve.lock", "requirements.lock", "requirements-dev.lock"]
+
+
 def pins(lock: str) -> list[str]:
     """Return the entries of a lock file, each with its hashes."""
     return re.findall(r"^\S+==(?:.*\\\n)*.*$", (ROOT / lock).read_text(), re.MULTILINE)
@@ -156,6 +160,27 @@ def test_the_server_has_the_versions_that_the_tests_ran_with() -> None:
     assert [pin for pin in server if pin not in tests or "--hash=sha256:" not in pin] == []
 
 
+def test_a_first_start_installs_the_default_plugins_and_what_they_need() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    (names,) = re.findall(r"^DEFAULTS := (.*)$", makefile, re.MULTILINE)
+    assert names.split() == [*PluginsSettings().enabled]
+    server = {without_marker(pin) for pin in pins("requirements.lock")}
+    first = {without_marker(pin) for pin in pins("requirements-serve.lock")}
+    assert first < server
+    folders = [ROOT, *(ROOT / "plugins" / name for name in names.split())]
+    needed = [tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in folders]
+    own = {project["name"] for project in needed}
+    required = {Requirement(text).name for project in needed for text in project["dependencies"]} - own
+    locked = {canonicalize_name(pin.partition("==")[0]) for pin in first}
+    assert {canonicalize_name(name) for name in required} <= locked
+    assert [name for name in locked if name.startswith(("alibabacloud", "boto", "aiohttp"))] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_lock_names_a_folder(lock: str) -> None:
+    assert "file:" not in (ROOT / lock).read_text()
+
+
 def declared() -> set[str]:
     """Return the names of the requirements of all distributions and of the developer tools."""
     projects = [tomllib.loads(path.read_text()) for path in (ROOT / "pyproject.toml", *MEMBERS)]
@@ -172,7 +197,9 @@ def test_each_declared_requirement_is_locked() -> None:
     assert {canonicalize_name(name) for name in declared()} <= locked
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements-serve.lock", "requirements.lock", "requirements-dev.lock"]
+)
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.9", "3.13.9"])
 def test_each_python_has_one_pin_of_a_package(python: str, lock: str) -> None:
     environment = {"python_full_version": python, "python_version": python[:4]}

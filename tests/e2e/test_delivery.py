@@ -124,7 +124,10 @@ def site(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     with sqlite_databases.create() as url, MailServer().serving() as mails, SmsSimulator() as phones:
-        changes = {"messages": messages(mails, phones, sms_senders)}
+        changes: Table = {
+            "plugins": {"enabled": ["storage_local", "login_sms", "sms_aliyun"]},
+            "messages": messages(mails, phones, sms_senders),
+        }
         if texts:
             changes["messages"]["templates_dir"] = str(folder)
         with serving(write_config(tmp_path, url, FIXED_CAPTCHA, SMS_LOGIN, changes)) as server:

@@ -90,7 +90,13 @@ class TestGatewayTemplates:
             "protocol": "http",
             "templates": templates,
         }
-        return merged(SMS_LOGIN, {"messages": {"sms": ["aliyun_sms"], "aliyun_sms": gateway}})
+        return merged(
+            SMS_LOGIN,
+            {
+                "plugins": {"enabled": ["storage_local", "login_sms", "sms_aliyun"]},
+                "messages": {"sms": ["aliyun_sms"], "aliyun_sms": gateway},
+            },
+        )
 
     @pytest.mark.parametrize("purpose", ["bind", "unbind", "reset-password"])
     def test_a_code_without_a_template_is_refused(self, api: Api, purpose: str) -> None:

@@ -37,7 +37,7 @@ def production(folder: Path) -> Table:
         },
         "database": {"url": "postgresql+psycopg://strongroom:hush@db.example.com/strongroom"},
         "redis": {"url": "redis://127.0.0.1:6379/0"},
-        "plugins": {"enabled": ["storage_local", "login_sms"]},
+        "plugins": {"enabled": ["storage_local", "login_sms", "sms_aliyun"]},
         "storages": {"main": {"backend": "local", "root": f"{folder}/files"}},
         "files": {"storage": "main"},
         "login": {"methods": ["password"]},

@@ -9,13 +9,12 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from tests.support.endpoints import Received
 
 from strongroom.plugin_api.messages import Message, MessageNotSent, SendingThrottled
 from strongroom.testing.messages import Arrival, Delivered, MessageSenderContract, new_message, trace_of
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.options import HttpSmsOptions
-
-from .recording import Received
 
 JSON_BODY = '{"to": ["{recipient}"], "message": "{text}", "ref": "{id}", "ttl": 300}'
 FORM_BODY = "to={recipient}&message={text}&ref={id}&key=k%26y"

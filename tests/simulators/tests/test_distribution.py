@@ -13,9 +13,9 @@ from strongroom_login_alipay.commands import alipay
 from strongroom_login_dingtalk.commands import dingtalk
 from strongroom_login_feishu.commands import feishu
 from strongroom_login_oidc.commands import oidc
-from strongroom_login_sms.commands import sms
 from strongroom_login_wechat.commands import wechat
 from strongroom_login_wecom.commands import wecom
+from strongroom_sms_aliyun.commands import sms
 from strongroom_storage_oss.commands import oss
 
 ROOT = Path(__file__).parents[3]

@@ -24,6 +24,14 @@ def reserved_routes() -> Iterator[tuple[str, str]]:
                 yield method, path
 
 
+def plugin_of_extension(extension: str) -> str | None:
+    """Return the plugin of the tree whose name does not end with that of its extension, or ``None``."""
+    for plugin, part in _parts()["plugins"].items():
+        if extension in part.get("extensions", ()):
+            return str(plugin)
+    return None
+
+
 def plugin_of_command(command: str) -> str | None:
     """Return the plugin of the tree that provides a command, or ``None``."""
     for plugin, part in _parts()["plugins"].items():

@@ -1,1 +1,1 @@
-"""Login method for mobile numbers with verification codes, and SMS senders."""
+"""Login method for mobile numbers with verification codes, and a sender for gateways over HTTP."""

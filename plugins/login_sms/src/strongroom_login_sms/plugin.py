@@ -2,12 +2,9 @@
 
 from typing import Any
 
-from click import Command
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
-from strongroom_login_sms.aliyun import AliyunSms
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.method import SmsLogin
 
@@ -21,12 +18,4 @@ def register_login_methods() -> list[type[LoginMethod[Any]]]:
 
 @hookimpl
 def register_message_senders() -> list[type[MessageSender[Any]]]:
-    return [AliyunSms, HttpSms]
-
-
-@hookimpl
-def register_commands() -> list[Command]:
-    # Imported here, because a server needs no simulator.
-    from strongroom_login_sms.commands import sms
-
-    return [sms]
+    return [HttpSms]

@@ -10,6 +10,8 @@ from tests.support.wrong_configurations import BAD_VALUES, MISSPELT, UNSAFE
 from strongroom.cli.startup import require_offline
 from strongroom.cli.trial import away_services
 from strongroom.foundation.config import ConfigurationError, load
+from strongroom.foundation.config.plugin_discovery import installed_plugins
+from strongroom.foundation.plugins import selection
 
 
 def test_nothing_is_wrong_to_begin_with(config: Path) -> None:
@@ -157,6 +159,31 @@ def test_a_bucket_that_cannot_be_used(config: Path, options: Table, message: str
     line = fault(config)
     assert line.startswith("DIR/strongroom.toml:")
     assert line.endswith(f"storages.{message}")
+
+
+@pytest.mark.parametrize(
+    ("installed", "remedy"),
+    [
+        (True, 'add "sms_aliyun" to plugins.enabled'),
+        (False, 'pip install strongroom-sms-aliyun, and add "sms_aliyun" to plugins.enabled'),
+    ],
+)
+def test_a_sender_that_has_left_its_plugin_is_found_again_by_one_line(
+    config: Path, monkeypatch: pytest.MonkeyPatch, installed: bool, remedy: str
+) -> None:
+    """The sender for Aliyun SMS was a part of the plugin ``login_sms``."""
+    aliyun = {"access_key_id": "LT1", "access_key_secret": "hush", "sign_name": "Acme"}
+    change_config(
+        config,
+        {"plugins": {"enabled": ["storage_local", "login_sms"]}},
+        {"messages": {"sms": ["aliyun_sms"], "aliyun_sms": aliyun}},
+    )
+    if not installed:
+        others = {name: entry for name, entry in installed_plugins().items() if name != "sms_aliyun"}
+        monkeypatch.setattr(selection, "installed_plugins", lambda: others)
+    assert fault(config).endswith(
+        f'messages.sms: no enabled plugin offers a message sender "aliyun_sms"; {remedy}'
+    )
 
 
 def test_a_data_dir_that_is_a_file(config: Path, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from strongroom.foundation.config.plugin_discovery import (
     writable_by_others,
 )
 from strongroom.foundation.config.sources import READABLE_WANTED, suggestion
+from strongroom.foundation.optional_parts import plugin_of_extension
 from strongroom.foundation.plugins.manager import PluginError, PluginManager
 from strongroom.plugin_api import Extension, NoOptions
 from strongroom.plugin_api.captcha import CaptchaProvider
@@ -418,6 +419,8 @@ class _Chooser:
     def _serves(self, name: str, channel: str, offered: Mapping[str, type[MessageSender[Any]]]) -> bool:
         path = ("messages", channel)
         if not self._is_offered(name, offered, path, "message sender"):
+            # The options of an unknown sender cannot be checked, so do not report them as unknown.
+            self._configuration.consume(("messages", name))
             return False
         if channel not in offered[name].channels:
             serves = ", ".join(sorted(offered[name].channels))
@@ -441,9 +444,17 @@ class _Chooser:
 
 
 def disabled_plugin(extension: str) -> str | None:
-    """Return which installed plugin has the name of an extension at its end, or ``None``."""
-    plugin = next((name for name in installed_plugins() if name.endswith(f"_{extension}")), None)
-    return f'add "{plugin}" to plugins.enabled' if plugin else None
+    """Return how to enable the plugin of an extension, or ``None`` if no plugin is known to have it.
+
+    The name of a plugin ends with that of its extension, or optional_parts.toml names it.
+    """
+    installed = installed_plugins()
+    plugin = next((name for name in installed if name.endswith(f"_{extension}")), None)
+    plugin = plugin or plugin_of_extension(extension)
+    if plugin is None:
+        return None
+    missing = "" if plugin in installed else f"pip install strongroom-{plugin.replace('_', '-')}, and "
+    return f'{missing}add "{plugin}" to plugins.enabled'
 
 
 def _fault_of_section(name: str, plugins: PluginManager) -> str:

@@ -13,11 +13,11 @@ from strongroom.plugin_api.messages import (
     RecipientRefused,
     SendingThrottled,
 )
-from strongroom_login_sms.failures import GatewayFailure, NotAnswered, NotReached, Refused
-from strongroom_login_sms.options import AliyunSmsOptions
+from strongroom_sms_aliyun.failures import GatewayFailure, NotAnswered, NotReached, Refused
+from strongroom_sms_aliyun.options import AliyunSmsOptions
 
 if TYPE_CHECKING:
-    from strongroom_login_sms.client import AliyunSmsClient
+    from strongroom_sms_aliyun.client import AliyunSmsClient
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class AliyunSms(MessageSender[AliyunSmsOptions]):
 
 def _new_client(options: AliyunSmsOptions) -> "AliyunSmsClient":
     # Imported here because the SDK takes half a second to import.
-    from strongroom_login_sms.client import AliyunSmsClient
+    from strongroom_sms_aliyun.client import AliyunSmsClient
 
     return AliyunSmsClient(options)
 

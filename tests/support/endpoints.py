@@ -1,10 +1,13 @@
-"""A generic gateway that records requests, and sends the responses of the test."""
+"""Endpoints for tests of clients: one that records requests, and some that fail; with fixtures."""
 
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+
+import pytest
 
 
 @dataclass
@@ -58,3 +61,35 @@ def recording() -> Iterator[Received]:
         yield server.received
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def dead_endpoint() -> Iterator[str]:
+    """An address without a listener: bound, so that no other process takes it meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{bound.getsockname()[1]}"
+
+
+@pytest.fixture
+def mute_endpoint() -> Iterator[str]:
+    """An address that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture
+def full_endpoint() -> Iterator[str]:
+    """An address at which connections are never completed, since its queue of them is full."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, ExitStack() as waiting:
+        for _ in range(2):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        yield f"127.0.0.1:{full.getsockname()[1]}"
+
+
+@pytest.fixture
+def received() -> Iterator[Received]:
+    with recording() as received:
+        yield received

@@ -12,8 +12,8 @@ import urllib3
 from click.testing import CliRunner
 
 from strongroom.testing.messages import new_message
-from strongroom_login_sms.aliyun import AliyunSms
-from strongroom_login_sms.commands import sms
+from strongroom_sms_aliyun.commands import sms
+from strongroom_sms_aliyun.sender import AliyunSms
 
 from .conftest import aliyun_options
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is
 # A shell that starts the tests in the background makes them ignore interrupts, and so their processes.
 RUN = """
 import signal
-from strongroom_login_sms.commands import sms
+from strongroom_sms_aliyun.commands import sms
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sms()
 """

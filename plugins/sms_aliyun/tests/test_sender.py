@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.support.endpoints import Received
 
 from strongroom.plugin_api.messages import (
     Message,
@@ -21,11 +22,10 @@ from strongroom.testing.messages import (
     shows_code,
     trace_of,
 )
-from strongroom_login_sms.aliyun import AliyunSms
 from strongroom_simulators.sms import Account, ApiError, Gateway, Line, SmsSimulator
+from strongroom_sms_aliyun.sender import AliyunSms
 
 from .conftest import MAINLAND_TEMPLATE, OVERSEAS_TEMPLATE, Clock, aliyun_options
-from .recording import Received
 
 # The SDK reads the time in a way that Python 3.12 deprecates.
 pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is deprecated")
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     """Return what the plugin logged, without threads of the server that end with an earlier test."""
-    return [record for record in caplog.records if record.name.startswith("strongroom_login_sms")]
+    return [record for record in caplog.records if record.name.startswith("strongroom_sms_aliyun")]
 
 
 class TestAliyunSms(MessageSenderContract):

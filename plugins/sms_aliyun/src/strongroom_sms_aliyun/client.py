@@ -15,8 +15,8 @@ from alibabacloud_tea_openapi.utils_models import Config  # type: ignore[import-
 from requests.exceptions import ConnectionError as RequestsConnectionError
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
-from strongroom_login_sms.failures import GatewayFailure, NotAnswered, NotReached, Refused
-from strongroom_login_sms.options import AliyunSmsOptions
+from strongroom_sms_aliyun.failures import GatewayFailure, NotAnswered, NotReached, Refused
+from strongroom_sms_aliyun.options import AliyunSmsOptions
 
 SUCCESS = "OK"
 # A number receives at most 40 messages per day, so one page contains all of them.

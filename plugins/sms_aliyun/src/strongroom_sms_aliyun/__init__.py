@@ -1,0 +1,1 @@
+"""Message sender for Aliyun SMS."""
