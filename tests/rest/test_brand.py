@@ -88,9 +88,15 @@ class TestExample:
 
     def test_mails_show_the_logo_from_the_public_url(self, config: Path, browser: FlaskClient) -> None:
         mail = run_command("mail", "preview", "login", "--lang", "zh", "--config", str(config)).stdout
-        logo = re.search(r'<img src="https://files\.example\.com(/vault/[^"]+)" alt="海港文件"', mail)
+        logo = re.search(
+            r'<img class="light" src="https://files\.example\.com(/vault/[^"]+)" alt="海港文件"', mail
+        )
         assert logo is not None
         assert browser.get(logo[1]).data == (FOLDER / "logo.png").read_bytes()
+        dark = re.search(r'<img class="dark" src="https://files\.example\.com(/vault/[^"]+)"', mail)
+        assert dark is not None
+        assert browser.get(dark[1]).data == (FOLDER / "logo-dark.png").read_bytes()
+        assert ".dark { display: block !important;" in mail
 
 
 def test_a_wrong_file_is_named_by_its_line_and_key(config: Path) -> None:

@@ -58,12 +58,12 @@ def see(browser: PageBrowser, path: str) -> str:
 class TestFrame:
     """What all pages of the account share."""
 
-    def test_each_page_says_who_is_logged_in_by_a_masked_address(
+    def test_each_page_says_who_is_logged_in_by_the_whole_address(
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:
         for path in PAGES:
-            assert "Logged in as Alice (p•••@example.com)" in see(browser, path)
-        assert person.email not in see(browser, "/devices")
+            assert f"Logged in as Alice ({person.email})" in see(browser, path)
+        assert f"<small>{person.email}" in see(browser, "/profile")
 
     def test_a_page_leads_through_the_login_and_back(self, api: Api, person: Person) -> None:
         browser = PageBrowser(api)
@@ -418,6 +418,8 @@ class TestFactors:
     def app(self, browser: PageBrowser) -> pyotp.TOTP:
         see(browser, "/")
         browser.send("enrolments/totp")
+        assert 'href="otpauth://totp/' in browser.page.text
+        assert re.search(r'data-copy="totp-secret"[^>]* hidden>Copy', browser.page.text)
         app = pyotp.TOTP(secret_of(browser.page.text))
         browser.send("enrolments/totp/confirmation", totp=app.now())
         assert browser.message.startswith("It is set up.")

@@ -1,7 +1,7 @@
 """Composes messages: a short text for an SMS; for an e-mail, a text and HTML with the same content.
 
 The HTML has inline styles and one table, because mail programs ignore style sheets, variables and
-flexible boxes. It loads nothing but the logo of the brand.
+flexible boxes. It loads nothing but the logos of the brand.
 """
 
 import re
@@ -59,6 +59,7 @@ class Composer:
         texts: the texts of each occasion.
         brand: the name and the colour of the product.
         logo_url: the public URL of the logo, as PNG or JPEG.
+        dark_logo_url: the same for dark mode; ``None``: the logo is for both.
         code_in_subject: whether e-mails for a login and a registration have the code in the subject.
         sms_site: the host for which browsers fill in codes of SMS; empty: none is named.
     """
@@ -68,6 +69,7 @@ class Composer:
         texts: MessageTexts,
         brand: PagesSettings,
         logo_url: str | None = None,
+        dark_logo_url: str | None = None,
         *,
         code_in_subject: bool,
         sms_site: str = "",
@@ -75,6 +77,7 @@ class Composer:
         self._texts = texts
         self._brand = brand
         self._logo_url = logo_url
+        self._dark_logo_url = dark_logo_url
         self._code_in_subject = code_in_subject
         self._sms_site = sms_site
 
@@ -149,6 +152,7 @@ class Composer:
             action=text.action,
             product=self._brand.name_in(locale),
             logo_url=self._logo_url,
+            dark_logo_url=self._dark_logo_url,
             primary=primary,
             label=label_on(primary),
             link=readable_on(WHITE, primary),

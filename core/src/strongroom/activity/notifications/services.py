@@ -44,12 +44,14 @@ def composer_of(configuration: Configuration, translations: Translations) -> Com
     """
     settings = configuration.settings
     texts = MessageTexts(translations, message_texts(configuration))
-    logo = PageDesign.of_configuration(configuration).mail_logo
+    design, root = PageDesign.of_configuration(configuration), settings.public_root
+    logo, dark_logo = design.mail_logo("logo"), design.mail_logo("logo_dark")
     messages = settings.messages
     return Composer(
         texts,
         settings.pages,
-        logo and settings.public_root + logo,
+        logo and root + logo,
+        dark_logo and root + dark_logo,
         code_in_subject=messages.code_in_subject,
         sms_site=urlsplit(settings.public_root).hostname or "" if messages.site_in_sms else "",
     )

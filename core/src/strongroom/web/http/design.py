@@ -121,10 +121,9 @@ class PageDesign:
         """Return the path of a picture of the brand; ``None`` without one."""
         return self._path(self._files[key].name) if key in self._files else None
 
-    @property
-    def mail_logo(self) -> str | None:
-        """The path of the logo, if mail programs show pictures of its type."""
-        logo = self._files.get("logo")
+    def mail_logo(self, key: str) -> str | None:
+        """Return the path of the logo for light or dark mode, if mail programs show its type."""
+        logo = self._files.get(key)
         return self._path(logo.name) if logo and logo.is_for_mails else None
 
     def links(self, language: str) -> list[FrameLink]:

@@ -6,7 +6,6 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final
 
-from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import known_text
@@ -62,7 +61,7 @@ def show(
         f"account/{template}",
         status=HTTPStatus.BAD_REQUEST if refusal else HTTPStatus.OK,
         user=user,
-        who=masked_name(user),
+        who=login_name(user),
         menu=visit.menu_items(),
         subjects=SUBJECTS,
         notice=notice,
@@ -134,10 +133,9 @@ def recall(visit: Visit, name: str) -> Any:
     return (visit.flow.account or {}).get(name)
 
 
-def masked_name(user: Mapping[str, Any]) -> str:
-    """Return what a user logs in by, masked."""
-    contact = user["email"] or user["mobile"]
-    return masked(contact) if contact else user["username"] or ""
+def login_name(user: Mapping[str, Any]) -> str:
+    """Return what a user logs in by. Only the user sees it; masked addresses would look the same."""
+    return str(user["email"] or user["mobile"] or user["username"] or "")
 
 
 def _reason(response: RestResponse) -> tuple[str | None, str | None]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.times import zone_names
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.contacts import TITLES
@@ -71,7 +70,7 @@ def _page(
 ) -> Any:
     changeable = visit.login_options.bind_codes
     shown = [kind for kind in KINDS if user[kind] or kind in changeable]
-    contacts = {kind: masked(user[kind]) if user[kind] else None for kind in shown}
+    contacts = {kind: user[kind] for kind in shown}
     return show(
         visit,
         "profile.html",

@@ -7,7 +7,6 @@ which change is in the sealed cookie; so is the typed code while a second one go
 from collections.abc import Mapping
 from typing import Any, Final
 
-from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import recall, remember
 from strongroom_login_pages.captchas import captcha_member
@@ -18,8 +17,8 @@ KINDS: Final = ("email", "mobile")
 
 
 def proven_contacts(user: Mapping[str, Any]) -> dict[str, str]:
-    """Return the verified contacts of a user by kind, masked."""
-    return {kind: masked(user[kind]) for kind in KINDS if user[kind] and user[f"{kind}Verified"]}
+    """Return the verified contacts of a user by kind."""
+    return {kind: user[kind] for kind in KINDS if user[kind] and user[f"{kind}Verified"]}
 
 
 def send_code(visit: Visit, recipient: str, purpose: str, *, device: str = "") -> RestResponse:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.account.frame import ME, masked_name
+from strongroom_login_pages.account.frame import ME, login_name
 from strongroom_login_pages.account.invitations import received_invitations
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
 from strongroom_login_pages.sign_in.ways import registers_invited
@@ -113,7 +113,7 @@ def _page(visit: Visit, secret: str, invitation: Invitation, user: Mapping[str, 
         invitation=invitation,
         contact=masked(_contact(invitation)["contact"]),
         role=_ROLES[invitation["role"]],
-        user=masked_name(user) or user["name"] if user else None,
+        user=login_name(user) or user["name"] if user else None,
         is_recipient=invitation["id"] in received,
         can_register=_can_register(visit, invitation),
     )

@@ -8,7 +8,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const parts = document.getElementById(button.dataset.copy);
     const lines = [...(parts.children.length ? parts.children : [parts])];
-    await navigator.clipboard.writeText(lines.map((line) => line.textContent.trim()).join("\n"));
+    const text = lines.map((line) => line.textContent.trim()).join("\n");
+    await navigator.clipboard.writeText(parts.dataset.text ?? text);
     button.textContent = button.dataset.done;
   });
 }
