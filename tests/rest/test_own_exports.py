@@ -92,6 +92,15 @@ def test_the_archive_has_the_data_of_its_user_and_of_no_other(api: Api) -> None:
     assert [secret for secret in secrets if secret in texts] == []
 
 
+def test_invitations_to_an_unproven_contact_are_left_out(api: Api) -> None:
+    admin, person = api.person(admin=True), api.person(email="own@example.com")
+    body = {"value": "ceo@example.com", "verified": False}
+    tenant = api.tenant(admin, "Merger")
+    assert api.put(f"/users/{person.id}/contacts/email", body, by=admin).status_code == 200
+    api.post(f"{tenant}/invitations", {"email": "ceo@example.com", "role": "member"}, by=admin)
+    assert rows(archive_of(export(api, person)), "invitations") == []
+
+
 def test_records_about_a_tenant_that_the_user_has_left_have_no_details(api: Api) -> None:
     """Also those of plugins, which do nothing for it but name the tenant."""
     owner, leaver = api.person(), api.person()

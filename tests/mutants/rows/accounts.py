@@ -662,6 +662,14 @@ ROWS: Final = (
         "rest/test_contact_restoration.py::test_it_cancels_the_deletion_that_another_person_asked_for",
     ),
     core(
+        "exports-proven-contacts",
+        "A user's export has no invitations to a contact that no one has proven.",
+        "identity/users/user_exports.py::credentials_of",
+        "credentials.c.user_id == user_id, proven",
+        "credentials.c.user_id == user_id, proven.is_not(None)",
+        "rest/test_own_exports.py::test_invitations_to_an_unproven_contact_are_left_out",
+    ),
+    core(
         "users-ended-administrator",
         "A request that waited while its administrator was suspended promotes no user.",
         "identity/accounts/service.py::AccountService.change",

@@ -60,8 +60,11 @@ _METADATA: Final = UserRows(select(user_metadata.c.metadata).where(user_metadata
 
 
 def credentials_of(user_id: BindParameter[str]) -> Select[tuple[str, str]]:
-    """Return a query of the kinds and values of a user's credentials, for queries of other features."""
-    return select(credentials.c.kind, credentials.c.value).where(credentials.c.user_id == user_id)
+    """Return a query of the kinds and values of a user's proven credentials, for other features."""
+    proven = credentials.c.is_verified
+    return select(credentials.c.kind, credentials.c.value).where(
+        credentials.c.user_id == user_id, proven
+    )
 
 
 def user_exports(database: Database) -> list[UserExport]:
