@@ -20,6 +20,7 @@ from strongroom.content.nodes.name_index import NAME_INDEX
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.grams import as_array
 from strongroom.foundation.text_folding import fold_text
 
@@ -170,7 +171,7 @@ _ROOT_COLUMNS: Final = (
 )
 _NODE_COLUMNS: Final = (
     *("id", "tenant_id", "parent_id", "type", "name", "size", "content_type", "checksum", "owner_id"),
-    *("created_at", "updated_at", "revision"),
+    *("created_at", "updated_at", "revision", "sort_key"),
 )
 
 
@@ -181,7 +182,10 @@ def _add(planter: Planter, tenant: str, owner: Identity, batch: Sequence[_Node],
         "nodes",
         _NODE_COLUMNS,
         [
-            (*(node[0], tenant, *node[1:5]), *kind[node.type], owner.user_id, 1, node.updated_at, 1)
+            (
+                *(node[0], tenant, *node[1:5], *kind[node.type], owner.user_id),
+                *(1, node.updated_at, 1, sort_key(node.name)),
+            )
             for node in batch
         ],
     )
@@ -209,7 +213,7 @@ def _grant(
 ) -> None:
     columns = (
         *("node_id", "user_id", "tenant_id", "permission", "created_at", "node_name"),
-        *("parent_visible_until", "node_type", "node_size", "node_updated_at"),
+        *("parent_visible_until", "node_type", "node_size", "node_updated_at", "node_sort_key"),
     )
     until = 0 if is_at_top else None
     rows = [
@@ -219,8 +223,8 @@ def _grant(
     planter.add("grants", columns, rows)
 
 
-def _copies(node: _Node) -> tuple[str, int, int]:
-    return (node.type, node.size, node.updated_at)
+def _copies(node: _Node) -> tuple[str, int, int, str]:
+    return (node.type, node.size, node.updated_at, sort_key(node.name))
 
 
 def _without_index(connection: Connection) -> None:

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from strongroom.assembly.container import Container
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
@@ -31,8 +32,9 @@ SELECT '00000000-0000-7000-8000-' || substr('00000000000' || n, length('' || n))
 """
 _GRANTS: Final = """
 INSERT INTO grants (node_id, user_id, tenant_id, permission, expires_at, created_at, node_name,
-                    parent_visible_until)
-SELECT id, :user, tenant_id, 3, NULL, 1, name, CASE WHEN parent_id = :own THEN NULL ELSE 0 END
+                    parent_visible_until, node_type, node_sort_key)
+SELECT id, :user, tenant_id, 3, NULL, 1, name, CASE WHEN parent_id = :own THEN NULL ELSE 0 END,
+       type, sort_key
 FROM nodes WHERE tenant_id = :tenant AND id <> :tenant AND id <> :foreign
 """
 COUNTS: Final = """
@@ -79,10 +81,17 @@ def plant(container: Container, count: int) -> Forest:
         connection.execute(
             text(_FILES), {**names, "count": count, "shown": SHOWN, "owner": member.user_id}
         )
+        _set_sort_keys(connection)
         connection.execute(text(_GRANTS), {**names, "user": member.user_id})
         connection.execute(text(COUNTS), {"tenant": tenant})
     analyze(container)
     return Forest(tenant, member, own)
+
+
+def _set_sort_keys(connection: Connection) -> None:
+    rows = connection.execute(text("SELECT id, name FROM nodes WHERE name <> ''")).all()
+    keys = [{"id": node_id, "key": sort_key(name)} for node_id, name in rows]
+    connection.execute(text("UPDATE nodes SET sort_key = :key WHERE id = :id"), keys)
 
 
 def identity(container: Container, name: str) -> Identity:

@@ -26,8 +26,8 @@ PAGE: Final = 50
 # The times of the files are random, so these are spread over the folder.
 _OWN_GRANTS: Final = """
 INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name,
-                    parent_visible_until, node_type, node_size, node_updated_at)
-SELECT id, :user, tenant_id, 1, 1, name, 0, type, size, updated_at
+                    parent_visible_until, node_type, node_size, node_updated_at, node_sort_key)
+SELECT id, :user, tenant_id, 1, 1, name, 0, type, size, updated_at, sort_key
 FROM nodes WHERE parent_id = :folder AND updated_at % 10 = 0
 """
 _GROUP_GRANTS: Final = """

@@ -13,6 +13,7 @@ from bench.load import Contender, build_request, side_by_side
 from bench.pocketbase import NAME as PEER
 from bench.pocketbase import RECORDS, PeerClient, pocketbase
 from bench.servers import strongroom
+from strongroom.foundation.collation import sort_key
 
 FILES: Final = 10_000
 PAGE: Final = 50
@@ -20,15 +21,18 @@ CLIENTS: Final = 8
 
 _NODES: Final = """
 INSERT INTO nodes (id, tenant_id, parent_id, type, name, blob_key, size, content_type, checksum,
-                   owner_id, created_at, updated_at, revision)
+                   owner_id, created_at, updated_at, revision, sort_key)
 WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count - 1)
 SELECT printf('00000000-0000-7000-8000-%012d', numbers.n), tenant_id, parent_id, type,
        'file ' || numbers.n, blob_key, size, content_type, checksum, owner_id,
-       created_at, updated_at, revision FROM numbers, nodes WHERE nodes.id = :made
+       created_at, updated_at, revision, sort_key('file ' || numbers.n)
+FROM numbers, nodes WHERE nodes.id = :made
 """
 _GRANTS: Final = """
-INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name, parent_visible_until)
-SELECT nodes.id, user_id, nodes.tenant_id, permission, grants.created_at, name, parent_visible_until
+INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name, parent_visible_until,
+                    node_sort_key)
+SELECT nodes.id, user_id, nodes.tenant_id, permission, grants.created_at, name, parent_visible_until,
+       nodes.sort_key
 FROM nodes, grants
 WHERE grants.node_id = :made AND nodes.id <> :made AND nodes.parent_id IS NOT NULL
 """
@@ -75,5 +79,6 @@ def _peer_request(folder: Path, client: PeerClient) -> bytes:
 def _write(path: Path, made: str, *statements: str) -> None:
     """Multiply the one row that was made by the server itself."""
     with closing(sqlite3.connect(path, timeout=30)) as connection, connection:
+        connection.create_function("sort_key", 1, sort_key)
         for statement in statements:
             connection.execute(statement, {"made": made, "count": FILES})

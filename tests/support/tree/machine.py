@@ -19,16 +19,18 @@ from strongroom.content.nodes.models import (
     FOREVER,
     Permission,
     folder_counts,
-    folder_order_counts,
+    folder_runs,
     grants,
     node_versions,
     nodes,
 )
+from strongroom.content.nodes.order_counts import SECTIONS
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Origin
+from strongroom.foundation.collation import sort_key
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api
 from tests.support.tree.grants import GrantRules
@@ -97,7 +99,7 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
             rows = connection.execute(select(grants).where(grants.c.tenant_id == self.tenant)).all()
             counted = select(folder_counts).join(nodes).where(of_tenant)
             runs = connection.execute(counted.order_by(folder_counts.c.first_name)).all()
-            orders = connection.execute(select(folder_order_counts).join(nodes).where(of_tenant)).all()
+            orders = connection.execute(select(folder_runs).join(nodes).where(of_tenant)).all()
             children = connection.execute(select(nodes).where(of_tenant)).all()
         self.check_runs(runs)
         self.check_order_runs(orders, runs, children)
@@ -123,9 +125,10 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
 
     def check_copies(self, rows: Sequence[Any], children: Sequence[Any]) -> None:
         """Check the values that top-level lists are sorted by."""
-        values = {node.id: (node.type, node.size, node.updated_at) for node in children}
+        values = {node.id: (node.type, node.size, node.updated_at, node.sort_key) for node in children}
         listed = [row for row in rows if row.parent_visible_until is not None]
-        copies = [(row.node_id, row.node_type, row.node_size, row.node_updated_at) for row in listed]
+        names = ("node_id", "node_type", "node_size", "node_updated_at", "node_sort_key")
+        copies = [tuple(getattr(row, name) for name in names) for row in listed]
         assert copies == [(row.node_id, *values[row.node_id]) for row in listed]
 
     def check_blobs(self) -> None:
@@ -162,24 +165,30 @@ class TreeMachine(NodeRules, VersionRules, TrashRules, GrantRules):
         """Count the children of each large folder by the runs that they belong to in each order."""
         starts: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for run in orders:
-            starts.setdefault((run.folder_id, run.sort), []).append((run.first_value, run.first_name))
+            starts.setdefault((run.folder_id, run.list), []).append((run.first_value, run.first_key))
         large = {run.folder_id for run in runs if run.first_name}
-        assert starts.keys() == {(folder, sort) for folder in large for sort in _ORDERS}
+        assert starts.keys() == {(folder, each.label) for folder in large for each in SECTIONS}
+        assert all(node.sort_key == sort_key(node.name) for node in children if node.name)
         counted = Counter(
-            (node.parent_id, sort, *max(start for start in starts[node.parent_id, sort] if start <= key))
+            (
+                node.parent_id,
+                list_,
+                *max(start for start in starts[node.parent_id, list_] if start <= key),
+            )
             for node in children
             if node.parent_id in large
-            for sort, value in _ORDERS.items()
-            for key in [(value(node), node.name)]
+            for section in SECTIONS
+            if section.type in (None, node.type)
+            for list_, key in [(section.label, (_VALUES[section.key](node), node.sort_key))]
         )
         kept = {tuple(run[:4]): run.children for run in orders if run.children}
         assert kept == counted
 
 
-_ORDERS: dict[str, Callable[[Any], int]] = {
+_VALUES: dict[str, Callable[[Any], int]] = {
+    "name": lambda _: 0,
     "size": lambda node: node.size,
     "updatedAt": lambda node: node.updated_at,
-    "type": lambda node: ["file", "folder"].index(node.type),
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from strongroom.content.nodes.models import FOREVER, Permission
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.errors import (
     FileHeld,
     Forbidden,
@@ -115,7 +116,7 @@ class TreeModel:
     def children(self, parent: str | None) -> list[ModelNode]:
         """Return the nodes of a folder, or of the top, by name."""
         inside = (node for node in self.nodes.values() if node.parent == parent)
-        return sorted(inside, key=lambda node: node.name)
+        return sorted(inside, key=lambda node: sort_key(node.name))
 
     def top(self, user: str) -> list[ModelNode]:
         """Return a user's top-level nodes: visible nodes whose parent is not visible."""
@@ -126,7 +127,7 @@ class TreeModel:
             )
 
         found = (node for node in self.nodes.values() if user in self.members and stands_at_top(node))
-        return sorted(found, key=lambda node: (node.name, node.id))
+        return sorted(found, key=lambda node: (sort_key(node.name), node.id))
 
     def search(self, user: str, text: str, folder: str | None) -> list[ModelNode]:
         """Return the nodes that a user sees in the tenant or below a folder, by a part of the name."""
@@ -142,7 +143,7 @@ class TreeModel:
             and is_below(node)
             and self.permission(user, node.id) > 0
         )
-        return sorted(found, key=lambda node: (node.name, node.id))
+        return sorted(found, key=lambda node: (sort_key(node.name), node.id))
 
     def taken(self, parent: str | None, name: str) -> ModelNode | None:
         """Return the node of a name in a folder."""

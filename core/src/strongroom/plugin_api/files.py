@@ -81,14 +81,12 @@ class Sending:
         length: the number of bytes of the body.
         size: the number of bytes of the whole content.
         tag: the entity tag, which identifies the version of the whole content.
-        end: the position after the last of its bytes in the whole content, also for several ranges.
     """
 
     offset: int
     length: int
     size: int
     tag: str
-    end: int
 
 
 BeforeSending = Callable[[Sending], None]
@@ -240,11 +238,20 @@ class FilesAPI(ABC):
 
     @abstractmethod
     def list(
-        self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        folders_first: bool = False,
+        page: int = 1,
+        size: int = 100,
     ) -> ResultPage[FileInfo]:
         """Return a page of a folder, or of the caller's top level, sorted by name.
 
         The top level contains what the caller can see without seeing the folder that it is in.
+
+        Args:
+            folders_first: whether all folders are before all files.
         """
 
     @abstractmethod

@@ -127,7 +127,9 @@ def test_filters_and_orders_apply(
         ("kind=pdf", ["b.pdf"]),
         ("kind=texts&sort=-name", ["c.txt", "a.txt"]),
         ("kind=pictures", []),
-        ("kind=nonsense&sort=nonsense&in=nonsense", ["a.txt", "b.pdf", "c.txt", "folder"]),
+        ("kind=nonsense&sort=nonsense&in=nonsense", ["folder", "a.txt", "b.pdf", "c.txt"]),
+        ("sort=-name", ["folder", "c.txt", "b.pdf", "a.txt"]),
+        ("sort=-size", ["folder", "b.pdf", "a.txt", "c.txt"]),
     ):
         browser.open(f"{root}/files/?{query}")
         assert names(browser) == expected, query

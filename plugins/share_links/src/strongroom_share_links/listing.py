@@ -28,16 +28,18 @@ class Listing:
         self._host = host
 
     def files(self, tenant_id: str, folder_id: str, page: int) -> tuple[list[FileInfo], int]:
-        """Return a page of a folder and the number of its files; folders are the first of the page."""
+        """Return a page of a folder, which has its folders first, and the number of its files."""
         first = (page - 1) * PER_PAGE // _AT_ONCE + 1
         files: list[FileInfo] = []
         total = 0
         for number in range(first, first + PER_PAGE // _AT_ONCE):
-            part = self._host.files.list(tenant_id, folder_id, page=number, size=_AT_ONCE)
+            part = self._host.files.list(
+                tenant_id, folder_id, folders_first=True, page=number, size=_AT_ONCE
+            )
             files, total = files + list(part.items), part.total
             if part.next is None:
                 break
-        return sorted(files, key=lambda file: not file.is_folder), total
+        return files, total
 
     def row(self, visit: Visit, names: Sequence[str], file: FileInfo) -> Json:
         """Return the members of a file in the folder with a path."""

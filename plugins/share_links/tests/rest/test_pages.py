@@ -12,6 +12,7 @@ from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
 
 from strongroom.content.files.service import FileService
 from strongroom.foundation import errors
+from strongroom_share_links import listing, pages
 
 MESSAGES = files("strongroom_share_links").joinpath("messages")
 TEXTS = {
@@ -100,6 +101,21 @@ def test_each_refusal_of_a_file_has_its_own_text(
     # The script has the same texts.
     script = f'data-refusal-{error.code.removeprefix("error.")}="{TEXTS[language][text]}'
     assert text == "drop_refused" or script in text_of(reply)
+
+
+def test_a_page_has_the_folders_of_the_whole_share_first(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (listing, pages):
+        monkeypatch.setattr(module, "PER_PAGE", 2)
+    monkeypatch.setattr(listing, "_AT_ONCE", 2)
+    for name in ("img10.png", "img9.png"):
+        shared.api.upload(shared.tenant, shared.maker, name, b"x", shared.folder)
+    shared.api.folder(shared.tenant, shared.maker, "zoo", parent=shared.folder)
+    visitor = shared.share()
+    shown = [page(visitor, "en", path=f"/?page={number}").text for number in (1, 2, 3)]
+    found = [re.findall(r">(Inside|zoo|img9\.png|img10\.png|note\.txt)<", text) for text in shown]
+    assert found == [["Inside", "zoo"], ["img9.png", "img10.png"], ["note.txt"]]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -51,8 +51,9 @@ def _planted(container: Container, count: int) -> Archive:
 # As if an administrator had shared each file with a member, who does not see the folder.
 _GRANTS: Final = """
 INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name,
-                    parent_visible_until, node_type, node_size, node_updated_at)
-SELECT id, :user, tenant_id, 1, 1, name, 0, type, size, updated_at FROM nodes WHERE parent_id = :folder
+                    parent_visible_until, node_type, node_size, node_updated_at, node_sort_key)
+SELECT id, :user, tenant_id, 1, 1, name, 0, type, size, updated_at, sort_key
+FROM nodes WHERE parent_id = :folder
 """
 
 
@@ -66,8 +67,12 @@ def _shared(api: Api, count: int) -> Archive:
     return archive
 
 
+ORDERS: Final = (*SORTS, *(f"{sort}, folders first" for sort in SORTS))
+
+
 def _selection(sort: str) -> NodeSelection | None:
-    order = NodeSelection(order=NodeOrder.parse(sort))
+    sort, _, first = sort.partition(", ")
+    order = NodeSelection(order=NodeOrder.parse(sort, folders_first=bool(first)))
     return None if order.is_usual else order
 
 
@@ -96,7 +101,7 @@ def _work(
     read: Callable[[Container, Archive, str, int], None] = _read,
 ) -> dict[str, int]:
     work = {}
-    for sort in SORTS:
+    for sort in ORDERS:
         for number in (1, count // PAGE // 2, count // PAGE):
             read(api.container, archive, sort, number)
             with counted_steps(api.container, monkeypatch) as steps:
@@ -110,7 +115,7 @@ def test_a_page_in_any_order_reads_no_more_of_a_larger_folder(
     api: Api, archive_of: Callable[[int], Archive], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = _work(api, archive_of(LARGE), monkeypatch, LARGE)
-    by_name = max(steps for page, steps in large.items() if page.startswith("name"))
+    by_name = max(steps for page, steps in large.items() if page.startswith("name, page"))
     # A folder of eight times as many nodes has eight times as many runs, of which each is a row.
     assert {page: steps for page, steps in large.items() if steps > 2 * by_name} == {}
     assert by_name < LARGE
@@ -131,11 +136,11 @@ def test_a_page_of_a_top_level_in_any_order_reads_as_much_as_by_name(
 def test_no_page_of_a_top_level_in_any_order_is_sorted(api: Api) -> None:
     archive = _shared(api, LARGE)
     with _noted_statements(api.container, " grants") as statements:
-        for sort in SORTS:
+        for sort in ORDERS:
             for number in (1, LARGE // PAGE // 2):
                 _read_top_level(api.container, archive, sort, number)
     sorting = [each for each in statements if "ORDER BY" in each[0]]
-    assert len(sorting) > 2 * len(SORTS)
+    assert len(sorting) > 2 * len(ORDERS)
     # To sort this few nodes costs about as much as the index, so a plan may do either.
     plans = _planned(api.container, sorting, "SET LOCAL enable_sort = off")
     assert not [kind for kind in plans if _is_slow(kind)]
@@ -145,10 +150,10 @@ def test_no_page_of_a_top_level_in_any_order_is_sorted(api: Api) -> None:
 def test_no_page_in_any_order_is_sorted(api: Api, archive_of: Callable[[int], Archive]) -> None:
     archive = archive_of(LARGE)
     with _noted_statements(api.container, " nodes") as statements:
-        for sort in SORTS:
+        for sort in ORDERS:
             for number in (1, LARGE // PAGE // 2):
                 _read(api.container, archive, sort, number)
-    assert len(statements) > 2 * len(SORTS)
+    assert len(statements) > 2 * len(ORDERS)
     assert not [kind for kind in _planned(api.container, statements) if _is_slow(kind)]
 
 

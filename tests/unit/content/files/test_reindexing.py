@@ -12,6 +12,7 @@ from tests.support.scene import Scene
 from strongroom.content.files.reindexing import NameReindexing, OrderRecount
 from strongroom.content.nodes import child_counts, name_index
 from strongroom.content.nodes.name_index import NAME_INDEX
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database, text_index
 from strongroom.foundation.database.upgrade import alembic_config, upgrade
 from strongroom.ops.observability.checks import NameIndexCheck
@@ -88,21 +89,24 @@ def test_wrong_counts_of_sorted_lists_still_find_each_page_and_are_corrected(
         return [node["id"] for answer in answers for node in answer["data"]]
 
     def runs() -> list[Any]:
-        query = text("SELECT * FROM folder_order_counts ORDER BY sort, first_value, first_name")
+        query = text("SELECT * FROM folder_runs ORDER BY list, first_value, first_key")
         with database.read() as connection:
             return [tuple(row) for row in connection.execute(query)]
 
     expected = [node["id"] for node in nodes]
     assert sorted(pages()) == sorted(expected)
     with database.write() as connection:
-        connection.execute(text("UPDATE folder_order_counts SET children = children + 3"))
+        connection.execute(text("UPDATE folder_runs SET children = children + 3"))
     wrong, found_pages = runs(), pages()
     assert sorted(found_pages) == sorted(expected)
     assert recount.run() == 1
     assert pages() == found_pages
     assert runs() != wrong
+    assert {run[1:] for run in runs() if run[1].startswith("file/")} == {
+        (f"file/{key}", -1, "", 0) for key in ("name", "size", "updatedAt")
+    }
     assert Counter(run[1] for run in runs() for _ in range(run[4])) == dict.fromkeys(
-        ("size", "type", "updatedAt"), 12
+        ("name", "size", "updatedAt", "folder/name", "folder/updatedAt"), 12
     )
 
 
@@ -117,9 +121,10 @@ def _old_database(path: Path, revision: str, names: list[str]) -> Database:
         row = (
             f"INSERT INTO nodes ({columns}) VALUES (:id, 't', :parent, 'folder', :name, 0, 'u', 1, 1, 1)"
         )
+        user = "id, type, status, name, created_at, updated_at, revision"
         tenant = "id, name, used_bytes, reserved_bytes, created_at, updated_at, revision"
         for values in (
-            "users VALUES ('u', 'USER', 'active', '', 1, 1, 1, '', 0, 0)",
+            f"users ({user}) VALUES ('u', 'USER', 'active', '', 1, 1, 1)",
             f"tenants ({tenant}) VALUES ('t', 'T', 0, 0, 1, 1, 1)",
         ):
             connection.execute(text(f"INSERT INTO {values}"))
@@ -138,12 +143,36 @@ def test_the_migration_counts_large_folders_in_all_orders(tmp_path: Path) -> Non
             connection.execute(text(row))
     upgrade(database.engine)
     with database.read() as connection:
-        rows = connection.execute(text("SELECT * FROM folder_order_counts")).all()
-    assert sorted(map(tuple, rows)) == [
-        ("t", sort, *run)
-        for sort, value in (("size", 0), ("type", 1), ("updatedAt", 1))
-        for run in ((-1, "", 2048), (value, names[2048], 52))
+        rows = connection.execute(text("SELECT * FROM folder_runs")).all()
+        former = connection.execute(text("SELECT count(*) FROM folder_order_counts")).scalar()
+    counted = {"folder/name": 0, "folder/updatedAt": 1, "name": 0, "size": 0, "updatedAt": 1}
+    assert sorted(tuple(row) for row in rows if not row.list.startswith("file/")) == [
+        ("t", each, *run)
+        for each, value in counted.items()
+        for run in ((-1, "", 2048), (value, sort_key(names[2048]), 52))
     ]
+    assert sorted(tuple(row) for row in rows if row.list.startswith("file/")) == [
+        ("t", f"file/{key}", -1, "", 0) for key in ("name", "size", "updatedAt")
+    ]
+    assert former == 0
+    database.close()
+
+
+def test_the_migration_computes_the_sort_keys_of_existing_names(tmp_path: Path) -> None:
+    names = [f"img{number}" for number in range(1, 1202)]
+    database = _old_database(tmp_path / "old.sqlite3", "0048", names)
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        connection.execute(text("INSERT INTO tenant_members VALUES ('t', 'u', 'member', 1)"))
+        for node in ("n00009", "n01200"):
+            connection.execute(text(_GRANT), {"node": node, "until": 0})
+    upgrade(database.engine)
+    with database.read() as connection:
+        found = connection.execute(
+            text("SELECT name FROM nodes WHERE parent_id = 't' ORDER BY sort_key")
+        )
+        copied = connection.execute(text("SELECT node_sort_key FROM grants ORDER BY node_id"))
+        assert found.scalars().all() == names
+        assert copied.scalars().all() == [sort_key("img10"), sort_key("img1201")]
     database.close()
 
 
@@ -151,7 +180,9 @@ _GRANT = """
 INSERT INTO grants (node_id, user_id, tenant_id, permission, created_at, node_name, parent_visible_until)
 VALUES (:node, 'u', 't', 1, 1, 'name', :until)
 """
-_COPIES = text("SELECT node_id, node_type, node_size, node_updated_at FROM grants ORDER BY node_id")
+_COPIES = text(
+    "SELECT node_id, node_type, node_size, node_updated_at, node_sort_key FROM grants ORDER BY node_id"
+)
 
 
 def test_the_migration_copies_the_values_that_top_level_lists_are_sorted_by(tmp_path: Path) -> None:
@@ -165,7 +196,10 @@ def test_the_migration_copies_the_values_that_top_level_lists_are_sorted_by(tmp_
     with database.read() as connection:
         rows = [tuple(row) for row in connection.execute(_COPIES)]
     # Nodes that are not top-level get the values when they become so.
-    assert rows == [("n00000", "folder", 5, 7), ("n00001", "file", 0, 0)]
+    assert rows == [
+        ("n00000", "folder", 5, 7, sort_key("shared")),
+        ("n00001", "file", 0, 0, sort_key("own")),
+    ]
     database.close()
 
 
@@ -178,9 +212,13 @@ def test_values_of_top_level_lists_that_another_version_wrote_are_corrected(scen
             return [tuple(row) for row in connection.execute(_COPIES)]
 
     right = copies()
-    assert [row[:3] for row in right] == [(node["id"], "folder", 0) for node in nodes]
+    assert [(*row[:3], row[4]) for row in right] == [
+        (node["id"], "folder", 0, sort_key(node["name"])) for node in nodes
+    ]
     with database.write() as connection:
         connection.execute(text("UPDATE grants SET node_type = 'file', node_size = 3"))
+        connection.execute(text("UPDATE grants SET node_sort_key = ''"))
+        connection.execute(text("UPDATE nodes SET sort_key = '' WHERE name <> ''"))
     assert copies() != right
     reindexing.run()
     assert copies() == right

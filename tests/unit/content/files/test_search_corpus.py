@@ -22,6 +22,7 @@ from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import NameConflict
 
@@ -161,7 +162,7 @@ class Corpus:
 
         found = sorted(filter(is_found, self.items.values()), key=lambda item: -item.named)
         found = found[: search.MAX_HITS]
-        return [item.id for item in sorted(found, key=lambda item: (item.name, item.id))]
+        return [item.id for item in sorted(found, key=lambda item: (sort_key(item.name), item.id))]
 
     def wanted(self, user: Identity) -> NodeSearch:
         """Return a random search, mostly for a part of a name."""

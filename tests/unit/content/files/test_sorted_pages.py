@@ -15,15 +15,21 @@ from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.paging import Paging
 
 NODES = 11
 KEYS = {
-    SortKey.NAME: lambda node: (node["name"], node["id"]),
-    SortKey.UPDATED_AT: lambda node: (node["updatedAt"], node["name"], node["id"]),
-    SortKey.SIZE: lambda node: (node["size"], node["name"], node["id"]),
-    SortKey.TYPE: lambda node: (node["type"], node["name"], node["id"]),
+    SortKey.NAME: lambda node: (sort_key(node["name"]), node["id"]),
+    SortKey.UPDATED_AT: lambda node: (node["updatedAt"], sort_key(node["name"]), node["id"]),
+    SortKey.SIZE: lambda node: (node["size"], sort_key(node["name"]), node["id"]),
+    SortKey.TYPE: lambda node: (node["type"], sort_key(node["name"]), node["id"]),
 }
+
+
+def in_order(nodes: list[Any], order: NodeOrder) -> list[Any]:
+    nodes = sorted(nodes, key=KEYS[order.key], reverse=order.descending)
+    return sorted(nodes, key=lambda node: order.folders_first and node["type"] == "file")
 
 
 @pytest.mark.parametrize("at_top", [False, True])
@@ -57,18 +63,17 @@ def test_pages_of_all_sizes_follow_each_other(
 
     everything = [json.loads(record) for record in page(None, Paging(1, 50)).records]
     for sort in SORTS:
-        for kind in (None, "file"):
-            order = NodeOrder.parse(sort)
+        for kind, folders_first in ((None, False), (None, True), ("file", False), ("folder", True)):
+            order = NodeOrder.parse(sort, folders_first=folders_first)
             wanted = NodeSelection(filter=NodeFilter(type=kind), order=order)
-            expected = [node for node in everything if kind in (None, node["type"])]
-            expected.sort(key=KEYS[order.key], reverse=order.descending)
+            expected = in_order([node for node in everything if kind in (None, node["type"])], order)
             for size in (1, 3, 4, len(expected), 20):
                 pages = [
                     page(None if wanted.is_usual else wanted, Paging(number, size))
                     for number in range(1, len(expected) // size + 3)
                 ]
                 found = [json.loads(record)["id"] for each in pages for record in each.records]
-                assert found == [node["id"] for node in expected], (sort, kind, size)
+                assert found == [node["id"] for node in expected], (wanted, size)
                 assert {each.total for each in pages} == {len(expected)}
                 assert [each.paging.number for each in pages] == [*range(1, len(pages) + 1)]
                 assert all(each.included for each in pages if each.records)

@@ -153,6 +153,7 @@ def list_files(
     type_: ListFilesTypeType0 | None | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
     sort: ListFilesSort | Unset = UNSET,
+    folders_first: bool | Unset = UNSET,
     include: ListFilesIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
@@ -170,6 +171,7 @@ def list_files(
             "type": type_,
             "contentType": content_type,
             "sort": sort,
+            "foldersFirst": folders_first,
             "include": include,
         },
     )
@@ -186,6 +188,7 @@ def list_files_in_folder(
     type_: ListFilesInFolderTypeType0 | None | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
     sort: ListFilesInFolderSort | Unset = UNSET,
+    folders_first: bool | Unset = UNSET,
     include: ListFilesInFolderIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List the files a user can access inside a folder."""
@@ -200,6 +203,7 @@ def list_files_in_folder(
             "type": type_,
             "contentType": content_type,
             "sort": sort,
+            "foldersFirst": folders_first,
             "include": include,
         },
     )

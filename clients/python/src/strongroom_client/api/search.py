@@ -24,6 +24,7 @@ def search_files(
     modified_after: datetime.datetime | None | Unset = UNSET,
     min_size: int | None | Unset = UNSET,
     sort: SearchFilesSort | Unset = UNSET,
+    folders_first: bool | Unset = UNSET,
     include: None | SearchFilesIncludeType0 | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """Find the files and folders whose names contain a text, among those that the caller can see.
@@ -46,6 +47,7 @@ def search_files(
             "modifiedAfter": modified_after,
             "minSize": min_size,
             "sort": sort,
+            "foldersFirst": folders_first,
             "include": include,
         },
     )

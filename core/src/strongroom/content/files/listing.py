@@ -5,10 +5,10 @@ nodes: the JSON of a node depends on its revision and the permission alone, so i
 the whole nodes are read only if one is missing.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     Connection,
@@ -19,12 +19,12 @@ from sqlalchemy import (
 from strongroom.clock import Clock
 from strongroom.content.files.child_pages import Columns, PageQuery, Viewer, children_page, start_of_page
 from strongroom.content.files.serializers import cached_nodes_json, node_json
-from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelOrder
-from strongroom.content.nodes import operations
+from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelSection
+from strongroom.content.nodes import operations, order_counts
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.content.nodes.child_counts import children_of
-from strongroom.content.nodes.models import NODE, Permission, nodes
-from strongroom.content.nodes.node_filters import NodeOrder
+from strongroom.content.nodes.models import NODE, NodeType, Permission, nodes
+from strongroom.content.nodes.node_filters import ListSection, NodeOrder
 from strongroom.content.nodes.node_selection import (
     Nodes,
     NodeSelection,
@@ -228,21 +228,30 @@ class FileListing:
         total: int,
         order: NodeOrder,
     ) -> FilePage:
-        """Return a page of a folder; only the first one is read in the descending order."""
-        offset, rows = _ascending(paging, total, order)
-        if offset:
-            start = start_of_page(connection, parameters["node_id"], order.key, offset, total)
+        """Return a page of a folder."""
+        folder_id, levels = parameters["node_id"], (access.permission, access.ceiling)
+
+        def read(section: ListSection, count: int, part: SectionPart) -> FilePage:
+            query = children_page(section, _viewer(access), from_end=part.from_end)
+            start: dict[str, Any] | None = {}
+            if part.offset:
+                start = start_of_page(connection, folder_id, section, part.offset, count)
             if start is None:
                 # Nodes were removed since the count, on PostgreSQL.
-                return FilePage(total, paging)
-            parameters |= start
-        from_end = order.descending and not paging.offset
-        query = children_page(order.key, _viewer(access), from_end=from_end)
-        levels = (access.permission, access.ceiling)
-        # The statement depends on whether there are rows before the page.
-        place = Paging(2 if offset else 1, paging.size)
-        page = self._page(connection, query, parameters, place, total, levels, rows)
-        return replace(page, paging=paging)
+                return FilePage(count, paging)
+            return self._page(
+                connection, query, {**parameters, **start}, part.place, count, levels, part.rows
+            )
+
+        counts = [total]
+        if len(order.sections) > 1:
+            # At most the total, because nodes may have been added since it was read, on PostgreSQL.
+            folders = min(order_counts.count_folders(connection, folder_id, total), total)
+            counts = [
+                folders if section.type is NodeType.FOLDER else total - folders
+                for section in order.sections
+            ]
+        return _joined(_parts(order, counts, paging), read, paging, total)
 
     def _granted(
         self,
@@ -253,28 +262,28 @@ class FileListing:
         ceiling: Permission,
         order: NodeOrder,
     ) -> FilePage:
-        """Return a page of a member's top-level nodes; non-members have none.
+        """Return a page of a member's top-level nodes; non-members have none."""
+        counts = [
+            int(lists.section(section).total.scalar(connection, parameters))
+            for section in order.sections
+        ]
 
-        Only the first page is read in the descending order.
-        """
-        total: int = lists.total.scalar(connection, parameters)
-        if paging.offset >= total:
-            return FilePage(total, paging)
-        statements = lists.order(order.key)
-        offset, rows = _ascending(paging, total, order)
-        if offset:
-            key = _key_at(connection, statements, parameters, offset, total)
-            if key is None:
-                # A node was removed since the count, on PostgreSQL.
-                return FilePage(total, paging)
-            parameters |= statements.start(key)
-        from_end = order.descending and not paging.offset
-        query = statements.last_page if from_end else statements.page
-        levels = (Permission.NONE, ceiling)
-        # The statement depends on whether there are rows before the page.
-        position = Paging(2 if offset else 1, paging.size)
-        page = self._page(connection, query, parameters, position, total, levels, rows)
-        return replace(page, paging=paging)
+        def read(section: ListSection, count: int, part: SectionPart) -> FilePage:
+            statements = lists.section(section)
+            query = statements.last_page if part.from_end else statements.page
+            start: dict[str, Any] = {}
+            if part.offset:
+                key = _key_at(connection, statements, parameters, part.offset, count)
+                if key is None:
+                    # A node was removed since the count, on PostgreSQL.
+                    return FilePage(count, paging)
+                start = statements.start(key)
+            levels = (Permission.NONE, ceiling)
+            return self._page(
+                connection, query, {**parameters, **start}, part.place, count, levels, part.rows
+            )
+
+        return _joined(_parts(order, counts, paging), read, paging, sum(counts))
 
     def _page(
         self,
@@ -326,21 +335,86 @@ def _order_of(wanted: NodeSelection | None) -> NodeOrder:
     return NodeOrder() if wanted is None else wanted.order
 
 
-def _ascending(paging: Paging, total: int, order: NodeOrder) -> tuple[int, slice]:
-    """Return the offset of a page in the ascending order, and the part of its rows in their order.
+class SectionPart(NamedTuple):
+    """The part of a section that a page has; the database reads as many rows as the page size.
 
-    The first page is read in its own order.
+    Only the first page of a descending section is read from its end, each other one is read ascending.
+
+    Args:
+        offset: the number of nodes before the rows that are read, ascending.
+        from_end: whether the rows are read from the end of the section, descending.
+        rows: the part of these rows, in the order of the page.
+        size: the page size.
     """
-    if not (paging.offset and order.descending):
-        return paging.offset, _ALL
-    # The same rows backwards. The last page may have fewer than its size.
-    offset = max(total - paging.offset - paging.size, 0)
-    return offset, slice(min(paging.size, total - paging.offset) - 1, None, -1)
+
+    offset: int
+    from_end: bool
+    rows: slice
+    size: int
+
+    @property
+    def place(self) -> Paging:
+        """The paging of its statement, which depends on whether there are rows before the page."""
+        return Paging(2 if self.offset else 1, self.size)
+
+    @classmethod
+    def of_page(
+        cls, paging: Paging, first: int, length: int, count: int, *, descending: bool
+    ) -> "SectionPart":
+        """Return the part of some nodes.
+
+        Args:
+            first: the position of the first node, in the order of the list.
+            length: the number of nodes.
+            count: the number of all nodes of the section.
+        """
+        if not (first and descending):
+            return cls(first, descending, slice(length), paging.size)
+        # The same rows backwards. There may be fewer than the page size.
+        offset = max(count - first - paging.size, 0)
+        last = count - first - 1 - offset
+        end = last - length
+        return cls(offset, False, slice(last, end if end >= 0 else None, -1), paging.size)
+
+
+SectionParts = Sequence[tuple[ListSection, int, SectionPart]]
+"""Sections with the number of their nodes, and the part of each that a page has."""
+
+
+def _parts(order: NodeOrder, counts: Sequence[int], paging: Paging) -> SectionParts:
+    """Return the sections that a page has nodes of.
+
+    Args:
+        counts: the number of nodes of each section of the order.
+    """
+    parts: list[tuple[ListSection, int, SectionPart]] = []
+    passed = 0
+    for section, count in zip(order.sections, counts, strict=True):
+        first = max(paging.offset - passed, 0)
+        length = min(count, paging.offset + paging.size - passed) - first
+        if length > 0:
+            part = SectionPart.of_page(paging, first, length, count, descending=order.descending)
+            parts.append((section, count, part))
+        passed += count
+    return parts
+
+
+def _joined(
+    parts: SectionParts,
+    read: Callable[[ListSection, int, SectionPart], FilePage],
+    paging: Paging,
+    total: int,
+) -> FilePage:
+    """Return the page of which the parts are read by a function."""
+    pages = [read(*part) for part in parts]
+    records = [record for page in pages for record in page.records]
+    owners = {owner["id"]: owner for page in pages for owner in page.included}
+    return FilePage(total, paging, records, [owners[owner_id] for owner_id in sorted(owners)])
 
 
 def _key_at(
     connection: Connection,
-    statements: TopLevelOrder,
+    statements: TopLevelSection,
     parameters: Mapping[str, Any],
     offset: int,
     total: int,

@@ -1,4 +1,4 @@
-"""Repairs the index of names, the order of top-level lists and the counts of large folders.
+"""Repairs the index of names, sort keys, the order of top-level lists and the counts of large folders.
 
 Servers can use them meanwhile.
 """
@@ -6,13 +6,14 @@ Servers can use them meanwhile.
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, func, literal_column, select
+from sqlalchemy import Connection, bindparam, func, literal_column, select, update
 
 from strongroom.content.nodes import child_counts, order_counts
 from strongroom.content.nodes.grant_copies import correct_copies
 from strongroom.content.nodes.models import NODE, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, index_row, search_names
 from strongroom.content.tenants.memberships import Memberships
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Row
@@ -32,8 +33,16 @@ _NEXT: Final = Statement(
 )
 
 
+_SET_SORT_KEY: Final = Statement(
+    update(nodes).where(nodes.c.id == bindparam("of_id")).values(sort_key=bindparam("key"))
+)
+
+
 class NameReindexing:
-    """Corrects the index of names, and the values in grants that repeat those of nodes."""
+    """Corrects the index of names, sort keys, and the values in grants that repeat those of nodes.
+
+    :class:`OrderRecount` has to follow, because runs begin at sort keys.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -52,6 +61,14 @@ class NameReindexing:
 
 def _next_rows(connection: Connection, after: str) -> Sequence[Row]:
     batch = _NEXT.all(connection, {"after": after})
+    keys = [
+        {"of_id": node.id, "key": key}
+        for node in batch
+        for key in [sort_key(node.name)]
+        if node.sort_key != key
+    ]
+    if keys:
+        _SET_SORT_KEY.execute(connection, keys)
     correct_copies(connection, [node.id for node in batch])
     return [index_row(node) for node in batch]
 

@@ -202,7 +202,16 @@ def _sort() -> fields.String:
     return fields.String(
         load_default="name",
         validate=validate.OneOf(SORTS),
-        metadata={"description": "`-` reverses the order"},
+        metadata={"description": "`-` reverses the order; names by language rules, numbers by value"},
+    )
+
+
+def _folders_first() -> fields.Boolean:
+    return fields.Boolean(
+        load_default=False,
+        truthy={"true"},
+        falsy={"false"},
+        metadata={"description": "Whether folders are before files, in every order"},
     )
 
 
@@ -227,6 +236,7 @@ class ListQuery(PagingQuery):
     type = _node_type()
     contentType = _content_type()
     sort = _sort()
+    foldersFirst = _folders_first()
     include = _include()
 
 
@@ -245,6 +255,7 @@ class SearchQuery(PagingQuery):
         load_default=None, validate=validate.Range(0, MAX_BYTES), metadata={"description": "In bytes"}
     )
     sort = _sort()
+    foldersFirst = _folders_first()
     include = _include()
 
 

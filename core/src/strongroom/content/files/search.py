@@ -8,7 +8,7 @@ Candidates come from the index of names, or from the nodes that the caller sees 
 :mod:`strongroom.content.files.search_scope`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -37,9 +37,9 @@ from strongroom.content.files.serializers import cached_nodes_json, node_json
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
 from strongroom.content.nodes.effective_permission import granted_permission
-from strongroom.content.nodes.models import NODE, Permission, nodes
+from strongroom.content.nodes.models import NODE, NodeType, Permission, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, sources
-from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
+from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, conditions
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.caller import AnyCaller
@@ -94,6 +94,7 @@ class _Candidate(NamedTuple):
     size: int
     updated_at: int
     trash_id: str | None
+    sort_key: str
 
 
 @BuiltOnce
@@ -301,16 +302,10 @@ def _permissions(
     ]
 
 
-_SORT_VALUES: Final[dict[SortKey, Callable[[_Candidate], Any]]] = {
-    SortKey.NAME: lambda node: (node.name, node.id),
-    SortKey.UPDATED_AT: lambda node: (node.updated_at, node.name, node.id),
-    SortKey.SIZE: lambda node: (node.size, node.name, node.id),
-    SortKey.TYPE: lambda node: (node.type, node.name, node.id),
-}
-
-
 def _sort(hits: list[_Candidate], order: NodeOrder) -> None:
-    hits.sort(key=_SORT_VALUES[order.key], reverse=order.descending)
+    hits.sort(key=order.sort_value, reverse=order.descending)
+    if order.folders_first:
+        hits.sort(key=lambda node: node.type != NodeType.FOLDER)
 
 
 def _records(connection: Connection, page: Sequence[_Permitted]) -> list[str]:

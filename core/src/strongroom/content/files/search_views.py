@@ -48,7 +48,7 @@ def search_files(tenant_id: str, query: Json, caller: Caller) -> Response:
             modified_after=query["modifiedAfter"],
             min_size=query["minSize"],
         ),
-        NodeOrder.parse(query["sort"]),
+        NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"]),
     )
     page = get_service(FileSearch).search(caller, tenant_id, wanted, paging(query))
     return listed_nodes(page, query, caller, tenant_id)

@@ -27,7 +27,7 @@ from strongroom.content.nodes import grant_copies
 from strongroom.content.nodes.effective_permission import group_permission, is_at_top
 from strongroom.content.nodes.group_visibility import through_groups
 from strongroom.content.nodes.models import grants, nodes
-from strongroom.content.nodes.node_filters import SortKey
+from strongroom.content.nodes.node_filters import ListSection
 from strongroom.content.nodes.node_selection import Nodes
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.functions import greatest
@@ -39,34 +39,36 @@ Parts = Sequence[Select[Any]]
 """Queries for the sort key and the permission of different nodes of one list."""
 
 
-def keys_of(sort: SortKey) -> Columns:
-    """Return the columns of grants that a list is sorted by."""
-    value = grant_copies.COLUMNS.get(sort)
-    names = (grants.c.node_name, grants.c.node_id)
+def keys_of(section: ListSection) -> Columns:
+    """Return the columns of grants that a section of a list is sorted by."""
+    value = grant_copies.COLUMNS.get(section.key)
+    names = (grants.c.node_sort_key, grants.c.node_id)
     return names if value is None else (value, *names)
 
 
-def _own(sort: SortKey) -> Parts:
+def _own(section: ListSection) -> Parts:
     """Return the query for the top-level nodes of a member in no group."""
     mine = grants.c.user_id == bindparam("user_id")
     is_listed = mine & (grants.c.tenant_id == bindparam("tenant_id")) & is_at_top(bindparam("now"))
-    return [select(*keys_of(sort), grants.c.permission).where(is_listed)]
+    if section.type is not None:
+        is_listed &= grants.c.node_type == literal_column(f"'{section.type}'")
+    return [select(*keys_of(section), grants.c.permission).where(is_listed)]
 
 
-def _with_groups(sort: SortKey) -> Parts:
+def _with_groups(section: ListSection) -> Parts:
     """Return the queries for the top-level nodes of a member in groups, with the own permission."""
     permission: ColumnElement[int] = literal_column("0")
-    shared = through_groups(keys_of(sort)).add_columns(permission.label("permission"))
-    return [*_own(sort), shared]
+    shared = through_groups(keys_of(section), section.type)
+    return [*_own(section), shared.add_columns(permission.label("permission"))]
 
 
 def _together(parts: Parts) -> Ordered:
     return parts[0] if len(parts) == 1 else union_all(*parts)
 
 
-def _sorted(parts: Parts, sort: SortKey, *, from_end: bool) -> Ordered:
+def _sorted(parts: Parts, section: ListSection, *, from_end: bool) -> Ordered:
     # Sorted as one compound query: the databases merge it with the own grants in the order of an index.
-    keys = [parts[0].selected_columns[key.name] for key in keys_of(sort)]
+    keys = [parts[0].selected_columns[key.name] for key in keys_of(section)]
     return _together(parts).order_by(*_directed(keys, from_end=from_end))
 
 
@@ -80,11 +82,13 @@ def _total(parts: Parts) -> Select[Any]:
     return select(func.count()).select_from(union_all(*parts).subquery())
 
 
-def _key_after(parts: Parts, sort: SortKey, *, from_end: bool) -> Ordered:
+def _key_after(parts: Parts, section: ListSection, *, from_end: bool) -> Ordered:
     # Without the permission, so that the own grants are scanned in the index alone.
-    names = [key.name for key in keys_of(sort)]
+    names = [key.name for key in keys_of(section)]
     parts = [part.with_only_columns(*(part.selected_columns[name] for name in names)) for part in parts]
-    return _sorted(parts, sort, from_end=from_end).offset(bindparam("passed")).limit(literal_column("1"))
+    return (
+        _sorted(parts, section, from_end=from_end).offset(bindparam("passed")).limit(literal_column("1"))
+    )
 
 
 def _from_start(part: Select[Any], keys: Columns) -> Select[Any]:
@@ -92,28 +96,30 @@ def _from_start(part: Select[Any], keys: Columns) -> Select[Any]:
     return part.where(tuple_(*(part.selected_columns[key.name] for key in keys)) >= tuple_(*start))
 
 
-def _first_rows(parts: Parts, sort: SortKey, paging: Paging, *, from_end: bool) -> FromClause:
+def _first_rows(parts: Parts, section: ListSection, paging: Paging, *, from_end: bool) -> FromClause:
     """Return the first rows of a page."""
     if paging.offset:
-        parts = [_from_start(part, keys_of(sort)) for part in parts]
+        parts = [_from_start(part, keys_of(section)) for part in parts]
     # The limit is applied before the join, so that only the nodes of the page are read.
-    rows = _sorted(parts, sort, from_end=from_end).limit(literal_column(str(paging.size)))
+    rows = _sorted(parts, section, from_end=from_end).limit(literal_column(str(paging.size)))
     return rows.subquery("page")
 
 
 @dataclass(frozen=True, slots=True)
-class TopLevelOrder:
-    """The statements of a top-level list in one order.
+class TopLevelSection:
+    """The statements of a section of a top-level list.
 
     Args:
-        keys: the columns that the list is sorted by.
+        keys: the columns that the section is sorted by.
+        total: the query for the number of nodes.
         key_from_start: the query for the key after ``passed`` others.
-        key_from_end: the same from the end of the list.
+        key_from_end: the same from the end of the section.
         page: the query for a page, which starts at the parameters of :meth:`start`.
         last_page: the query for the first page of the descending order.
     """
 
     keys: Sequence[Column[Any]]
+    total: Statement[Any]
     key_from_start: Statement[Any]
     key_from_end: Statement[Any]
     page: PageQuery
@@ -129,41 +135,39 @@ class TopLevel:
     """The statements of top-level lists of members in no group, or of members in groups.
 
     Args:
-        total: the query for the number of nodes.
         nodes: the ids of all nodes.
-        order: returns the statements of an order.
+        section: returns the statements of a section.
     """
 
-    total: Statement[Any]
     nodes: Nodes
-    order: Callable[[SortKey], TopLevelOrder]
+    section: Callable[[ListSection], TopLevelSection]
 
 
-def _top_level(parts: Callable[[SortKey], Parts], permission: Callable[[Any], Any]) -> TopLevel:
-    def page(sort: SortKey, *, from_end: bool) -> PageQuery:
+def _top_level(parts: Callable[[ListSection], Parts], permission: Callable[[Any], Any]) -> TopLevel:
+    def page(section: ListSection, *, from_end: bool) -> PageQuery:
         def build(paging: Paging, columns: Columns) -> Select[Any]:
-            rows = _first_rows(parts(sort), sort, paging, from_end=from_end)
+            rows = _first_rows(parts(section), section, paging, from_end=from_end)
             query = select(*columns, permission(rows))
             query = query.select_from(rows).join(nodes, nodes.c.id == rows.c.node_id)
-            keys = [rows.c[key.name] for key in keys_of(sort)]
+            keys = [rows.c[key.name] for key in keys_of(section)]
             return query.order_by(*_directed(keys, from_end=from_end))
 
         return build
 
     @BuiltOnce
-    def order(sort: SortKey) -> TopLevelOrder:
-        return TopLevelOrder(
-            keys_of(sort),
-            Statement(lambda _: _key_after(parts(sort), sort, from_end=False)),
-            Statement(lambda _: _key_after(parts(sort), sort, from_end=True)),
-            page(sort, from_end=False),
-            page(sort, from_end=True),
+    def section_of(section: ListSection) -> TopLevelSection:
+        return TopLevelSection(
+            keys_of(section),
+            Statement(lambda _: _total(parts(section))),
+            Statement(lambda _: _key_after(parts(section), section, from_end=False)),
+            Statement(lambda _: _key_after(parts(section), section, from_end=True)),
+            page(section, from_end=False),
+            page(section, from_end=True),
         )
 
     return TopLevel(
-        Statement(lambda _: _total(parts(SortKey.NAME))),
-        lambda: _together(parts(SortKey.NAME)).subquery("listed"),
-        order,
+        lambda: _together(parts(ListSection())).subquery("listed"),
+        section_of,
     )
 
 

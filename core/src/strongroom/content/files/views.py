@@ -395,16 +395,17 @@ def list_files_in_folder(
 
 def _selection(query: Json) -> NodeSelection | None:
     """Return the filter and the order of a list, ``None`` for all nodes by name."""
-    return _selected(query["q"], query["type"], query["contentType"], query["sort"])
+    order = NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"])
+    return _selected(query["q"], query["type"], query["contentType"], order)
 
 
 # Creating these objects takes longer than reading a short list.
 @lru_cache(maxsize=256)
 def _selected(
-    text: str | None, kind: str | None, content_type: str | None, sort: str
+    text: str | None, kind: str | None, content_type: str | None, order: NodeOrder
 ) -> NodeSelection | None:
     filter_ = NodeFilter(type=kind, content_type=content_type)
-    selection = NodeSelection(text, filter_, NodeOrder.parse(sort))
+    selection = NodeSelection(text, filter_, order)
     return None if selection.is_usual else selection
 
 

@@ -1,11 +1,10 @@
 """Child counts of folders, updated in the transaction that changes the tree.
 
-A folder's sorted names are divided into runs, and each run has a count. Runs are split as they grow. So
-the total is a sum over few rows, and the name at any offset is found by skipping less than one run.
-Large folders are counted in other orders, too; see :mod:`strongroom.content.nodes.order_counts`.
+A folder's names, by code point, are divided into runs, and each run has a count. Runs are split as they
+grow. So the total is a sum over few rows, none of which all uploads to a large folder change. Large
+folders are counted in the orders of lists, too; see :mod:`strongroom.content.nodes.order_counts`.
 """
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -13,7 +12,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
-    Select,
     bindparam,
     cast,
     func,
@@ -77,24 +75,6 @@ def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
     total = select(func.sum(folder_counts.c.children)).where(folder_counts.c.folder_id == folder_id)
     # PostgreSQL sums BIGINT into NUMERIC, which the driver returns as Decimal.
     return cast(func.coalesce(total.scalar_subquery(), 0), BigInteger)
-
-
-def runs() -> Select[Any]:
-    """Return the query for the runs of the folder ``node_id``: their first names and counts."""
-    columns = (folder_counts.c.first_name, folder_counts.c.children)
-    ours = folder_counts.c.folder_id == bindparam("node_id")
-    return select(*columns).where(ours).order_by(folder_counts.c.first_name)
-
-
-def run_at(runs: Iterable[Any], offset: int) -> tuple[str, int]:
-    """Return the first name of the run that contains an offset, and how many nodes to skip in it."""
-    start, passed = ("", 0), 0
-    for first_name, children in runs:
-        if passed > offset:
-            break
-        start = (first_name, passed)
-        passed += children
-    return start[0], offset - start[1]
 
 
 def added(connection: Connection, node: Node) -> None:

@@ -21,14 +21,15 @@ from strongroom.foundation.database.statements import Statement
 COLUMNS: Final[Mapping[SortKey, Column[Any]]] = {
     SortKey.SIZE: grants.c.node_size,
     SortKey.UPDATED_AT: grants.c.node_updated_at,
-    SortKey.TYPE: grants.c.node_type,
 }
-"""The repeated values by the orders of lists. Each has an index of the user, this value and the name."""
+"""The repeated values by the orders of lists. Each has an index of the user, this value and the sort
+key, and one with the type before the value."""
 
 SOURCES: Final[Mapping[str, Column[Any]]] = {
     "node_type": nodes.c.type,
     "node_size": nodes.c.size,
     "node_updated_at": nodes.c.updated_at,
+    "node_sort_key": nodes.c.sort_key,
 }
 """The columns of nodes that the columns of grants repeat."""
 
@@ -59,6 +60,7 @@ def copies_of(node: Node) -> dict[str, Any]:
         "node_type": node.type,
         "node_size": node.size,
         "node_updated_at": node.updated_at,
+        "node_sort_key": node.sort_key,
     }
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from strongroom.foundation.cache import BuiltOnce
-from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
+from strongroom.foundation.database.metadata import WHERE, Id, Name, SortKeyText, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
 
 
@@ -53,7 +53,9 @@ class Node(NamedTuple):
 
     ``scan`` is the :class:`~strongroom.content.scanning.states.ScanState` of the content, if it has one.
     ``trash_id`` is the trash entry that the node belongs to, ``None`` for a live node. ``versions`` is
-    how many earlier contents were kept ever, ``None`` for zero.
+    how many earlier contents were kept ever, ``None`` for zero. ``sort_key`` is what lists sort
+    the name by, see :mod:`strongroom.foundation.collation`; it is empty if a server of the version
+    before named the node.
     """
 
     id: str
@@ -72,6 +74,7 @@ class Node(NamedTuple):
     scan: str | None = None
     trash_id: str | None = None
     versions: int | None = None
+    sort_key: str = ""
 
     @property
     def is_root(self) -> bool:
@@ -123,16 +126,20 @@ nodes: Final = Table(
     Column("scan", String(16)),
     Column("trash_id", Id),
     Column("versions", Integer),
+    Column("sort_key", SortKeyText, nullable=False, server_default=""),
     UniqueConstraint("parent_id", "name"),
     Index(None, "tenant_id"),
     # Foreign keys are indexed, because deleting the referenced row searches for them.
     Index(None, "owner_id"),
     Index(None, "blob_key"),
     Index(None, "trash_id", info={WHERE: "trash_id IS NOT NULL"}),
-    # Lists in other orders than by name start anywhere in one of these; see order_counts.
-    Index(None, "parent_id", "size", "name"),
-    Index(None, "parent_id", "updated_at", "name"),
-    Index(None, "parent_id", "type", "name"),
+    # A list of a folder, or of its folders or files, starts anywhere in one of these; see order_counts.
+    Index(None, "parent_id", "sort_key"),
+    Index(None, "parent_id", "size", "sort_key"),
+    Index(None, "parent_id", "updated_at", "sort_key"),
+    Index(None, "parent_id", "type", "sort_key"),
+    Index(None, "parent_id", "type", "size", "sort_key"),
+    Index(None, "parent_id", "type", "updated_at", "sort_key"),
     # Finds all folders below some others without reading their files.
     Index("ix_nodes_folders", "parent_id", "id", info={WHERE: "type = 'folder'"}),
 )
@@ -156,7 +163,20 @@ folder_counts: Final = Table(
 empty in the first run, up to the next row's. Lists return their total and start at any offset, and
 counting a million rows would take a hundred times as long as reading the page."""
 
-folder_order_counts: Final = Table(
+folder_runs: Final = Table(
+    "folder_runs",
+    metadata,
+    Column("folder_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("list", String(16), primary_key=True),
+    Column("first_value", BigInteger, primary_key=True),
+    Column("first_key", SortKeyText, primary_key=True),
+    Column("children", BigInteger, nullable=False),
+)
+"""Child counts of large folders by runs of the lists that clients get, such as ``file/size``; see
+:mod:`strongroom.content.nodes.order_counts`. A run begins at a value and, among equal ones, at a sort
+key."""
+
+Table(
     "folder_order_counts",
     metadata,
     Column("folder_id", Id, ForeignKey("nodes.id", ondelete="CASCADE"), primary_key=True),
@@ -165,9 +185,7 @@ folder_order_counts: Final = Table(
     Column("first_name", Name, primary_key=True),
     Column("children", BigInteger, nullable=False),
 )
-"""Child counts of large folders by runs of another order than by name, such as ``size``; see
-:mod:`strongroom.content.nodes.order_counts`. A run begins at a value and, among equal ones, at a
-name."""
+"""What servers of the version before 0049 have instead; a later migration drops it."""
 
 node_versions: Final = Table(
     "node_versions",
@@ -218,7 +236,7 @@ def _of_top_level(name: str, *values: str) -> Index:
 
     It includes the columns of the filter.
     """
-    columns = ("user_id", "tenant_id", *values, "node_name", "node_id")
+    columns = ("user_id", "tenant_id", *values, "node_sort_key", "node_id")
     where = {WHERE: "parent_visible_until IS NOT NULL"}
     return Index(name, *columns, "parent_visible_until", "expires_at", info=where)
 
@@ -238,16 +256,19 @@ grants: Final = Table(
     Column("node_type", String(8), nullable=False, server_default=NodeType.FILE.value),
     Column("node_size", BigInteger, nullable=False, server_default="0"),
     Column("node_updated_at", Timestamp, nullable=False, server_default="0"),
+    Column("node_sort_key", SortKeyText, nullable=False, server_default=""),
     ForeignKeyConstraint(
         ["tenant_id", "user_id"],
         ["tenant_members.tenant_id", "tenant_members.user_id"],
         ondelete="CASCADE",
     ),
     Index(None, "user_id", "tenant_id", "parent_visible_until"),
-    _of_top_level("ix_grants_top_level"),
-    _of_top_level("ix_grants_top_level_type", "node_type"),
-    _of_top_level("ix_grants_top_level_size", "node_size"),
-    _of_top_level("ix_grants_top_level_updated_at", "node_updated_at"),
+    _of_top_level("ix_grants_listed"),
+    _of_top_level("ix_grants_listed_size", "node_size"),
+    _of_top_level("ix_grants_listed_updated_at", "node_updated_at"),
+    _of_top_level("ix_grants_listed_type", "node_type"),
+    _of_top_level("ix_grants_listed_type_size", "node_type", "node_size"),
+    _of_top_level("ix_grants_listed_type_updated_at", "node_type", "node_updated_at"),
 )
 """Only members have grants: deleting a membership deletes its grants in the same statement.
 

@@ -1,13 +1,14 @@
 """Filters and sort orders of lists and searches of nodes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple, Protocol
 
 from sqlalchemy import BigInteger, ColumnElement, bindparam, or_
 
-from strongroom.content.nodes.models import Node, nodes
+from strongroom.content.nodes.models import Node, NodeType, nodes
 from strongroom.foundation.database.metadata import Id
 
 _ESCAPE: Final = "\\"
@@ -83,7 +84,10 @@ def conditions(used: frozenset[str]) -> list[ColumnElement[bool]]:
 
 
 class SortKey(StrEnum):
-    """The property that nodes are sorted by; nodes with the same value are sorted by name."""
+    """The property that nodes are sorted by; nodes with the same value are sorted by name.
+
+    Names are in the order of :mod:`strongroom.foundation.collation`.
+    """
 
     NAME = "name"
     UPDATED_AT = "updatedAt"
@@ -91,16 +95,86 @@ class SortKey(StrEnum):
     TYPE = "type"
 
 
+class ListSection(NamedTuple):
+    """Nodes that are next to each other in a list: all of them, its folders or its files.
+
+    Args:
+        type: the type of the nodes; ``None``: any.
+        key: the property that they are sorted by, which is not the type.
+    """
+
+    type: NodeType | None = None
+    key: SortKey = SortKey.NAME
+
+    @property
+    def label(self) -> str:
+        """The text that stands for it in the database."""
+        return f"{self.type}/{self.key}" if self.type else self.key.value
+
+    @classmethod
+    def parse(cls, label: str) -> "ListSection":
+        """Return the section of a label."""
+        kind, _, key = label.rpartition("/")
+        return cls(NodeType(kind) if kind else None, SortKey(key))
+
+
 class NodeOrder(NamedTuple):
-    """A sort order."""
+    """A sort order.
+
+    Args:
+        folders_first: whether all folders are before all files, also in a descending order.
+    """
 
     key: SortKey = SortKey.NAME
     descending: bool = False
+    folders_first: bool = False
 
     @classmethod
-    def parse(cls, sort: str) -> "NodeOrder":
+    def parse(cls, sort: str, *, folders_first: bool = False) -> "NodeOrder":
         """Return the order of a parameter such as ``-size``."""
-        return cls(SortKey(sort.removeprefix("-")), sort.startswith("-"))
+        return cls(SortKey(sort.removeprefix("-")), sort.startswith("-"), folders_first)
+
+    @property
+    def sections(self) -> "Sequence[ListSection]":
+        """The sections of a list in this order. Each is ascending or descending as the whole list."""
+        return _sections(self)
+
+    def sort_value(self, node: "SortedNode") -> tuple[Any, ...]:
+        """Return what a list in memory is sorted by, ascending."""
+        values = {
+            SortKey.NAME: (),
+            SortKey.UPDATED_AT: (node.updated_at,),
+            SortKey.SIZE: (node.size,),
+            SortKey.TYPE: (node.type,),
+        }
+        return (*values[self.key], node.sort_key, node.id)
+
+
+class SortedNode(Protocol):
+    """The values of a node that lists are sorted by."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def updated_at(self) -> int: ...
+    @property
+    def sort_key(self) -> str: ...
+
+
+@cache
+def _sections(order: NodeOrder) -> Sequence[ListSection]:
+    is_by_type = order.key is SortKey.TYPE
+    if not (order.folders_first or is_by_type):
+        return (ListSection(None, order.key),)
+    key = SortKey.NAME if is_by_type else order.key
+    # All folders have the size 0.
+    folders = ListSection(NodeType.FOLDER, SortKey.NAME if key is SortKey.SIZE else key)
+    sections = (folders, ListSection(NodeType.FILE, key))
+    return sections if order.folders_first or order.descending else sections[::-1]
 
 
 SORTS: Final = tuple(f"{sign}{key}" for key in SortKey for sign in ("", "-"))

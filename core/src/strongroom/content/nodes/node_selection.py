@@ -36,10 +36,10 @@ Nodes = Callable[[], FromClause]
 """Returns the ids of all nodes of a list, in the column ``node_id``."""
 
 _SORT_COLUMNS: Final[Mapping[SortKey, Sequence[Column[Any]]]] = {
-    SortKey.NAME: (nodes.c.name, nodes.c.id),
-    SortKey.UPDATED_AT: (nodes.c.updated_at, nodes.c.name, nodes.c.id),
-    SortKey.SIZE: (nodes.c.size, nodes.c.name, nodes.c.id),
-    SortKey.TYPE: (nodes.c.type, nodes.c.name, nodes.c.id),
+    SortKey.NAME: (nodes.c.sort_key, nodes.c.id),
+    SortKey.UPDATED_AT: (nodes.c.updated_at, nodes.c.sort_key, nodes.c.id),
+    SortKey.SIZE: (nodes.c.size, nodes.c.sort_key, nodes.c.id),
+    SortKey.TYPE: (nodes.c.type, nodes.c.sort_key, nodes.c.id),
 }
 
 
@@ -170,18 +170,22 @@ def page_of(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
 def _page(
     listed: Nodes, shape: Shape, paging: Paging, columns: Columns, dialect: str, from_end: bool
 ) -> Select[Any]:
-    sorted_by = _SORT_COLUMNS[shape.order.key]
-    descending = shape.order.descending
     # The limit is applied before grants are read.
-    rows = _selected(listed, shape, dialect).order_by(*_ordered(sorted_by, descending != from_end))
+    rows = _selected(listed, shape, dialect).order_by(*_ordered(shape.order, is_reversed=from_end))
     rows = rows.limit(literal_column(str(paging.size)))
     if paging.offset:
         rows = rows.offset(bindparam("passed"))
     page = rows.subquery("page")
     own = greatest(own_permission(nodes.c.id), group_permission(nodes.c.id))
     query = select(*columns, own).join(page, page.c.id == nodes.c.id)
-    return query.order_by(*_ordered(sorted_by, descending))
+    return query.order_by(*_ordered(shape.order))
 
 
-def _ordered(columns: Sequence[Column[Any]], descending: bool) -> list[ColumnElement[Any]]:
-    return [column.desc() if descending else column.asc() for column in columns]
+def _ordered(order: NodeOrder, *, is_reversed: bool = False) -> list[ColumnElement[Any]]:
+    descending = order.descending != is_reversed
+    columns = _SORT_COLUMNS[order.key]
+    keys: list[ColumnElement[Any]]
+    keys = [column.desc() if descending else column.asc() for column in columns]
+    if not order.folders_first:
+        return keys
+    return [nodes.c.type.asc() if is_reversed else nodes.c.type.desc(), *keys]

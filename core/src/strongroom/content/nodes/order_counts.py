@@ -1,11 +1,11 @@
-"""Child counts of large folders in the orders of lists other than by name.
+"""Child counts of large folders in the order of each list.
 
 A page of a folder by size starts at an offset of an index, and skipping 50,000 entries takes longer than
-reading the page. So the children are divided into runs as in
-:mod:`strongroom.content.nodes.child_counts`, which
-has the orders by name: each run has the key that it starts at, and a count.
+reading the page. So the children are divided into runs: each has the key that it starts at, and a count.
+Lists with folders first have runs of the folders and of the files.
 
-Only folders whose names have several runs have them. Uploads to all other folders maintain nothing.
+Only folders whose names have several runs in :mod:`strongroom.content.nodes.child_counts` have them.
+Uploads to all other folders maintain nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,10 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
-    String,
     bindparam,
+    cast,
     exists,
+    func,
     insert,
     literal_column,
     select,
@@ -30,91 +31,135 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from strongroom.content.nodes.models import Node, NodeType, folder_counts, folder_order_counts, nodes
-from strongroom.content.nodes.node_filters import SortKey
+from strongroom.content.nodes.models import Node, NodeType, folder_counts, folder_runs, nodes
+from strongroom.content.nodes.node_filters import ListSection, SortKey
+from strongroom.foundation.database.metadata import SortKeyText
 from strongroom.foundation.database.statements import Statement
 
-Key = tuple[Any, str]
-"""The value that nodes are sorted by, and the name, which decides among equal values."""
+Key = tuple[int, str]
+"""The value that nodes are sorted by, and the sort key, which decides among equal values."""
 
-COLUMNS: Final[Mapping[SortKey, Column[Any]]] = {
+_VALUES: Final[Mapping[SortKey, Column[Any]]] = {
     SortKey.SIZE: nodes.c.size,
     SortKey.UPDATED_AT: nodes.c.updated_at,
-    SortKey.TYPE: nodes.c.type,
 }
-"""The orders that have runs. Each has an index of the folder, this column and the name."""
 
-_TYPES: Final = (NodeType.FILE.value, NodeType.FOLDER.value)
-"""The types in their order; a run has the position of a type."""
+SECTIONS: Final = (
+    *(ListSection(None, key) for key in (SortKey.NAME, *_VALUES)),
+    *(ListSection(NodeType.FILE, key) for key in (SortKey.NAME, *_VALUES)),
+    # All folders have the size 0.
+    *(ListSection(NodeType.FOLDER, key) for key in (SortKey.NAME, SortKey.UPDATED_AT)),
+)
+"""The sections that have runs. Each has an index of the folder and its columns."""
 
-_BEFORE_ALL: Final = -1
-"""The value that the first run of an order starts at, so that each key belongs to a run."""
+_BEFORE_ALL: Final[Key] = (-1, "")
+"""The key that the first run of a section starts at, so that each key belongs to a run."""
 
-_runs: Final = folder_order_counts
-_RUN: Final = (_runs.c.folder_id, _runs.c.sort, _runs.c.first_value, _runs.c.first_name)
-_OF_FOLDER: Final = _runs.c.folder_id == bindparam("of_folder")
+_RUN: Final = (
+    folder_runs.c.folder_id,
+    folder_runs.c.list,
+    folder_runs.c.first_value,
+    folder_runs.c.first_key,
+)
+_OF_FOLDER: Final = folder_runs.c.folder_id == bindparam("of_folder")
+_OF_LIST: Final = folder_runs.c.list == bindparam("of_list")
 
 
-def _run_of(sort: SortKey) -> Select[Any]:
+def key_columns(section: ListSection) -> Sequence[Column[Any]]:
+    """Return the columns of :data:`nodes` that a section is sorted by."""
+    value = _VALUES.get(section.key)
+    return (nodes.c.sort_key,) if value is None else (value, nodes.c.sort_key)
+
+
+def is_from_first(columns: Sequence[Column[Any]]) -> ColumnElement[bool]:
+    """Return the condition that the key of a row is at or after the parameters of :func:`first_key`."""
+    first = [bindparam(f"first_{column.name}", type_=column.type) for column in columns]
+    # One comparison of all columns, which is one range of the index.
+    return tuple_(*columns) >= tuple_(*first) if len(columns) > 1 else columns[0] >= first[0]
+
+
+def first_key(columns: Sequence[Column[Any]], key: Sequence[Any]) -> dict[str, Any]:
+    """Return the parameters of :func:`is_from_first`."""
+    return {f"first_{column.name}": value for column, value in zip(columns, key, strict=True)}
+
+
+def in_section(section: ListSection, folder: str) -> ColumnElement[bool]:
+    """Return the condition that a node is in a section of the folder that a parameter names."""
+    is_in_folder = nodes.c.parent_id == bindparam(folder)
+    if section.type is None:
+        return is_in_folder
+    return is_in_folder & (nodes.c.type == literal_column(f"'{section.type}'"))
+
+
+def _run_of(section: ListSection) -> Select[Any]:
     """Return the query for the run of a node: the last one that starts at or before it."""
-    others = _runs.alias()
-    key = tuple_(bindparam(f"of_{sort}", type_=BigInteger), bindparam("of_name"))
-    columns = [others.c[column.name] for column in _RUN]
+    others = folder_runs.alias()
+    key = tuple_(
+        bindparam(f"of_{section.key}", type_=BigInteger), bindparam("of_key", type_=SortKeyText)
+    )
     runs = (
-        select(*columns)
-        .where(
-            others.c.folder_id == bindparam("of_folder"), others.c.sort == literal_column(f"'{sort}'")
-        )
-        .where(tuple_(others.c.first_value, others.c.first_name) <= key)
-        .order_by(others.c.first_value.desc(), others.c.first_name.desc())
+        select(*(others.c[column.name] for column in _RUN))
+        .where(others.c.folder_id == bindparam("of_folder"))
+        .where(others.c.list == literal_column(f"'{section.label}'"))
+        .where(tuple_(others.c.first_value, others.c.first_key) <= key)
+        .order_by(others.c.first_value.desc(), others.c.first_key.desc())
         .limit(literal_column("1"))
     )
     return select(*runs.subquery().c)
 
 
-def _changing() -> ReturningUpdate[Any]:
-    changed = union_all(*(_run_of(sort) for sort in COLUMNS))
+def _changing(kind: NodeType) -> ReturningUpdate[Any]:
+    changed = union_all(*(_run_of(section) for section in SECTIONS if section.type in (None, kind)))
     return (
-        update(_runs)
+        update(folder_runs)
         .where(tuple_(*_RUN).in_(changed))
-        .values(children=_runs.c.children + bindparam("difference", type_=BigInteger))
-        .returning(*_RUN[1:], _runs.c.children)
+        .values(children=folder_runs.c.children + bindparam("difference", type_=BigInteger))
+        .returning(*_RUN[1:], folder_runs.c.children)
     )
 
 
-def _keys(sort: SortKey) -> Select[Any]:
+def _keys(section: ListSection) -> Select[Any]:
     """Return the query for the key of the child at a position after another key."""
-    column = COLUMNS[sort]
-    start = tuple_(bindparam("of_value", type_=column.type), bindparam("of_name"))
+    columns = key_columns(section)
     return (
-        select(column, nodes.c.name)
-        .where(nodes.c.parent_id == bindparam("of_folder"), tuple_(column, nodes.c.name) >= start)
-        .order_by(column, nodes.c.name)
+        select(*columns)
+        .where(in_section(section, "of_folder"), is_from_first(columns))
+        .order_by(*columns)
         .offset(bindparam("position"))
         .limit(literal_column("1"))
     )
 
 
-_CHANGE: Final = Statement(lambda _: _changing(), tuple)
-_KEY_AT: Final = {sort: Statement(_keys(sort), tuple) for sort in COLUMNS}
-_ADD_RUN: Final = Statement(insert(_runs))
+_CHANGE: Final = {kind.value: Statement(_changing(kind), tuple) for kind in NodeType}
+_KEY_AT: Final = {section: Statement(_keys(section), tuple) for section in SECTIONS}
+_ADD_RUN: Final = Statement(insert(folder_runs))
 _SHRINK_RUN: Final = Statement(
-    update(_runs)
+    update(folder_runs)
+    .where(_OF_FOLDER, _OF_LIST)
     .where(
-        _OF_FOLDER,
-        _runs.c.sort == bindparam("of_sort"),
-        _runs.c.first_value == bindparam("of_value", type_=BigInteger),
-        _runs.c.first_name == bindparam("of_name"),
+        folder_runs.c.first_value == bindparam("of_value", type_=BigInteger),
+        folder_runs.c.first_key == bindparam("of_key"),
     )
     .values(children=bindparam("half"))
 )
 _RUNS: Final = Statement(
-    select(_runs.c.first_value, _runs.c.first_name, _runs.c.children)
-    .where(_OF_FOLDER, _runs.c.sort == bindparam("of_sort", type_=String))
-    .order_by(_runs.c.first_value, _runs.c.first_name),
+    select(folder_runs.c.first_value, folder_runs.c.first_key, folder_runs.c.children)
+    .where(_OF_FOLDER, _OF_LIST)
+    .order_by(folder_runs.c.first_value, folder_runs.c.first_key),
     tuple,
 )
-_REMOVE: Final = Statement(_runs.delete().where(_OF_FOLDER))
+_COUNTS: Final = Statement(
+    select(folder_runs.c.list, cast(func.sum(folder_runs.c.children), BigInteger))
+    .where(_OF_FOLDER, folder_runs.c.list.in_(["file/name", "folder/name"]))
+    .group_by(folder_runs.c.list),
+    tuple,
+)
+_FOLDERS: Final = Statement(
+    select(func.count())
+    .select_from(nodes)
+    .where(in_section(ListSection(NodeType.FOLDER, SortKey.NAME), "of_folder"))
+)
+_REMOVE: Final = Statement(folder_runs.delete().where(_OF_FOLDER))
 _LARGE: Final = Statement(
     select(folder_counts.c.folder_id, nodes.c.tenant_id)
     .join(nodes, nodes.c.id == folder_counts.c.folder_id)
@@ -123,27 +168,35 @@ _LARGE: Final = Statement(
     tuple,
 )
 
-# Each row begins a run of :run children; the first one begins before all of them.
+# Each row begins a run of :run children; the first one begins before all, even if there are none.
 _COUNT: Final = """
-INSERT INTO folder_order_counts (folder_id, sort, first_value, first_name, children)
-SELECT parent_id, '{sort}', CASE WHEN place = 1 THEN -1 ELSE value END,
-       CASE WHEN place = 1 THEN '' ELSE name END,
+INSERT INTO folder_runs (folder_id, list, first_value, first_key, children)
+SELECT :of_folder, '{label}', CASE WHEN place = 1 THEN -1 ELSE value END,
+       CASE WHEN place = 1 THEN '' ELSE sort_key END,
        lead(place, 1, total + 1) OVER (ORDER BY place) - place
-FROM (SELECT parent_id, {value} AS value, name, count(*) OVER () AS total,
-             row_number() OVER (ORDER BY {column}, name) AS place
-      FROM nodes WHERE parent_id = :of_folder) AS placed
+FROM (SELECT {value} AS value, sort_key, count(*) OVER () AS total,
+             row_number() OVER (ORDER BY {value}, sort_key) AS place
+      FROM nodes WHERE parent_id = :of_folder {is_listed}) AS placed
 WHERE (place - 1) % :run = 0
+UNION ALL
+SELECT :of_folder, '{label}', -1, '', 0
+WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE parent_id = :of_folder {is_listed})
 """
-_VALUES: Final = {SortKey.TYPE: f"CASE type WHEN '{_TYPES[1]}' THEN 1 ELSE 0 END"}
-_BUILD: Final = [
-    Statement(text(_COUNT.format(sort=sort, column=column.name, value=_VALUES.get(sort, column.name))))
-    for sort, column in COLUMNS.items()
-]
+
+
+def _counting(section: ListSection) -> Statement[Any]:
+    column = _VALUES.get(section.key)
+    value = "0" if column is None else column.name
+    is_listed = f"AND type = '{section.type}'" if section.type else ""
+    return Statement(text(_COUNT.format(label=section.label, value=value, is_listed=is_listed)))
+
+
+_BUILD: Final = [_counting(section) for section in SECTIONS]
 
 
 def has_runs(folder_id: ColumnElement[str]) -> ColumnElement[bool]:
     """Return the SQL expression whether the children of a folder are counted here."""
-    return exists().where(_runs.c.folder_id == folder_id)
+    return exists().where(folder_runs.c.folder_id == folder_id)
 
 
 def change(connection: Connection, node: Node, difference: int, split_above: int) -> bool:
@@ -153,16 +206,16 @@ def change(connection: Connection, node: Node, difference: int, split_above: int
     """
     row = {
         "of_folder": node.parent_id,
-        "of_name": node.name,
+        "of_key": node.sort_key,
+        f"of_{SortKey.NAME}": 0,
         f"of_{SortKey.SIZE}": node.size,
         f"of_{SortKey.UPDATED_AT}": node.updated_at,
-        f"of_{SortKey.TYPE}": _TYPES.index(node.type),
         "difference": difference,
     }
-    runs = _CHANGE.all(connection, row)
-    for sort, value, name, children in runs:
+    runs = _CHANGE[node.type].all(connection, row)
+    for label, value, key, children in runs:
         if children > split_above:
-            _split(connection, node.parent_id or "", SortKey(sort), (value, name), children)
+            _split(connection, node.parent_id or "", ListSection.parse(label), (value, key), children)
     return bool(runs)
 
 
@@ -178,46 +231,61 @@ def large_folders(connection: Connection) -> Sequence[tuple[str, str]]:
     return _LARGE.all(connection)
 
 
-def start_of_page(
-    connection: Connection, folder_id: str, sort: SortKey, offset: int, total: int
-) -> Sequence[Any] | None:
-    """Return the value and the name of the child at an offset, or ``None`` if it is gone.
+def count_folders(connection: Connection, folder_id: str, total: int) -> int:
+    """Return the number of folders in a folder.
 
     Args:
-        sort: the order, ascending.
-        offset: the number of children before it.
+        total: the number of its children.
     """
-    runs = _RUNS.all(connection, {"of_folder": folder_id, "of_sort": sort.value})
-    start, passed = (_BEFORE_ALL, ""), 0
+    of_folder = {"of_folder": folder_id}
+    counts: dict[str, int] = dict(_COUNTS.all(connection, of_folder))
     # Servers of a version without these counts may have changed the folder while it was upgraded.
+    if counts and sum(counts.values()) == total:
+        return int(counts["folder/name"])
+    return int(_FOLDERS.scalar(connection, of_folder))
+
+
+def start_of_page(
+    connection: Connection, folder_id: str, section: ListSection, offset: int, total: int
+) -> Sequence[Any] | None:
+    """Return the values of :func:`key_columns` of the child at an offset, or ``None`` if it is gone.
+
+    Args:
+        section: the section, ascending.
+        offset: the number of children of the section before it.
+        total: the number of all children of the section.
+    """
+    runs = _RUNS.all(connection, {"of_folder": folder_id, "of_list": section.label})
+    start, passed = _BEFORE_ALL, 0
+    # As in count_folders().
     if sum(run[2] for run in runs) == total:
-        for value, name, children in runs:
+        for value, key, children in runs:
             if passed + children > offset:
-                start = (value, name)
+                start = (value, key)
                 break
             passed += children
-    row = {"of_folder": folder_id, "of_value": _bound(sort, start[0]), "of_name": start[1]}
-    return _KEY_AT[sort].first(connection, {**row, "position": offset - passed})
+    return _key_at(connection, folder_id, section, start, offset - passed)
 
 
-def _split(connection: Connection, folder_id: str, sort: SortKey, start: Key, children: int) -> None:
+def _key_at(
+    connection: Connection, folder_id: str, section: ListSection, start: Key, position: int
+) -> Sequence[Any] | None:
+    columns = key_columns(section)
+    row = {"of_folder": folder_id, "position": position}
+    return _KEY_AT[section].first(connection, {**row, **first_key(columns, start[-len(columns) :])})
+
+
+def _split(
+    connection: Connection, folder_id: str, section: ListSection, start: Key, children: int
+) -> None:
     # Changes hold the tenant lock, so no other transaction splits the same run.
     half = children // 2
-    run = {"of_folder": folder_id, "of_name": start[1]}
-    middle = _KEY_AT[sort].first(
-        connection, {**run, "of_value": _bound(sort, start[0]), "position": half}
-    )
+    middle = _key_at(connection, folder_id, section, start, half)
     if middle is None:
         # The counts are wrong; `files reindex` corrects them.
         return
-    value = _TYPES.index(middle[0]) if sort is SortKey.TYPE else middle[0]
-    row = {"folder_id": folder_id, "sort": sort.value, "first_value": value, "first_name": middle[1]}
+    value, key = (0, *middle)[-2:]
+    row = {"folder_id": folder_id, "list": section.label, "first_value": value, "first_key": key}
     _ADD_RUN.execute(connection, {**row, "children": children - half})
-    _SHRINK_RUN.execute(connection, {**run, "of_sort": sort.value, "of_value": start[0], "half": half})
-
-
-def _bound(sort: SortKey, value: int) -> Any:
-    """Return the value of a run as that of the column."""
-    if sort is not SortKey.TYPE:
-        return value
-    return "" if value == _BEFORE_ALL else _TYPES[value]
+    run = {"of_folder": folder_id, "of_list": section.label, "of_value": start[0], "of_key": start[1]}
+    _SHRINK_RUN.execute(connection, {**run, "half": half})

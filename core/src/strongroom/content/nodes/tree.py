@@ -36,6 +36,7 @@ from strongroom.content.nodes.models import (
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.foundation.cache import BuiltOnce
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import long_statements
 from strongroom.foundation.database.changes import Change
 from strongroom.foundation.database.statements import Statement, for_each_dialect
@@ -181,6 +182,7 @@ class Tree:
             updated_at=now,
             revision=now,
             scan=content.scan if content else None,
+            sort_key=sort_key(name),
         )
         # The foreign key fails if the parent was deleted concurrently.
         try:
@@ -334,6 +336,8 @@ class Tree:
         now = self._clock.now()
         revision = next_revision(node.revision, now)
         changed = node._replace(**values, updated_at=now, revision=revision)
+        # Also of an unchanged name, because servers of the version before leave the key as it was.
+        changed = changed._replace(sort_key=sort_key(changed.name))
         replaced = {f"new_{name}": value for name, value in NODE.values(changed).items()}
         read = {"of_id": node.id, "of_revision": node.revision}
         if _CHANGE.execute(connection, {**replaced, **read}) != 1:

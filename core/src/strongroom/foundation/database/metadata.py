@@ -31,6 +31,9 @@ delay each start.
 Name: Final = String(255).with_variant(String(255, collation="C"), "postgresql")
 """Text that every database compares and sorts by code point."""
 
+SortKeyText: Final = String(511).with_variant(String(511, collation="C"), "postgresql")
+"""A key of :func:`strongroom.foundation.collation.sort_key`."""
+
 
 def is_derived(name: str) -> bool:
     """Return whether a table is derived from others; see ``foundation/database/text_index.py``.

@@ -86,7 +86,7 @@ class Filters:
 
     def query(self, folder_id: str | None) -> Mapping[str, Any]:
         """Return the query of the rows in the REST API, without the page."""
-        shared = {"sort": self.sort, **_KIND_QUERIES.get(self.kind, {})}
+        shared = {"sort": self.sort, "foldersFirst": "true", **_KIND_QUERIES.get(self.kind, {})}
         if not self.is_search:
             return {**shared, "q": self.text or None}
         parent = folder_id if self.scope == "below" else None

@@ -25,6 +25,7 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
+from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.storage.models import BlobLocation
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.errors import (
@@ -39,14 +40,21 @@ class FileReads(AsCaller, api.FilesAPI):
     """Lists, finds and opens files."""
 
     def list(
-        self, tenant_id: str, parent_id: str | None, *, page: int = 1, size: int = 100
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        *,
+        folders_first: bool = False,
+        page: int = 1,
+        size: int = 100,
     ) -> ResultPage[api.FileInfo]:
+        selection = NodeSelection(order=NodeOrder(folders_first=folders_first))
         caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
         listing = self._get(FileListing)
         if parent_id is None:
-            listed = listing.top_level(caller, tenant_id, caller.user_id, paging)
+            listed = listing.top_level(caller, tenant_id, caller.user_id, paging, selection)
         else:
-            listed = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging)
+            listed = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging, selection)
         files = [file_of_json(record) for record in listed.records]
         return ResultPage(files, listed.total, page, size)
 
@@ -72,7 +80,7 @@ class FileReads(AsCaller, api.FilesAPI):
             criteria["query"],
             parent_id,
             NodeFilter(type=criteria["type"]),
-            NodeOrder.parse(criteria["sort"]),
+            NodeOrder.parse(criteria["sort"], folders_first=criteria["foldersFirst"]),
         )
         hits = self._get(FileSearch).search(caller, tenant_id, request, paging)
         return ResultPage([file_of_json(record) for record in hits.records], hits.total, page, size)
