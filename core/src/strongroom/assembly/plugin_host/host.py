@@ -525,7 +525,7 @@ class PluginHost(HostAPI):
         bound = get_service(ExternalCredentials).bind(identity, named, verified, replaced, origin())
         new = next(item for item in bound if item.kind == verified.credential.kind)
         # Matches both credential_schema and credentials_schema.
-        return {**asdict(new), "credentials": bound}
+        return {**asdict(new), "address": new.address, "credentials": bound}
 
     def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
         identity, code = current_identity(), _code_of_header()
