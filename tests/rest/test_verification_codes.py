@@ -94,6 +94,7 @@ class TestGatewayTemplates:
             SMS_LOGIN,
             {
                 "plugins": {"enabled": ["storage_local", "login_sms", "sms_aliyun"]},
+                "login": {"sms_regions": ["CN", "US"]},
                 "messages": {"sms": ["aliyun_sms"], "aliyun_sms": gateway},
             },
         )

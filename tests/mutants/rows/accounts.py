@@ -17,6 +17,22 @@ ROWS: Final = (
         "::test_like_domains_are_of_different_users_who_get_their_own_mail",
     ),
     core(
+        "sms-regions",
+        "SMS go to mobile numbers of the configured regions only.",
+        "activity/notifications/service.py::MessageService._is_reachable",
+        "return recipient.kind != _MOBILE or self._numbers.accepts(recipient.value)",
+        "return True",
+        "rest/test_sms_numbers.py::test_invitations_and_notices_follow_the_same_rule",
+    ),
+    core(
+        "national-numbers",
+        "A number without a country code is a valid one of the default region.",
+        "identity/users/credentials.py::_mobile",
+        "is_number = phonenumbers.is_valid_number if is_national else phonenumbers.is_possible_number",
+        "is_number = phonenumbers.is_possible_number",
+        "rest/test_sms_numbers.py::test_codes_go_to_mobile_numbers_of_the_default_region_only",
+    ),
+    core(
         "folded-domains",
         "A domain with a sharp s is another one than that with a double s.",
         "identity/users/credentials.py::_email",

@@ -95,6 +95,24 @@ def test_blanks_within_an_address_and_symbols_of_idna_2003_are_refused(text: str
     assert identify(text, "CN") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "region", "number"),
+    [
+        ("0912345680", "CN", None),
+        ("0912345680", "TW", "+886912345680"),
+        ("+886 912 345 680", "CN", "+886912345680"),
+        ("912345680", "CN", None),
+        ("010-12345678", "CN", "+861012345678"),
+        ("95588", "CN", None),
+    ],
+)
+def test_a_number_without_a_country_code_is_one_of_the_default_region(
+    text: str, region: str, number: str | None
+) -> None:
+    credential = identify(text, region)
+    assert (credential and credential.value) == number
+
+
 def test_a_number_of_another_country_keeps_its_code() -> None:
     credential = identify("+44 20 7946 0958", "CN")
     assert credential is not None

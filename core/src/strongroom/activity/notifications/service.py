@@ -10,12 +10,14 @@ from typing import Any, Final
 from sqlalchemy import Column, Index, Row, String, Table, bindparam, func, insert, select, update
 
 from strongroom.activity.notifications.composition import Composer
+from strongroom.activity.notifications.sms_numbers import SmsNumbers
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import ValidationFailed
 from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
 from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.plugin_api.backoff import Backoff
@@ -50,12 +52,15 @@ class MessageOutcome(StrEnum):
     UNCERTAIN = "uncertain"
     """The gateway may have accepted it."""
     FAILED = "failed"
+    REFUSED = "refused"
+    """Its number gets no SMS; see ``[login] sms_regions``."""
     SUPPRESSED = "suppressed"
     """It would have been of no use to its recipient."""
 
 
 logger = logging.getLogger(__name__)
 
+_MOBILE: Final = "mobile"
 _THREADS: Final = 4
 _ATTEMPTS: Final = 3
 RETRIES: Final = Backoff.exponential(500, maximum=1000, jitter=0.5)
@@ -78,14 +83,17 @@ _RECENT: Final = (
     .limit(_EXAMINED)
     .subquery("recent")
 )
+_NOT_SENT: Final = (
+    MessageOutcome.FAILED.value,
+    MessageOutcome.REFUSED.value,
+    MessageOutcome.UNCERTAIN.value,
+)
 _IS_LOST: Final = (_RECENT.c.outcome == MessageOutcome.PENDING.value) & (
     _RECENT.c.created_at < bindparam("lost_before")
 )
 _UNSENT: Final = Statement(
     select(_RECENT.c.channel, _RECENT.c.outcome, func.count())
-    .where(
-        _RECENT.c.outcome.in_([MessageOutcome.FAILED.value, MessageOutcome.UNCERTAIN.value]) | _IS_LOST
-    )
+    .where(_RECENT.c.outcome.in_(_NOT_SENT) | _IS_LOST)
     .group_by(_RECENT.c.channel, _RECENT.c.outcome)
     .order_by(_RECENT.c.channel, _RECENT.c.outcome)
 )
@@ -122,6 +130,7 @@ class MessageService:
         clock: Clock,
         senders: Senders,
         composer: Composer,
+        numbers: SmsNumbers,
         default_locale: str = DEFAULT_LOCALE,
         sleep: Callable[[float], None] = time.sleep,
         observe: Callable[[str, str], None] | None = None,
@@ -130,6 +139,7 @@ class MessageService:
         self._clock = clock
         self.senders = senders
         self._composer = composer
+        self._numbers = numbers
         self.default_locale = default_locale
         self._sleep = sleep
         self._observe = observe or (lambda _channel, _outcome: None)
@@ -156,6 +166,8 @@ class MessageService:
         self._record(message, recipient)
         senders = self.senders.get(channel, ())
         work = self._suppress if suppressed else self._deliver
+        if not self._is_reachable(recipient):
+            work = self._refuse
         # Also true without senders: the failure is then recorded immediately.
         if all(sender.development_only for sender in senders):
             work(message, senders)
@@ -170,7 +182,25 @@ class MessageService:
         """Return whether any sender can send a template to a recipient."""
         senders = self.senders.get(CHANNELS[recipient.kind], ())
         address = wire_address(recipient.address)
-        return any(sender.can_send(template, address) for sender in senders)
+        return self._is_reachable(recipient) and any(
+            sender.can_send(template, address) for sender in senders
+        )
+
+    def require_reachable(self, recipient: Credential, field: str) -> None:
+        """Require that messages are sent to a contact at all.
+
+        Args:
+            field: the field of the request that has the contact.
+
+        Raises:
+            ValidationFailed: it is a number to which the server sends no SMS.
+        """
+        if not self._is_reachable(recipient):
+            message = f"SMS go to mobile numbers of: {', '.join(self._numbers.regions) or 'no region'}."
+            raise ValidationFailed.of_field(field, "not-reachable", message)
+
+    def _is_reachable(self, recipient: Credential) -> bool:
+        return recipient.kind != _MOBILE or self._numbers.accepts(recipient.value)
 
     def can_send_to(self, kind: str, template: str) -> bool:
         """Return whether any sender can send a template to any recipient of a kind."""
@@ -202,6 +232,9 @@ class MessageService:
     def close(self) -> None:
         """Wait for queued messages."""
         self._pool.shutdown()
+
+    def _refuse(self, message: Message, _senders: Sequence[MessageSender[Any]]) -> None:
+        self._conclude(message, MessageOutcome.REFUSED)
 
     def _suppress(self, message: Message, _senders: Sequence[MessageSender[Any]]) -> None:
         self._conclude(message, MessageOutcome.SUPPRESSED)

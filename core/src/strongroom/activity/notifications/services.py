@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from strongroom.activity.notifications.composition import Composer
 from strongroom.activity.notifications.service import MessageService
+from strongroom.activity.notifications.sms_numbers import SmsNumbers
 from strongroom.activity.notifications.templates import MessageTexts, Texts, TextsRefused, read_texts
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.translations import Translations
@@ -26,7 +27,15 @@ class NotificationServices(ServiceGroup):
         composer = composer_of(base.configuration, base.translations)
         language = base.settings.messages.language
         observe = base.metrics.message if base.metrics else None
-        service = MessageService(base.database, base.clock, senders, composer, language, observe=observe)
+        service = MessageService(
+            base.database,
+            base.clock,
+            senders,
+            composer,
+            SmsNumbers(base.settings.login.regions),
+            language,
+            observe=observe,
+        )
         base.resources.callback(service.close)
         return service
 

@@ -56,6 +56,14 @@ class InvitationMessages:
         self._messages = messages
         self._lifetime = lifetime
 
+    def require_reachable(self, recipient: Credential) -> None:
+        """Require that messages are sent to a contact.
+
+        Raises:
+            ValidationFailed: it is a number to which the server sends no SMS.
+        """
+        self._messages.require_reachable(recipient, recipient.kind)
+
     def can_send(self, recipient: Credential) -> bool:
         """Return whether any sender can send an invitation to a recipient."""
         return self._messages.can_send(TEMPLATE, recipient)

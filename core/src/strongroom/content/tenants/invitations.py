@@ -343,6 +343,7 @@ class InvitationService:
         if role.is_privileged:
             # As a change of a role, whose effect it has.
             self._reauthentication.require_factor(identity)
+        self._messages.require_reachable(recipient)
         if not self._messages.can_send(recipient):
             raise NotImplementedHere("No invitation can be sent to this recipient.")
         subject = f"{recipient.kind}:{recipient.value}"

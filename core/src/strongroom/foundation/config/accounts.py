@@ -7,6 +7,8 @@ from typing import Final
 
 from strongroom.plugin_api import option
 
+_REGION: Final = re.compile("[A-Z]{2}")
+
 
 @dataclass(frozen=True, slots=True)
 class UsersSettings:
@@ -74,6 +76,21 @@ class LoginSettings:
     default_region: str = option(
         "CN", help="The ISO 3166 code of the region of mobile numbers without a country code."
     )
+    sms_regions: tuple[str, ...] | None = option(
+        None,
+        help="The ISO 3166 codes of the regions whose mobile numbers get SMS. Absent: `default_region`.",
+        advanced=True,
+    )
+
+    def __post_init__(self) -> None:
+        for key, codes in (("default_region", (self.default_region,)), ("sms_regions", self.regions)):
+            if not all(_REGION.fullmatch(code) for code in codes):
+                raise ValueError(f'{key}: must have ISO 3166 codes such as "CN"')
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The regions whose mobile numbers get SMS."""
+        return (self.default_region,) if self.sms_regions is None else self.sms_regions
 
 
 FACTOR_AUDIENCES: Final = ("all", "admin", "tenant-admin")

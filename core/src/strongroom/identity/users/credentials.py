@@ -106,14 +106,22 @@ def _email(text: str) -> Credential | None:
 
 
 def _mobile(text: str, default_region: str) -> Credential | None:
+    """Return a number, which has a country code or is a valid number of the default region.
+
+    Many a national number of another region is a possible number here, of another person: Taiwan's
+    0912345680 would become +86 912345680.
+    """
     import phonenumbers
 
     try:
         # "00" is the usual international prefix where "+" is hard to type.
-        number = phonenumbers.parse(re.sub(r"^00", "+", text), default_region)
+        number = phonenumbers.parse(re.sub(r"^00", "+", text), default_region, keep_raw_input=True)
     except phonenumbers.NumberParseException:
         return None
-    if not phonenumbers.is_possible_number(number):
+    source = phonenumbers.CountryCodeSource
+    is_national = number.country_code_source == source.FROM_DEFAULT_COUNTRY
+    is_number = phonenumbers.is_valid_number if is_national else phonenumbers.is_possible_number
+    if not is_number(number):
         return None
     return Credential(MOBILE, phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 

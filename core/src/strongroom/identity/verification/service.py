@@ -177,10 +177,13 @@ class CodeSending:
         """
         recipient = self._credentials.identify(text)
         if recipient is None or recipient.kind not in CHANNELS:
-            message = "Must be an e-mail address or a mobile number."
+            message = (
+                "Must be an e-mail address or a mobile number, with country code if it is a foreign one."
+            )
             raise ValidationFailed.of_field("recipient", "invalid", message)
         is_invited = invitation is not None and self._is_invited(invitation, recipient)
         self._offered.require(recipient, purpose, is_invited=is_invited)
+        self._messages.require_reachable(recipient, "recipient")
         # Checked before the captcha, which would otherwise be used up in vain.
         if not self._messages.can_send(purpose.value, recipient):
             raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
