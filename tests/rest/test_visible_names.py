@@ -4,6 +4,21 @@ import pytest
 from tests.support.api import PASSWORD, error_code
 from tests.support.scene import Scene
 
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import ValidationFailed
+from strongroom.identity.accounts.registration import Registration, RegistrationService
+from strongroom_login_passkey.schemas import NewPasskeySchema, PasskeyNameSchema
+from strongroom_share_links.schemas import DropQuery, NewShareSchema, ShareChangesSchema
+
+SCHEMAS = {
+    NewPasskeySchema: ["name"],
+    PasskeyNameSchema: ["name"],
+    NewShareSchema: ["label"],
+    ShareChangesSchema: ["label"],
+    DropQuery: ["uploadedBy"],
+}
+"""The names in requests to plugins, which others see."""
+
 BLANKS = {
     "zero-width": "\u200b",
     "ideographic": "\u3000",
@@ -11,6 +26,9 @@ BLANKS = {
     "line": "\u2028a",
     "filler": "\u3164",
     "selector": "\ufe0f",
+    "two lines": "a\nb",
+    "terminal": "a\x1b[2Jb",
+    "C1 control": "a\x9bb",
     "mixed": "\u3000\u200b \u00a0",
 }
 
@@ -33,6 +51,11 @@ def test_it_is_refused_everywhere(scene: Scene, name: str) -> None:
             by=admin,
         ),
     }
+    registered = Registration(name, PASSWORD, email="new@example.com")
+    with pytest.raises(ValidationFailed):
+        api.container.get(RegistrationService).create(registered, Origin())
+    for schema, members in SCHEMAS.items():
+        assert schema().validate(dict.fromkeys(members, name)).keys() >= {*members}, schema
     refused = {place: (answer.status_code, error_code(answer)) for place, answer in answers.items()}
     assert refused == dict.fromkeys(answers, (400, "error.validation-failed"))
 

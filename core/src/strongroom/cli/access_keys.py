@@ -5,6 +5,7 @@ import json
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.output import echo
 from strongroom.cli.refusals import refusal
 from strongroom.cli.users import COMMAND_LINE
 from strongroom.clock import DAY, iso_format
@@ -63,7 +64,7 @@ def create(
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
     shown = {"id": created.key.id, "key": created.text, "expiresAt": iso_format(created.key.expires_at)}
-    click.echo(json.dumps(shown) if as_json else created.text)
+    echo(json.dumps(shown) if as_json else created.text)
 
 
 @access_keys_group.command("list")
@@ -82,7 +83,7 @@ def list_keys(context: CommandContext, user_id: str) -> None:
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
     for key in page.items:
-        click.echo(_line(key))
+        echo(_line(key))
 
 
 @access_keys_group.command("revoke")
@@ -98,7 +99,7 @@ def revoke(context: CommandContext, key_id: str) -> None:
             service.revoke_for(service.owner_of(key_id), key_id, None, COMMAND_LINE)
         except StrongroomError as error:
             raise click.ClickException(f"there is no access key {key_id}") from error
-    click.echo(f"{key_id} revoked")
+    echo(f"{key_id} revoked")
 
 
 def _line(key: AccessKey) -> str:

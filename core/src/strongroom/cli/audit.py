@@ -13,6 +13,7 @@ from strongroom.activity.audit.export import verify_export
 from strongroom.activity.audit.service import Link
 from strongroom.activity.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext, config_option, former_command
+from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.foundation.caller import Origin
 from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint
@@ -49,9 +50,9 @@ def verify_command(context: CommandContext, expect: Link | None, *, as_json: boo
         except ChainBroken as error:
             raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
+        echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
     else:
-        click.echo(f"{verified.records} records are valid; the newest is {verified.last}")
+        echo(f"{verified.records} records are valid; the newest is {verified.last}")
 
 
 class Instant(click.ParamType["int"]):
@@ -90,6 +91,7 @@ def export_command(context: CommandContext, since: int | None, until: int | None
         try:
             with progress_bar("Exporting", exported.count) as progress:
                 for line in export.lines(exported):
+                    # Byte by byte: the checkpoint of the export verifies it.
                     click.echo(line)
                     progress(1)
         except ChainBroken as error:
@@ -122,10 +124,10 @@ def verify_export_command(file: Path, jwks: Path, *, as_json: bool) -> None:
     except (ChainBroken, ValueError) as error:
         raise click.ClickException(f"{file}: {error}") from error
     if as_json:
-        click.echo(json.dumps(asdict(checkpoint)))
+        echo(json.dumps(asdict(checkpoint)))
         return
-    click.echo(f"{checkpoint.records} records of {checkpoint.issuer} are valid")
-    click.echo(f"from after {checkpoint.previous} to {checkpoint.last}, at {checkpoint.created_at}")
+    echo(f"{checkpoint.records} records of {checkpoint.issuer} are valid")
+    echo(f"from after {checkpoint.previous} to {checkpoint.last}, at {checkpoint.created_at}")
 
 
 audit_group.add_command(
@@ -141,7 +143,7 @@ def prune_command(context: CommandContext) -> None:
 
     with context.container() as container, progress_bar("Pruning"):
         removed = container.get(AuditRetention).prune(Origin(user_agent="command line"))
-    click.echo(f"{removed} records removed")
+    echo(f"{removed} records removed")
 
 
 def _check_by(jwks: Path) -> Callable[[str], Mapping[str, Any]]:

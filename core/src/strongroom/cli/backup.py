@@ -1,6 +1,5 @@
 """``strongroom backup``: creates and restores backup archives."""
 
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -11,6 +10,7 @@ import click
 
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.database_checks import open_database
+from strongroom.cli.output import echo, echo_json
 from strongroom.cli.progress import progress_bar
 from strongroom.clock import SystemClock
 from strongroom.foundation.config import Configuration
@@ -102,7 +102,7 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
     _show(manifest, as_json=as_json)
     for name, summary in manifest.storages.items():
         if not summary.included and not as_json:
-            click.echo(_AFTER_RESTORE.format(name=name), err=True)
+            echo(_AFTER_RESTORE.format(name=name), err=True)
 
 
 @contextmanager
@@ -122,14 +122,14 @@ def _local_storages(configuration: Configuration) -> Iterator[dict[str, StorageB
 
 def _show(manifest: "Manifest", *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(asdict(manifest), ensure_ascii=False))
+        echo_json(asdict(manifest))
         return
-    click.echo(f"{sum(manifest.tables.values())} rows of {len(manifest.tables)} tables")
+    echo(f"{sum(manifest.tables.values())} rows of {len(manifest.tables)} tables")
     for name, summary in manifest.storages.items():
         held = "included" if summary.included else "NOT included: back up that store separately"
-        click.echo(f"storage {name}: {summary.blobs} blobs, {summary.bytes} bytes, {held}")
+        echo(f"storage {name}: {summary.blobs} blobs, {summary.bytes} bytes, {held}")
     if manifest.left_out:
         names = ", ".join(manifest.left_out)
-        click.echo(f"NOT included: tables of plugins that are not enabled: {names}", err=True)
+        echo(f"NOT included: tables of plugins that are not enabled: {names}", err=True)
     for name, fault in manifest.faults.items():
-        click.echo(f"{name} is {fault}", err=True)
+        echo(f"{name} is {fault}", err=True)

@@ -6,6 +6,7 @@ from typing import Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
+from strongroom.cli.output import echo
 from strongroom.foundation.config import Configuration, ConfigurationError
 from strongroom.foundation.config.describe import show, template, template_sections
 from strongroom.foundation.plugins.selection import offered_sections, select
@@ -44,7 +45,7 @@ def check_command(context: CommandContext, *, offline: bool) -> None:
     require_offline(context.configuration)
     if not offline:
         _require_present(context.configuration)
-    click.echo("the configuration is fine")
+    echo("the configuration is fine")
 
 
 def _require_present(configuration: Configuration) -> None:
@@ -56,12 +57,12 @@ def _require_present(configuration: Configuration) -> None:
         away = away_services(configuration)
     except ConfigurationError as error:
         if error.is_temporary:
-            click.echo("the server would not start now")
+            echo("the server would not start now")
         raise
     for problem in away:
-        click.echo(f"strongroom: {problem}", err=True)
+        echo(f"strongroom: {problem}", err=True)
     if away:
-        click.echo("the server would start, without what does not answer now")
+        echo("the server would start, without what does not answer now")
         sys.exit(EXIT_AWAY)
 
 
@@ -74,7 +75,7 @@ def show_command(context: CommandContext, *, origin: bool) -> None:
     configuration = context.configuration
     sections = select(configuration).all_sections(configuration.settings)
     for line in show(sections, configuration.raw, with_origin=origin):
-        click.echo(line)
+        echo(line)
 
 
 @config_group.command("template")
@@ -84,6 +85,6 @@ def show_command(context: CommandContext, *, origin: bool) -> None:
 def template_command(context: CommandContext, *, with_advanced: bool) -> None:
     """Print a configuration file with the keys, their defaults and their descriptions."""
     sections = [*template_sections(), *offered_sections(select(context.configuration).plugins)]
-    click.echo(_WITH_ALL if with_advanced else _WITHOUT_ADVANCED)
+    echo(_WITH_ALL if with_advanced else _WITHOUT_ADVANCED)
     for line in template(sections, with_advanced=with_advanced):
-        click.echo(line)
+        echo(line)

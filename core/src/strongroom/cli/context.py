@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from strongroom.cli.output import echo
 from strongroom.foundation.config import Configuration, load
 from strongroom.plugin_api.storage import StorageError
 
@@ -124,7 +125,7 @@ def warn_of_deprecations(configuration: Configuration) -> None:
 
 def warn(message: str) -> None:
     """Print a warning on standard error."""
-    click.echo(f"strongroom: warning: {message}", err=True)
+    echo(f"strongroom: warning: {message}", err=True)
 
 
 def former_command(command: click.Command, former: str, current: str) -> click.Command:

@@ -4,6 +4,7 @@ import click
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.database_checks import find_schema, open_database
+from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.foundation.database.plugin_tables import PluginTablesError, plugin_schemas
 from strongroom.foundation.database.upgrade import (
@@ -36,9 +37,9 @@ def upgrade_command(context: CommandContext) -> None:
             upgrade(database.engine, tables)
     except (NewerSchema, PluginTablesError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")
+    echo(f"schema: {before or 'empty'} -> {current_revision(database.engine)}")
     for schema in former:
-        click.echo(f"plugin {schema.plugin}: {schema.revision or 'empty'} -> {schema.newest}")
+        echo(f"plugin {schema.plugin}: {schema.revision or 'empty'} -> {schema.newest}")
     database.close()
 
 
@@ -49,7 +50,7 @@ def current_command(context: CommandContext) -> None:
     tables = load_plugins(context.configuration).tables
     database = open_database(context.configuration)
     revision = find_schema(context.configuration, database).revision
-    click.echo(f"schema: {revision or 'empty'}, newest: {SCHEMA_REVISION}")
+    echo(f"schema: {revision or 'empty'}, newest: {SCHEMA_REVISION}")
     for schema in plugin_schemas(database.engine, tables):
-        click.echo(f"plugin {schema.plugin}: {schema.revision or 'empty'}, newest: {schema.newest}")
+        echo(f"plugin {schema.plugin}: {schema.revision or 'empty'}, newest: {schema.newest}")
     database.close()

@@ -10,6 +10,7 @@ import click
 
 from strongroom.assembly.features import core_events
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.output import echo, echo_json
 from strongroom.plugin_api.events import SERVER, Event, matches
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def tail_command(
         position = log.newest(stream) if after is None else after
         for event in _events(lambda last: log.read(stream, last, _PAGE), position, follow=follow):
             if matches(types or ("*",), event.type):
-                click.echo(_line(event))
+                echo_json(_line(event))
 
 
 def _events(read: Callable[[int], Iterable[Event]], position: int, *, follow: bool) -> Iterator[Event]:
@@ -65,9 +66,10 @@ def _events(read: Callable[[int], Iterable[Event]], position: int, *, follow: bo
             time.sleep(_POLL_SECONDS)
 
 
-def _line(event: Event) -> str:
+def _line(event: Event) -> dict[str, Any]:
     known = {"id": event.id, "stream": event.stream, "sequence": event.sequence}
-    return json.dumps(known | json.loads(event.json()), ensure_ascii=False)
+    data: dict[str, Any] = json.loads(event.json())
+    return known | data
 
 
 @events_group.command("replay")
@@ -96,7 +98,7 @@ def replay_command(context: CommandContext, stream: str, sink: str, after: int) 
         if after > newest:
             raise click.ClickException(f"the newest event of {stream} has the sequence {newest}")
         services.positions.move(sink, stream, after)
-    click.echo(f"{sink} gets the events {after + 1} to {newest} of {stream} again")
+    echo(f"{sink} gets the events {after + 1} to {newest} of {stream} again")
 
 
 @events_group.command("status")
@@ -108,12 +110,12 @@ def status_command(context: CommandContext, *, as_json: bool) -> None:
     with context.container() as container:
         status = _status(container.events)
     if as_json:
-        click.echo(json.dumps(status))
+        echo(json.dumps(status))
         return
-    click.echo(f"sinks: {', '.join(map(str, status['sinks'])) or 'none'}")
+    echo(f"sinks: {', '.join(map(str, status['sinks'])) or 'none'}")
     for kind in ("failing", "dead"):
         for item in status[kind]:
-            click.echo(f"{kind}: " + ", ".join(f"{name} {value}" for name, value in item.items()))
+            echo(f"{kind}: " + ", ".join(f"{name} {value}" for name, value in item.items()))
 
 
 def _status(services: "EventServices") -> dict[str, list[Any]]:
@@ -128,4 +130,4 @@ def _status(services: "EventServices") -> dict[str, list[Any]]:
 def schemas_command() -> None:
     """Print the JSON Schemas of all types of events as one JSON object, by the name of the type."""
     schemas = {name: event_type.schema() for name, event_type in core_events().types.items()}
-    click.echo(json.dumps(schemas, indent=2))
+    echo(json.dumps(schemas, indent=2))

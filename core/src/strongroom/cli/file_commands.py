@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def scan_command(context: CommandContext, database_version: str | None) -> None:
         if not container.get(Scanners).scanners:
             raise click.ClickException("no scanner is configured; see [scanning] scanners")
         planned = _plan(container, database_version)
-        click.echo(f"{planned} scans planned")
+        echo(f"{planned} scans planned")
         scanned, left = _run(container)
-    click.echo(f"{scanned} scans attempted here, {left} left")
+    echo(f"{scanned} scans attempted here, {left} left")
     if left:
         raise click.ClickException("some files are not scanned yet; see: strongroom doctor")
 
@@ -60,7 +61,7 @@ def reindex_command(context: CommandContext) -> None:
         with progress_bar("Indexing", reindexing.count()[0]) as progress:
             repaired = reindexing.run(progress)
         container.get(OrderRecount).run()
-    click.echo(f"{repaired} names corrected")
+    echo(f"{repaired} names corrected")
 
 
 def _plan(container: "Container", database_version: str | None) -> int:

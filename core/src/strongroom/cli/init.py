@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import click
 
+from strongroom.cli.output import echo
 from strongroom.clock import SystemClock
 from strongroom.foundation.config.loader import installed_of
 from strongroom.foundation.config.server_settings import PluginsSettings
@@ -95,10 +96,10 @@ def init(kind: str, folder: str | None, domain: str, program: str) -> None:
         _write(target, kind, written)
     except OSError as error:
         raise click.ClickException(f"{error.filename}: cannot be written: {error.strerror}") from error
-    click.echo(f"{', '.join(sorted(map(str, written)))} written to {target}", err=True)
+    echo(f"{', '.join(sorted(map(str, written)))} written to {target}", err=True)
     if kind != "local" and not Path(program).exists():
-        click.echo(f"# 0. {program} does not exist yet; install Strongroom there.")
-    click.echo(following, nl=False)
+        echo(f"# 0. {program} does not exist yet; install Strongroom there.")
+    echo(following, nl=False)
 
 
 def _installed() -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.clock import iso_format
 from strongroom.foundation.config.sources import suggestion
@@ -37,10 +38,10 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
         now = container.base.clock.now()
     if as_json:
         known = {name: asdict(states[name]) if name in states else None for name in jobs}
-        click.echo(json.dumps(known))
+        echo(json.dumps(known))
         return
     for name, job in jobs.items():
-        click.echo(f"{name:<32} every {job.every}  {_describe(states.get(name), now)}")
+        echo(f"{name:<32} every {job.every}  {_describe(states.get(name), now)}")
 
 
 @jobs_group.command("run")
@@ -65,7 +66,7 @@ def run_command(context: CommandContext, name: str) -> None:
             raise click.ClickException(f"{name} runs in another process") from error
     if not succeeded:
         raise click.ClickException(f"{name} failed; see its log above")
-    click.echo(f"{name} succeeded")
+    echo(f"{name} succeeded")
 
 
 def _jobs(context: CommandContext, container: "Container") -> "Mapping[str, Job]":

@@ -8,6 +8,7 @@ import click
 
 from strongroom.activity.audit.service import AuditEvent
 from strongroom.cli.context import CommandContext, config_option, former_command
+from strongroom.cli.output import echo
 from strongroom.clock import SystemClock, iso_format
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.installation import adopt_secret
@@ -57,7 +58,7 @@ def rotate_command(context: CommandContext, *, and_prune: bool) -> None:
         rotate(path, algorithm, now)
         if and_prune:
             for key in prune(path, algorithm, now, settings.tokens.lifetime_seconds * 1000):
-                click.echo(f"{key.kid} removed")
+                echo(f"{key.kid} removed")
         _show(load_keys(path, algorithm).keys, algorithm)
 
 
@@ -81,7 +82,7 @@ def adopt_secret_command(context: CommandContext) -> None:
         with container.database.write() as connection:
             event = AuditEvent("secret.adopt", origin=Origin(user_agent="command line"))
             container.get(AuditService).record(connection, event)
-    click.echo("the configured secret key is the database's from now on")
+    echo("the configured secret key is the database's from now on")
 
 
 keys_group.add_command(former_command(adopt_secret_command, "keys adopt-secret", "rescue adopt-secret"))
@@ -109,7 +110,7 @@ def create_master_key_command(context: CommandContext) -> None:
         raise click.ClickException(f"{path} exists; to add a key, use rotate-master-key") from error
     except OSError as error:
         raise click.ClickException(f"{path} cannot be created: {error.strerror}") from error
-    click.echo(f"{key_id} created in {path}; back this file up")
+    echo(f"{key_id} created in {path}; back this file up")
 
 
 @keys_group.command("rotate-master-key")
@@ -129,10 +130,10 @@ def rotate_master_key_command(context: CommandContext, *, only_rewrap: bool) -> 
     with context.owning_container() as container:
         try:
             if not only_rewrap:
-                click.echo(f"{container.base.key_provider.rotate()} is the current master key")
+                echo(f"{container.base.key_provider.rotate()} is the current master key")
             for name, store in container.get(BlobService).storages.items():
                 if keyring := store.capability(WrappedKeys):
-                    click.echo(f"{name}: {keyring.rewrap()} keys wrapped again")
+                    echo(f"{name}: {keyring.rewrap()} keys wrapped again")
         except (KeyProviderError, StorageError) as error:
             message = f"{error}; run the command again with --only-rewrap"
             raise click.ClickException(message) from error
@@ -184,7 +185,7 @@ def _show(keys: Sequence[Key], algorithm: str) -> None:
     for key in keys:
         made = created_at(key)
         moment = "-" if made is None else iso_format(made * 1000)
-        click.echo(f"{key.kid}  {algorithm}  {moment}  {'signs' if key is keys[0] else 'verifies'}")
+        echo(f"{key.kid}  {algorithm}  {moment}  {'signs' if key is keys[0] else 'verifies'}")
 
 
 @contextmanager

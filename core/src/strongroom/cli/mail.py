@@ -10,6 +10,7 @@ from strongroom.activity.notifications.composition import EMAIL
 from strongroom.activity.notifications.services import composer_of
 from strongroom.activity.notifications.templates import TEMPLATES, parameters_of
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.output import echo
 from strongroom.foundation.locales import DEFAULT_LOCALE, LOCALES
 from strongroom.foundation.translations import Translations
 
@@ -43,7 +44,7 @@ def mail_group() -> None:
 def list_command() -> None:
     """List the occasions, which are also the names of files in messages.templates_dir."""
     for occasion in TEMPLATES:
-        click.echo(occasion)
+        echo(occasion)
 
 
 @mail_group.command("preview")
@@ -65,6 +66,6 @@ def preview_command(
     message = composer.compose((EMAIL, _RECIPIENT), occasion, lang, values)
     content = f"Subject: {message.subject}\n\n{message.text}" if as_text else message.html or ""
     if output is None:
-        click.echo(content)
+        echo(content)
     else:
         output.write_text(content + "\n", encoding="utf-8")

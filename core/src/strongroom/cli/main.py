@@ -10,7 +10,9 @@ from typing import Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, warn
+from strongroom.cli.output import echo
 from strongroom.foundation.config import ConfigurationError
+from strongroom.foundation.text_direction import with_shown_controls
 from strongroom.version import __version__
 
 EXIT_CONFIGURATION: Final = 2
@@ -87,6 +89,14 @@ class RootGroup(click.Group):
                 raise
             raise click.UsageError(f"No such command '{args[0]}'; {advice}", ctx) from error
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            # A message may quote a name, and Click prints it as it is.
+            error.message = with_shown_controls(error.message)  # type: ignore[misc]  # not shown yet
+            raise
+
     def _plugin_commands(self, ctx: click.Context) -> dict[str, click.Command]:
         # Cached per run: help looks up every command, but each warning should appear only once.
         if _PLUGIN_COMMANDS not in ctx.meta:
@@ -134,5 +144,5 @@ def main(**options: Any) -> None:
         root(prog_name="strongroom", **options)
     except ConfigurationError as error:
         for problem in error.problems:
-            click.echo(f"strongroom: {problem}", err=True)
+            echo(f"strongroom: {problem}", err=True)
         sys.exit(EXIT_AWAY if error.is_temporary else EXIT_CONFIGURATION)

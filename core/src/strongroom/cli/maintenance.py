@@ -1,6 +1,5 @@
 """``strongroom prune`` and ``doctor``: maintain a running installation."""
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.output import echo, echo_json
 from strongroom.cli.progress import progress_bar
 from strongroom.foundation.config import ConfigurationError
 from strongroom.ops.observability.doctor import CheckResult, CheckState, failed
@@ -36,7 +36,7 @@ def prune(context: CommandContext) -> None:
                 removed.append(step)
                 progress(1)
     for name, count in removed:
-        click.echo(f"{name}: {count} removed")
+        echo(f"{name}: {count} removed")
 
 
 @click.command()
@@ -58,10 +58,10 @@ def doctor(context: CommandContext, recipients: tuple[str, ...], *, as_json: boo
     """
     findings = list(_examine(context, recipients))
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
+        echo_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            click.echo(_line(finding))
+            echo(_line(finding))
     if any(finding.state is CheckState.FAILED for finding in findings):
         sys.exit(1)
 

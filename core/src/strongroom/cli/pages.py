@@ -4,6 +4,7 @@ import click
 
 from strongroom.assembly.page_templates import originals, template_copies
 from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.output import echo
 from strongroom.foundation.plugins.selection import select
 
 
@@ -18,7 +19,7 @@ def pages_group() -> None:
 def list_command(context: CommandContext) -> None:
     """List the templates of the server and of the enabled plugins."""
     for name in sorted(originals(select(context.configuration).plugins.plugins)):
-        click.echo(name)
+        echo(name)
 
 
 @pages_group.command("copy")
@@ -35,6 +36,6 @@ def copy_command(context: CommandContext, names: tuple[str, ...]) -> None:
         raise click.ClickException("set pages.templates to a folder for the copies")
     for name in names:
         try:
-            click.echo(copies.copy(name))
+            echo(copies.copy(name))
         except (OSError, ValueError) as error:
             raise click.ClickException(str(error)) from error

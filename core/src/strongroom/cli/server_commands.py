@@ -1,6 +1,5 @@
 """``strongroom serve``, ``drain`` and ``openapi``: run, stop and describe the server."""
 
-import json
 import os
 import signal
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
+from strongroom.cli.output import echo, echo_json
 from strongroom.cli.startup import application, limits_fault, raise_file_limit, require_free_ports
 from strongroom.cli.users import make_setup_link
 from strongroom.foundation.config import Configuration, Settings, load
@@ -75,7 +75,7 @@ def _prepare(configuration: Configuration) -> None:
         if fault := limits_fault(container):
             warn(f"redis.url: {fault.message}")
         if not settings.is_production:
-            click.echo(
+            echo(
                 f"strongroom: DEVELOPMENT server, not for production; its data is in "
                 f"{settings.server.data_dir.absolute()}",
                 err=True,
@@ -84,7 +84,7 @@ def _prepare(configuration: Configuration) -> None:
 
 
 def _report_serving(settings: Settings) -> None:
-    click.echo(f"strongroom: serving {_addresses(settings)}", err=True)
+    echo(f"strongroom: serving {_addresses(settings)}", err=True)
 
 
 def _addresses(settings: Settings) -> str:
@@ -107,7 +107,7 @@ def _show_setup_link(container: "Container") -> None:
         url = make_setup_link(container).url
     except AdministratorExists:
         return
-    click.echo(f"strongroom: no administrator yet; single-use link, valid for an hour: {url}", err=True)
+    echo(f"strongroom: no administrator yet; single-use link, valid for an hour: {url}", err=True)
 
 
 def _reread(context: CommandContext) -> Configuration:
@@ -178,13 +178,13 @@ def drain(context: CommandContext, port: int | None, timeout: int) -> None:
         raise click.ClickException(
             f"process {pid} belongs to another user; run this as that user"
         ) from None
-    click.echo(f"draining for {settings.drain_seconds} s, then finishing open requests", err=True)
+    echo(f"draining for {settings.drain_seconds} s, then finishing open requests", err=True)
     deadline = time.monotonic() + timeout
     while file.owner() is not None:
         if time.monotonic() > deadline:
             raise click.ClickException(f"process {pid} has not stopped within {timeout} s")
         time.sleep(_STEP_SECONDS)
-    click.echo("stopped")
+    echo("stopped")
 
 
 @click.command()
@@ -198,4 +198,4 @@ def openapi(context: CommandContext) -> None:
     base_path = context.configuration.settings.server.base_path
     document = app.test_client().get(base_path + DOCUMENT_PATH).get_json()
     container_of(app).close()
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    echo_json(document, indent=2)

@@ -10,10 +10,9 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from strongroom.cli.context import require_ownership
 from strongroom.cli.database_checks import require_own_secret, require_served_schema
+from strongroom.cli.output import echo
 from strongroom.cli.redis_faults import redis_fault
 from strongroom.cli.service_faults import ServiceFault
 from strongroom.foundation.config import Configuration
@@ -61,7 +60,7 @@ def raise_file_limit() -> None:
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard != resource.RLIM_INFINITY and hard < _FEW_FILES:
-        click.echo(
+        echo(
             f"strongroom: warning: a process may open {hard} files, including connections; raise "
             f"the limit to {_FEW_FILES} or more (ulimit -n, LimitNOFILE=)",
             err=True,
@@ -170,9 +169,7 @@ def _require_usable_storages(configuration: Configuration, container: "Container
     errors |= refuse_unusable(configuration, answering)
     for name, error in errors.items():
         if isinstance(error, StorageUnavailable | StorageFull):
-            click.echo(
-                f"strongroom: warning: storages.{name}: cannot store files now: {error}", err=True
-            )
+            echo(f"strongroom: warning: storages.{name}: cannot store files now: {error}", err=True)
         else:
             configuration.add_error(("storages", name), f"cannot be used: {error}")
     configuration.raise_if_invalid()

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from strongroom.cli.context import CommandContext, former_command
+from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.content.storage.fsck import Finding, StorageCheck
 from strongroom.content.storage.ownership import read_owner
@@ -42,7 +43,7 @@ def fsck_command(
         check = container.get(StorageCheck)
         findings = _check(check, checksums=checksums, repair=repair, hidden=as_json)
     if as_json:
-        click.echo(json.dumps(_summary(findings)))
+        echo(json.dumps(_summary(findings)))
     else:
         _show(findings)
     if any(finding.is_fault for finding in findings):
@@ -70,9 +71,9 @@ def _show(findings: Sequence[Finding]) -> None:
         users = f"; used by {', '.join(finding.referrers)}" if finding.referrers else ""
         repaired = "; repaired" if finding.repaired else ""
         place = f"{finding.storage}:{finding.key}"
-        click.echo(f"{finding.kind} {place}: {finding.detail}{users}{repaired}")
+        echo(f"{finding.kind} {place}: {finding.detail}{users}{repaired}")
     faults = sum(finding.is_fault for finding in findings)
-    click.echo(f"{faults} faults, {sum(finding.repaired for finding in findings)} repaired")
+    echo(f"{faults} faults, {sum(finding.repaired for finding in findings)} repaired")
 
 
 @click.group("storage")
@@ -97,7 +98,7 @@ def gc_command(context: CommandContext) -> None:
         blobs = container.get(BlobService)
         with progress_bar("Collecting", blobs.collectable()) as progress:
             removed = blobs.collect(progress)
-    click.echo(f"{removed} blobs removed")
+    echo(f"{removed} blobs removed")
 
 
 storage_group.add_command(fsck_command)
@@ -118,13 +119,13 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
         holdings = container.get(Inventory).holdings()
         target = container.get(BlobService).target
     if as_json:
-        click.echo(json.dumps([asdict(holding) for holding in holdings]))
+        echo(json.dumps([asdict(holding) for holding in holdings]))
     else:
         for holding in holdings:
             note = "" if holding.is_configured else "  NOT CONFIGURED"
             note = "  new files go here" if holding.storage == target else note
             counts = f"{holding.files} files, {holding.size} bytes, {holding.leftovers} to be removed"
-            click.echo(f"{holding.storage}: {counts}{note}")
+            echo(f"{holding.storage}: {counts}{note}")
     if any(holding.files and not holding.is_configured for holding in holdings):
         raise click.exceptions.Exit(1)
 
@@ -163,9 +164,9 @@ def claim_command(context: CommandContext, name: str, previous: str | None) -> N
             mine = blobs.ownership.take(name, backend)
         except StorageError as error:
             raise click.ClickException(f"the store cannot be claimed: {error}") from error
-    click.echo(f"{name} belongs to the database {mine.database} now")
+    echo(f"{name} belongs to the database {mine.database} now")
     if owner and owner.database != mine.database:
-        click.echo(f"warning: the database {owner.database} must never use this store again", err=True)
+        echo(f"warning: the database {owner.database} must never use this store again", err=True)
 
 
 storage_group.add_command(former_command(claim_command, "storage claim", "rescue claim-storage"))
@@ -222,7 +223,7 @@ def migrate_command(
         if source == target:
             raise click.UsageError("SOURCE and TARGET are the same storage")
         if container.get(BlobService).target == source:
-            click.echo(f"note: new files still go to {source}; see [files] storage", err=True)
+            echo(f"note: new files still go to {source}; see [files] storage", err=True)
         move = MigrationPlan(source, target, grace * 1000, jobs, BandwidthLimiter(rate))
         try:
             length = container.get(Migration).remaining(source)
@@ -231,7 +232,7 @@ def migrate_command(
         except StorageUnavailable as error:
             raise click.ClickException(f"{error}; run the command again to continue") from error
     for key in report.damaged:
-        click.echo(f"damaged or missing in {source}: blob {key}", err=True)
-    click.echo(f"{report.moved} files moved")
+        echo(f"damaged or missing in {source}: blob {key}", err=True)
+    echo(f"{report.moved} files moved")
     if report.damaged:
         raise click.exceptions.Exit(1)

@@ -13,6 +13,7 @@ import click
 
 from strongroom.cli.age_files import decrypted, is_encrypted
 from strongroom.cli.context import CommandContext
+from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.cli.refusals import refusal
 from strongroom.foundation.caller import Origin
@@ -139,13 +140,13 @@ def _report(
             _write_lines(output, errors)
     else:
         for error in islice(errors, _SHOWN_ERRORS):
-            click.echo("line {line}: {field}: {message} ({code})".format(**error), err=True)
+            echo("line {line}: {field}: {message} ({code})".format(**error), err=True)
     names = ("read", "created", "updated", "skipped", "failed")
     counts = {name: getattr(job, name) for name in names}
     if as_json:
-        click.echo(json.dumps({"id": job.id, "state": job.state, **counts}))
+        echo(json.dumps({"id": job.id, "state": job.state, **counts}))
     else:
-        click.echo(", ".join(f"{count} {name}" for name, count in counts.items()))
+        echo(", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
 def _write_lines(output: IO[str], errors: "Iterator[dict[str, Any]]") -> None:
@@ -185,4 +186,4 @@ def convert_users(file: IO[str], source: str, output: IO[str], hash_config: IO[s
     except (ValueError, TypeError, AttributeError) as error:
         message = f"user {count + 1} of the export cannot be converted: {error}"
         raise click.ClickException(message) from error
-    click.echo(f"{count} users converted", err=True)
+    echo(f"{count} users converted", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.output import echo, echo_json
 from strongroom.cli.progress import progress_bar
 from strongroom.cli.refusals import refusal
 from strongroom.cli.user_exports import export_users
@@ -113,7 +114,10 @@ def create(
             raise click.ClickException(f"the password hash is refused: {error}") from error
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
-    click.echo(json.dumps(_serialize(user), ensure_ascii=False) if as_json else f"{user.id} {user.name}")
+    if as_json:
+        echo_json(_serialize(user))
+    else:
+        echo(f"{user.id} {user.name}")
 
 
 users_group.add_command(import_users)
@@ -136,7 +140,7 @@ def invite_admin(context: CommandContext, *, as_json: bool) -> None:
             message = "there is an administrator already; for another: strongroom users create --admin"
             raise click.ClickException(message) from error
     expires_at = iso_format(link.expires_at)
-    click.echo(json.dumps({"url": link.url, "expiresAt": expires_at}) if as_json else link.url)
+    echo(json.dumps({"url": link.url, "expiresAt": expires_at}) if as_json else link.url)
 
 
 @users_group.command("end-sessions")
@@ -157,7 +161,7 @@ def end_sessions(context: CommandContext, user_id: str | None, *, every: bool) -
             count = container.get(AuthorizationService).end_sessions(user_id, COMMAND_LINE)
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
-    click.echo(f"{count} logins ended")
+    echo(f"{count} logins ended")
 
 
 @users_group.command("reset-factors")
@@ -175,7 +179,7 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
             count = container.get(FactorService).reset(None, user_id, COMMAND_LINE)
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
-    click.echo(f"{count} second factors removed")
+    echo(f"{count} second factors removed")
 
 
 @users_group.command("reindex")
@@ -192,7 +196,7 @@ def reindex_users(context: CommandContext) -> None:
         reindexing = container.get(UserReindexing)
         with progress_bar("Indexing", reindexing.count()[0]) as progress:
             repaired = reindexing.run(progress)
-    click.echo(f"{repaired} users corrected")
+    echo(f"{repaired} users corrected")
 
 
 @users_group.command("factors")
@@ -207,7 +211,7 @@ def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> No
     """
     with context.container() as container:
         for state in _factor_states(container, only_missing=missing):
-            click.echo(json.dumps(_serialize_factors(state)) if as_json else _factors_line(state))
+            echo(json.dumps(_serialize_factors(state)) if as_json else _factors_line(state))
 
 
 def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[FactorState]:
@@ -278,7 +282,7 @@ def deleted(context: CommandContext) -> None:
     with context.container() as container:
         for tenant in container.get(TenantDeletion).deleted():
             times = f"{iso_format(tenant.deleted_at)} {iso_format(tenant.purged_from)}"
-            click.echo(f"{tenant.id} {times} {tenant.name}")
+            echo(f"{tenant.id} {times} {tenant.name}")
 
 
 @tenants_group.command("restore")
@@ -293,4 +297,4 @@ def restore(context: CommandContext, tenant_id: str) -> None:
             container.get(TenantDeletion).restore(tenant_id, Origin(user_agent="command line"))
         except NotFound as error:
             raise click.ClickException(f"No deleted tenant {tenant_id} can be restored.") from error
-    click.echo(f"{tenant_id} restored")
+    echo(f"{tenant_id} restored")

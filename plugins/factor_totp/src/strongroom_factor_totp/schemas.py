@@ -1,6 +1,13 @@
 """JSON of the routes."""
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
+
+from strongroom.plugin_api.names import name_fault
+
+
+def _require_name(name: str) -> None:
+    if name and (fault := name_fault(name)):
+        raise ValidationError(fault)
 
 
 class NewTotpSchema(Schema):
@@ -8,7 +15,7 @@ class NewTotpSchema(Schema):
 
     name = fields.String(
         load_default="",
-        validate=validate.Length(0, 64),
+        validate=[validate.Length(0, 64), _require_name],
         metadata={"description": "A name for the user's list"},
     )
 

@@ -2,9 +2,16 @@
 
 from typing import Any, Final
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
+
+from strongroom.plugin_api.names import name_fault
 
 _MAX_NAME: Final = 64
+
+
+def _require_name(name: str) -> None:
+    if name and (fault := name_fault(name)):
+        raise ValidationError(fault)
 
 
 class RelatedOriginsSchema(Schema):
@@ -28,7 +35,7 @@ class NewPasskeySchema(Schema):
     """A created credential."""
 
     challengeId = fields.String(required=True, validate=validate.Length(1, 64))
-    name = fields.String(load_default="", validate=validate.Length(0, _MAX_NAME))
+    name = fields.String(load_default="", validate=[validate.Length(0, _MAX_NAME), _require_name])
     credential = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "`credential.toJSON()`"}
     )
@@ -37,7 +44,7 @@ class NewPasskeySchema(Schema):
 class PasskeyNameSchema(Schema):
     """A new name."""
 
-    name = fields.String(required=True, validate=validate.Length(0, _MAX_NAME))
+    name = fields.String(required=True, validate=[validate.Length(0, _MAX_NAME), _require_name])
 
 
 def challenge_schema(timestamp: type[fields.Field[Any]]) -> type[Schema]:

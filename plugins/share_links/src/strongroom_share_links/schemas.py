@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from strongroom.plugin_api.names import name_fault
 from strongroom.plugin_api.times import iso_format
 from strongroom_share_links.models import Audience, Kind, Layout
 from strongroom_share_links.openings import Opening
@@ -20,6 +21,11 @@ _TYPE: Final = validate.Regexp(
     r"[a-z0-9.+-]{1,100}/[a-z0-9.+*-]{1,100}\Z", error='Must be like "image/png" or "image/*".'
 )
 _MAX_PEOPLE: Final = 100
+
+
+def _require_name(name: str) -> None:
+    if name and (fault := name_fault(name)):
+        raise ValidationError(fault)
 
 
 class Timestamp(fields.Integer):
@@ -81,6 +87,10 @@ def _text(most: int, **options: Any) -> fields.String:
     return fields.String(validate=validate.Length(max=most), **options)
 
 
+def _name(most: int, **options: Any) -> fields.String:
+    return fields.String(validate=[validate.Length(max=most), _require_name], **options)
+
+
 def _password(**options: Any) -> fields.String:
     return fields.String(
         validate=validate.Length(8, 1024),
@@ -123,7 +133,7 @@ class NewShareSchema(Schema):
     """A new share."""
 
     kind = fields.String(required=True, validate=KIND)
-    label = _text(255, load_default="", metadata={"description": "A title, shown to visitors"})
+    label = _name(255, load_default="", metadata={"description": "A title, shown to visitors"})
     password = _password(load_default=None)
     expiresAt = Timestamp(
         load_default=None,
@@ -143,7 +153,7 @@ class ShareChangesSchema(Schema):
     """Changes of a share; absent members stay as they are."""
 
     revision = fields.Integer(strict=True)
-    label = _text(255)
+    label = _name(255)
     password = _password()
     expiresAt = Timestamp(allow_none=True)
     maxDownloads = fields.Integer(allow_none=True, strict=True, validate=_COUNT)
@@ -307,7 +317,7 @@ class SharedBundleSchema(Schema):
 class DropQuery(Schema):
     """Who uploads a file."""
 
-    uploadedBy = _text(100, load_default=None, metadata={"description": "The name of the sender"})
+    uploadedBy = _name(100, load_default=None, metadata={"description": "The name of the sender"})
 
 
 class DropPathQuery(DropQuery):

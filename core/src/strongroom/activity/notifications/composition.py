@@ -17,6 +17,7 @@ from strongroom.activity.notifications.templates import PRODUCT, MessageTexts, T
 from strongroom.foundation.colors import WHITE, Color, label_on, readable_on
 from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.ids import new_id
+from strongroom.foundation.text_direction import with_shown_controls, with_shown_direction
 from strongroom.plugin_api.contacts import wire_address
 from strongroom.plugin_api.messages import Message
 
@@ -37,6 +38,9 @@ _EMPHASIZED: Final = {"$code": "code", "$link": "link"}
 
 _TRUSTED: Final = frozenset({"code", "link", "minutes", "hours", "days", "text"})
 """Parameters of the server and of plugins. All others are names that users have chosen."""
+
+_JOINERS: Final = "\u200c\u200d"
+"""Format characters within emoji and within words of Persian and Indic scripts."""
 
 _ONE_TIME_CODE: Final = re.compile(r"[0-9]{4,10}")
 _URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)\S*", re.IGNORECASE)
@@ -95,7 +99,8 @@ class Composer:
         channel, address = recipient
         text = self._texts.text_of(template, locale)
         values = {PRODUCT: self._brand.name_in(locale)} | {
-            name: value if name in _TRUSTED else plain_name(value) for name, value in parameters.items()
+            name: with_shown_controls(value) if name in _TRUSTED else plain_name(value)
+            for name, value in parameters.items()
         }
         is_mail = channel == EMAIL
         subject = self._subject(text) if is_mail else text.subject
@@ -179,12 +184,14 @@ class Composer:
 
 
 def plain_name(value: str) -> str:
-    """Return a name as one line without URLs.
+    """Return a name as one line without URLs, whose bidirectional controls are visible.
 
     Users choose names, and a message of the server must not carry texts of others: line breaks could
     add a paragraph, and mail programs turn URLs into links.
     """
-    line = " ".join("".join(char if char.isprintable() else " " for char in value).split())
+    shown = with_shown_direction(value)
+    kept = (char if char.isprintable() or char in _JOINERS else " " for char in shown)
+    line = " ".join("".join(kept).split())
     return _URL.sub("", line).strip()
 
 

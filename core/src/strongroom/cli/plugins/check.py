@@ -21,6 +21,7 @@ import click
 from pluggy import HookimplMarker
 
 from strongroom.cli.context import CommandContext
+from strongroom.cli.output import echo
 from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
@@ -191,12 +192,12 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     if fault := _fault(manager, plugin):
         raise click.ClickException(fault)
     extensions, hooks = manager.extensions_of(plugin), _instance_kinds(plugin)
-    click.echo(f"{plugin.name} {plugin.version} fits this server")
+    echo(f"{plugin.name} {plugin.version} fits this server")
     if plugin.file and tests is None:
-        click.echo("no contract was tested; set the folder of its tests by --tests")
+        echo("no contract was tested; set the folder of its tests by --tests")
         return
     if not extensions and not hooks:
-        click.echo("it offers no extension, so that no contract applies")
+        echo("it offers no extension, so that no contract applies")
         return
     if find_spec("pytest") is None:
         raise click.ClickException('the contracts need pytest: pip install "strongroom[testing]"')
@@ -267,7 +268,7 @@ def _judge(title: str, kind: Kind, extension: type[Any] | None, run: ContractRun
     if not outcomes:
         return [f"{title}: no test class derives from {kind.contract_name}"]
     counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    click.echo(f"{title}: {kind.contract_name} {run.version}: {counts}")
+    echo(f"{title}: {kind.contract_name} {run.version}: {counts}")
     return [f"{title} breaks its contract"] if outcomes["failed"] else []
 
 

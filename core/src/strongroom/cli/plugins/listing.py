@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from strongroom.cli.context import CommandContext, config_option, warn
+from strongroom.cli.output import echo
 from strongroom.foundation.config import ConfigurationError, Problem, Settings, plugins_settings
 from strongroom.foundation.config.describe import Section, template
 from strongroom.foundation.config.plugin_discovery import (
@@ -45,9 +46,9 @@ def list_command(context: CommandContext) -> None:
     settings, problems = _settings(context)
     files = _files(settings)
     for line in _enabled_lines(settings.enabled, files, _selection(context, problems)):
-        click.echo(line)
+        echo(line)
     for name in sorted(installed_plugins().keys() - set(settings.enabled)):
-        click.echo(f"{name:<20} {installed_version(name):<10} installed")
+        echo(f"{name:<20} {installed_version(name):<10} installed")
 
 
 def _settings(context: CommandContext) -> tuple[PluginsSettings, Sequence[Problem]]:
@@ -145,7 +146,7 @@ def info_command(context: CommandContext, name: str) -> None:
     files = plugin_files(plugins_settings(context.config_path, os.environ).folder)
     manager, plugin = load_plugin(name, files)
     for line in _describe(manager, plugin):
-        click.echo(line)
+        echo(line)
 
 
 def load_plugin(name: str, files: PluginFiles = MappingProxyType({})) -> tuple[PluginManager, Plugin]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from strongroom.cli.output import echo
 from strongroom.cli.plugins.one_file import joined
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
@@ -64,14 +65,14 @@ def new_command(kind: str, name: str, folder: Path | None, plugins_folder: Path 
     values = _values(chosen, name)
     if plugins_folder is not None:
         path = write_plugin_file(chosen, name, plugins_folder)
-        click.echo(f"{path} was created. Next:")
-        click.echo(f'  set folder = "{plugins_folder}" in the section [plugins] of the configuration')
+        echo(f"{path} was created. Next:")
+        echo(f'  set folder = "{plugins_folder}" in the section [plugins] of the configuration')
         return
     target = folder or Path(values["distribution"])
     write_plugin(chosen, name, target)
-    click.echo(f"{target} was created. Next:")
-    click.echo(f"  pip install --no-build-isolation -e {target}")
-    click.echo(f"  strongroom plugins check {values['plugin']}")
+    echo(f"{target} was created. Next:")
+    echo(f"  pip install --no-build-isolation -e {target}")
+    echo(f"  strongroom plugins check {values['plugin']}")
 
 
 def write_plugin(kind: Kind, name: str, target: Path) -> None:

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from strongroom.foundation.errors import ValidationFailed
-from strongroom.foundation.visible_names import LINE_SEPARATORS, has_visible_character
+from strongroom.plugin_api.names import NOT_ONE_LINE, has_visible_character
 
 MAX_LENGTH: Final = 255
-
-_REFUSED: Final = frozenset({"Cc", "Cs", *LINE_SEPARATORS})
-"""Categories of control characters, surrogates, which UTF-8 cannot encode, and line separators."""
 
 MAX_PATH_LENGTH: Final = 4096
 MAX_PATH_NAMES: Final = 32
@@ -34,7 +31,7 @@ def normalize_name(name: str) -> str:
     # None of the refused characters is printable, and most names are.
     is_plain = normalized.isprintable() and "/" not in normalized
     if not is_plain and any(
-        char == "/" or unicodedata.category(char) in _REFUSED for char in normalized
+        char == "/" or unicodedata.category(char) in NOT_ONE_LINE for char in normalized
     ):
         raise _invalid('May not contain "/" or a control character.')
     return normalized

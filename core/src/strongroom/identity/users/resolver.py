@@ -17,6 +17,7 @@ from strongroom.identity.users.credentials import Account, CredentialService
 from strongroom.identity.users.models import EMAIL, MOBILE, User, UserType
 from strongroom.identity.users.service import UserService, require_open
 from strongroom.plugin_api.login import Credential, VerifiedCredential
+from strongroom.plugin_api.names import readable_name
 
 ResultT = TypeVar("ResultT")
 
@@ -210,9 +211,9 @@ def _names(verified: VerifiedCredential) -> list[Credential]:
 
 
 def _user_name(verified: VerifiedCredential) -> str:
-    # PostgreSQL rejects NUL in text, and no database stores half of a surrogate pair.
-    name = (verified.display_name or "").replace("\0", "")
-    return name.encode(errors="ignore").decode()[:MAX_NAME]
+    # No database stores half of a surrogate pair.
+    name = (verified.display_name or "").encode(errors="ignore").decode()
+    return readable_name(name[:MAX_NAME])
 
 
 def _until_settled(act: Callable[[], ResultT]) -> ResultT:

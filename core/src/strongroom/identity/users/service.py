@@ -19,6 +19,7 @@ from strongroom.foundation.errors import (
     NotFound,
     RegistrationClosed,
     RevisionConflict,
+    ValidationFailed,
 )
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users import user_index
@@ -30,6 +31,7 @@ from strongroom.identity.users.models import (
     UserType,
     users,
 )
+from strongroom.plugin_api.names import name_fault
 
 # The namespace of the advisory locks on PostgreSQL: "AUTH" in ASCII.
 LOGINS_LOCK: Final = 0x41555448
@@ -59,6 +61,7 @@ _ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE)
 _LOCK_ADMINISTRATORS: Final = Statement(
     select(users.c.id).where(_IS_ADMIN).order_by(users.c.id).with_for_update(key_share=True)
 )
+
 _OTHER_ADMINISTRATOR: Final = Statement(
     select(users.c.id)
     .where(_IS_ADMIN, users.c.status == UserStatus.ACTIVE.value, users.c.id != bindparam("user_id"))
@@ -129,7 +132,9 @@ class UserService:
 
         Raises:
             CredentialTaken: another user has the external id.
+            ValidationFailed: others could not see the name.
         """
+        _require_name(name)
         now = self._clock.now()
         user = User(
             id=new_id(),
@@ -221,6 +226,7 @@ class UserService:
             NotFound: there is no such user, or the user was deleted.
             RevisionConflict: the user has another revision.
             CredentialTaken: another user has the external id.
+            ValidationFailed: others could not see the name.
         """
         # Locked: without a revision, a concurrent change of the same user must not refuse this one.
         user = _LOCKED.first(connection, {"user_id": user_id})
@@ -228,6 +234,7 @@ class UserService:
             raise NotFound
         if revision not in (None, user.revision):
             raise RevisionConflict
+        _require_name(values.get("name", ""))
         now = self._clock.now()
         changed = replace(user, **values, updated_at=now, revision=next_revision(user.revision, now))
         statement = update(users).where(users.c.id == user_id).values(USER.values(changed))
@@ -341,3 +348,8 @@ class UserLocales:
         if not is_known:
             with self._database.write() as connection:
                 _NOTE_ZONE.execute(connection, {"of_user": user_id, "zone": zone})
+
+
+def _require_name(name: str) -> None:
+    if name and (fault := name_fault(name)):
+        raise ValidationFailed.of_field("name", "invalid", fault)

@@ -6,7 +6,6 @@ lone surrogates, which no database and no response can encode. Each would cause 
 
 import json
 import re
-import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +30,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.foundation.ids import canonical_id
 from strongroom.foundation.json_text import encode_json
-from strongroom.foundation.visible_names import LINE_SEPARATORS, has_visible_character
+from strongroom.plugin_api.names import name_fault
 from strongroom.web.http.input_bounds import MAX_ITEMS, require_bounded
 from strongroom.web.http.request import current_environ, header
 
@@ -124,14 +123,12 @@ def identifier(**options: Any) -> fields.String:
 def name_text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
     """Return a string field for a name that people see; with ``minimum=0`` it may be empty."""
     length = validate.Length(min=minimum, max=maximum)
-    return fields.String(validate=[length, _require_visible], **options)
+    return fields.String(validate=[length, _require_name], **options)
 
 
-def _require_visible(name: str) -> None:
-    if name and not has_visible_character(name):
-        raise ValidationError("Must have a visible character.")
-    if any(unicodedata.category(char) in LINE_SEPARATORS for char in name):
-        raise ValidationError("Must not contain a line separator.")
+def _require_name(name: str) -> None:
+    if name and (fault := name_fault(name)):
+        raise ValidationError(fault)
 
 
 class AdministratorsOnly(fields.Field[Any]):
