@@ -30,6 +30,18 @@ def exchange(server: Server, content: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
+def test_options_of_the_server_names_the_methods(shared_server: Server) -> None:
+    lines = ("OPTIONS * HTTP/1.1", "Host: a", "Connection: close", "", "")
+    head = exchange(shared_server, "\r\n".join(lines).encode()).decode().partition("\r\n\r\n")[0]
+    assert head.split()[1] == "200"
+    allowed = next(line for line in head.lower().splitlines() if line.startswith("allow:"))
+    assert {*allowed.removeprefix("allow:").replace(",", " ").split()} == {
+        "get", "head", "post", "put", "patch", "delete", "options"
+    }  # fmt: skip
+    assert answer(shared_server, "GET * HTTP/1.1", "Host: a")[0] == 404
+    assert answer(shared_server, "OPTIONS /* HTTP/1.1", "Host: a")[0] == 404
+
+
 @pytest.mark.parametrize("hosts", [(), ("Host: a", "Host: b"), ("Host: a", "Host: a"), ("Host:",)])
 def test_http_1_1_without_exactly_one_host_is_refused(
     shared_server: Server, hosts: tuple[str, ...]

@@ -113,6 +113,23 @@ class TestBinding:
             assert (response.status_code, error_code(response)) == (400, "error.code-invalid")
         assert held(api, person) == {"email": person.email}
 
+    def test_a_missing_proof_is_reported_whether_or_not_the_code_is_right(self, api: Api) -> None:
+        person = api.person()
+        right = api.code("13800138000", "bind")
+        for code in ({"id": "x", "code": "000000"}, {**right, "code": "x"}, right):
+            body = {"mobile": "13800138000", "verificationCode": code}
+            response = api.post("/users/me/mobiles", body, by=person)
+            (detail,) = response.json["error"]["details"]
+            assert (response.status_code, detail["field"], detail["code"]) == (
+                400,
+                "heldCode",
+                "required",
+            )
+        # The code for the new number was not used up.
+        body = {"mobile": "13800138000", "verificationCode": right}
+        body["heldCode"] = api.code(person.email, "bind")
+        assert api.post("/users/me/mobiles", body, by=person).status_code == 201
+
     @pytest.mark.rule("7 409")
     def test_what_another_user_holds_is_not_bound(self, api: Api) -> None:
         api.person(mobile="13800138000")

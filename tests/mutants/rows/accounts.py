@@ -57,6 +57,15 @@ ROWS: Final = (
         "rest/test_shown_controls.py::test_mails_show_them",
     ),
     core(
+        "missing-proof-first",
+        "The answer to a request without a proof does not reveal whether its code is right.",
+        "identity/accounts/bindings.py::BindingService.bind",
+        "self._reauthentication.require_stated(identity, proof)",
+        "pass",
+        "rest/test_credentials.py"
+        "::TestBinding::test_a_missing_proof_is_reported_whether_or_not_the_code_is_right",
+    ),
+    core(
         "folded-domains",
         "A domain with a sharp s is another one than that with a double s.",
         "identity/users/credentials.py::_email",

@@ -116,15 +116,42 @@ class Reauthentication:
         self.require_factor(identity)
         if login_age is not None and proof == Proof() and self._has_login_since(identity, login_age):
             return
-        with self._database.read() as connection:
-            held = self._notices.contacts(connection, identity.user_id).proven
-            has_password = self._credentials.has_password(connection, identity.user_id)
+        held, has_password = self._proofs(identity)
         if held:
             require_contact_code(self._codes, held, proof.code, Purpose.BIND, fields.code)
         elif has_password:
             self._require_password(identity, proof.password, fields)
         else:
             self._require_login_since(identity, RECENT_LOGIN)
+
+    def require_stated(
+        self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS
+    ) -> None:
+        """Require that a request has the proof of :meth:`require`, right or wrong.
+
+        Call it before other codes of the request are checked, so that the answer to a request without
+        the proof does not depend on them.
+
+        Raises:
+            CodeInvalid: the code is missing.
+            WrongPassword: the password is missing.
+            FreshProofRequired: the login is too old.
+            StepUpRequired: the user has a second factor, and has not proven it lately.
+        """
+        self.require_factor(identity)
+        held, has_password = self._proofs(identity)
+        if held:
+            _require_code(proof.code, Purpose.BIND, fields.code)
+        elif has_password:
+            _require_stated_password(proof.password, fields)
+        else:
+            self._require_login_since(identity, RECENT_LOGIN)
+
+    def _proofs(self, identity: Identity) -> tuple[Sequence[Credential], bool]:
+        """Return the verified contacts of the calling user, and whether there is a password."""
+        with self._database.read() as connection:
+            held = self._notices.contacts(connection, identity.user_id).proven
+            return held, self._credentials.has_password(connection, identity.user_id)
 
     def require_any(
         self,
@@ -160,11 +187,8 @@ class Reauthentication:
             self._require_login_since(identity, login_age)
 
     def _require_password(self, identity: Identity, password: str | None, fields: ProofFields) -> None:
-        if password is None:
-            message = "The current password is required."
-            raise WrongPassword.of_field(fields.password, "required", message)
         try:
-            self._passwords.verify(identity.user_id, password)
+            self._passwords.verify(identity.user_id, _require_stated_password(password, fields))
         except WrongPassword as error:
             raise WrongPassword.of_field(fields.password, "wrong", WrongPassword.message) from error
 
@@ -215,13 +239,25 @@ def require_contact_code(
     Raises:
         CodeInvalid: the code is missing or wrong.
     """
-    if code is None:
-        message = f"Requires a code for {purpose.value}, sent to one of the user's contacts."
-        raise CodeInvalid.of_field(field, "required", message)
+    code = _require_code(code, purpose, field)
     # The client sends no recipient with the code, so look it up and require one of the user's contacts.
     recipient = codes.recipients([code]).get(code.id)
     if recipient is None or recipient not in held or not codes.spend(code, recipient, purpose):
         raise CodeInvalid.of_field(field, "wrong", CodeInvalid.message)
+
+
+def _require_code(code: VerificationCode | None, purpose: Purpose, field: str) -> VerificationCode:
+    if code is None:
+        message = f"Requires a code for {purpose.value}, sent to one of the user's contacts."
+        raise CodeInvalid.of_field(field, "required", message)
+    return code
+
+
+def _require_stated_password(password: str | None, fields: ProofFields) -> str:
+    if password is None:
+        message = "The current password is required."
+        raise WrongPassword.of_field(fields.password, "required", message)
+    return password
 
 
 class StepUp:

@@ -91,6 +91,17 @@ class LazyRule(Rule):
         return build
 
 
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+_SERVER_OPTIONS: Final = Rule("/*", methods=["OPTIONS"])
+_SERVER_OPTIONS.provide_automatic_options = True  # type: ignore[attr-defined]  # an attribute of Flask
+
+
+def _is_of_server(request: flask.Request) -> bool:
+    """Return whether a request is about the server in general (RFC 9110, section 9.3.7)."""
+    return request.method == "OPTIONS" and request.environ.get("PATH_INFO") == "*"
+
+
 class Application(Flask):
     """A Flask application whose responses are those of the API, for errors and plugins as well."""
 
@@ -197,6 +208,9 @@ class Application(Flask):
             return None
         if not request.environ["REQUEST_METHOD"].isupper():
             raise MethodNotImplemented
+        if _is_of_server(request):
+            request.url_rule, request.view_args = _SERVER_OPTIONS, {}
+            return None
         if _is_invalid(request.environ.get("PATH_INFO", "")):
             raise NotFound
         routes = self._routes_of()
@@ -211,7 +225,8 @@ class Application(Flask):
 
     def make_default_options_response(self) -> flask.Response:
         """Do the same as Flask, without the methods of other routes that match the path less exactly."""
-        methods = self._routes_of().methods(flask.request.path)
+        is_of_server = _is_of_server(flask.request)
+        methods = _METHODS if is_of_server else self._routes_of().methods(flask.request.path)
         if not methods:
             return super().make_default_options_response()
         response = self.response_class()
