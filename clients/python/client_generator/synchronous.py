@@ -10,7 +10,9 @@ import unasync
 from client_generator.formatting import formatted_texts
 
 _NAMES: Final = {
+    "AsyncAccounts": "Accounts",
     "AsyncBrowserLogin": "BrowserLogin",
+    "AsyncCaptchas": "Captchas",
     "AsyncClient": "Client",
     "AsyncDownloader": "Downloader",
     "AsyncImpersonatedClient": "ImpersonatedClient",
@@ -20,9 +22,12 @@ _NAMES: Final = {
     "AsyncSender": "Sender",
     "AsyncServiceAccounts": "ServiceAccounts",
     "AsyncSession": "Session",
+    "AsyncShares": "Shares",
+    "AsyncTrash": "Trash",
     "AsyncUploader": "Uploader",
     "AsyncUserImports": "UserImports",
     "AsyncUsers": "Users",
+    "AsyncVersions": "Versions",
     "aclose": "close",
     "aiter_bytes": "iter_bytes",
     "aread": "read",

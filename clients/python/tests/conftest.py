@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, free_port, live_server
 from strongroom_client import Client
 from strongroom_client.api import tenants
 from strongroom_client.models import NewTenant
@@ -15,9 +15,15 @@ from strongroom_client.models import NewTenant
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server for all tests."""
     folder = tmp_path_factory.mktemp("server")
-    plugins = ["share_links", "factor_totp", "login_pages", "password_schemes"]
-    config = {"users": {"link_url": "https://app.example.com/password#"}}
-    with live_server(folder, plugins=plugins, config=config) as server:
+    plugins = ["share_links", "factor_totp", "login_pages", "login_passkey", "password_schemes"]
+    port = free_port()
+    config = {
+        # Browsers have no passkeys for an IP address.
+        "server": {"public_url": f"http://localhost:{port}"},
+        "users": {"link_url": "https://app.example.com/password#"},
+        "captcha": {"provider": "fixed", "answer": "42"},
+    }
+    with live_server(folder, plugins=plugins, config=config, port=port) as server:
         yield server
 
 

@@ -25,6 +25,7 @@ from strongroom_client._sync.session import Session
 from strongroom_client.api import tenants
 from strongroom_client.cli import main
 from strongroom_client.cli.durations import duration
+from strongroom_client.cli.visible import visible
 from strongroom_client.models import NewTenant
 
 Run = Callable[..., Result]
@@ -337,6 +338,103 @@ def test_a_folder_goes_up_with_its_content(run: Run, tenant: str, local: Path) -
     run("up", "-r", "--on-conflict", "replace", local, f"{tenant}:")
     missing = run("up", local / "missing", f"{tenant}:", status=1).stderr
     assert missing == f"Error: {local}/missing: No such file or directory\n"
+
+
+def test_files_are_copied_on_the_server(run: Run, tenant: str, local: Path) -> None:
+    run("up", "-r", local, f"{tenant}:")
+    run("cp", f"{tenant}:/local/top.txt", f"{tenant}:/other.txt")
+    run("cp", f"{tenant}:/other.txt", f"{tenant}:/local/empty")
+    run("cp", f"{tenant}:/other.txt", f"{tenant}:/local/empty", status=5)
+    run("cp", "--on-conflict", "rename", f"{tenant}:/other.txt", f"{tenant}:/local/empty")
+    assert len(run("ls", f"{tenant}:/local/empty").stdout.splitlines()) == 2
+    run("cp", f"{tenant}:/local", f"{tenant}:/copy")
+    assert run("cat", f"{tenant}:/copy/a/b/报告.txt", f"{tenant}:/copy/top.txt").stdout == "reporttop"
+    assert "is a folder" in run("cat", f"{tenant}:/copy", status=2).stderr
+    run("cp", f"{tenant}:/missing", f"{tenant}:/x", status=4)
+    run("cp", f"{tenant}:/other.txt", "Other:/x", status=2)
+
+
+def test_a_content_is_written_as_it_is_until_the_reader_ends(
+    run: Run, tenant: str, large: Path, folder: Path
+) -> None:
+    run("up", large, f"{tenant}:")
+    environment = {**os.environ, "STRONGROOM_CLIENT_DIR": str(folder)}
+    command: list[str | Path] = [PROGRAM, "cat", f"{tenant}:/large.bin"]
+    whole = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert (whole.stdout, whole.stderr) == (large.read_bytes(), b"")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(10) == large.read_bytes()[:10]
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_names_are_searched(run: Run, tenant: str, local: Path) -> None:
+    run("up", "-r", local, f"{tenant}:")
+    assert sorted(run("search", f"{tenant}:", "TOP").stdout.splitlines()) == [
+        f"{tenant}:/local/top.txt",
+    ]
+    assert run("search", f"{tenant}:/local/a", "报").stdout == f"{tenant}:/local/a/b/报告.txt\n"
+    assert run("search", f"{tenant}:/local/a", "top").stdout == ""
+    assert run("search", "--type", "folder", f"{tenant}:", "l").stdout == f"{tenant}:/local/\n"
+    run("search", f"{tenant}:/missing", "x", status=4)
+
+
+def test_deleted_files_are_restored(run: Run, tenant: str, local: Path) -> None:
+    run("up", "-r", local, f"{tenant}:")
+    run("rm", f"{tenant}:/local/top.txt")
+    run("restore", f"{tenant}:/local/top.txt")
+    assert run("cat", f"{tenant}:/local/top.txt").stdout == "top"
+    for text in ("older", "newer"):
+        (local / "twice.txt").write_text(text)
+        run("up", local / "twice.txt", f"{tenant}:")
+        run("rm", f"{tenant}:/twice.txt")
+    run("restore", f"{tenant}:/twice.txt")
+    assert run("cat", f"{tenant}:/twice.txt").stdout == "newer"
+    run("restore", f"{tenant}:/twice.txt", status=5)
+    (older,) = map(json.loads, run("--json", "restore", "--list", f"{tenant}:").stdout.splitlines())
+    assert older["id"] in run("restore", "--list", f"{tenant}:").stdout
+    run("restore", f"{tenant}:/{older['id']}", "--to", f"{tenant}:/local/a")
+    assert run("cat", f"{tenant}:/local/a/twice.txt").stdout == "older"
+    assert "is not in the trash" in run("restore", f"{tenant}:/twice.txt", status=4).stderr
+    run("restore", f"{tenant}:/x", "--to", "Other:/", status=2)
+
+
+def test_names_never_command_the_terminal(run: Run, tenant: str, client: Client) -> None:
+    tenant_id = next(each.id for each in client.iterate(tenants.list_tenants()) if each.name == tenant)
+    name = "invoice\u202efdp.exe"
+    made = client.upload(tenant_id, b"x", name=name)
+    shown = "invoice\\u202efdp.exe"
+    for arguments in (
+        ("ls", f"{tenant}:"),
+        ("search", f"{tenant}:", "invoice"),
+        ("mv", f"{tenant}:/{name}", f"{tenant}:/{name}"),
+        ("rm", f"{tenant}:/{name}"),
+        ("restore", f"{tenant}:/{made.id}"),
+        ("--json", "ls", f"{tenant}:"),
+    ):
+        output = run(*arguments).stdout
+        assert shown in output, output
+        assert "\u202e" not in output
+    assert json.loads(output)["name"] == name
+    missing = run("ls", f"{tenant}:/\x1b[2J{name}", status=4)
+    assert "\\u001b[2Jinvoice\\u202e" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc\x1b[2J\x7f\x9b", "a\\u0009b\\u000ac\\u001b[2J\\u007f\\u009b"),
+        ("\u200e\u061c\u2066\u2028\ufeff\u00ad", "\\u200e\\u061c\\u2066\\u2028\\ufeff\\u00ad"),
+        ("\U000e0041", "\\udb40\\udc41"),
+        ("报告 café 👩\u200d💻 क\u200cख", "报告 café 👩\u200d💻 क\u200cख"),
+    ],
+    ids=["control", "formatting", "tag", "letters"],
+)
+def test_hidden_characters_are_escaped(text: str, shown: str) -> None:
+    assert visible(text) == shown
 
 
 class NoServer(BaseHTTPRequestHandler):

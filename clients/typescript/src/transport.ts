@@ -9,10 +9,12 @@ export const ATTEMPTS = 4;
 
 const REFRESH: keyof paths = "/authorizations/refresh";
 const DEVICE = "X-Device-Id";
-/** Where the server counts by device, records the device of a login, or issues an id. */
+/** Where the server counts by device, records the device of a login or challenge, or issues an id. */
 const DEVICE_PATHS: ReadonlySet<string> = new Set<keyof paths>([
   "/authorizations",
+  "/authorizations/challenges",
   "/captchas",
+  "/passkey-challenges",
   "/verification-codes",
 ]);
 const LONGEST_WAIT = 60;
@@ -106,7 +108,7 @@ export class Transport {
       try {
         return await this.#sendOnce(url, { ...call, headers });
       } catch (error) {
-        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, call.method ?? "GET")) throw error;
+        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, call)) throw error;
         await this.pause(attempt, error, call.signal);
       }
     }
@@ -196,9 +198,20 @@ export function isTemporary(error: unknown): boolean {
 }
 
 /** Return whether a request that failed may be sent again: nothing was done, or doing it twice is harmless. */
-function mayRepeat(error: unknown, method: string): boolean {
-  if (error instanceof RateLimitedError) return true;
-  return isTemporary(error) && IDEMPOTENT.has(method);
+function mayRepeat(error: unknown, call: Call): boolean {
+  // The refused request has used the captcha up.
+  if (error instanceof RateLimitedError) return !hasCaptcha(call);
+  return isTemporary(error) && IDEMPOTENT.has(call.method ?? "GET");
+}
+
+/** Return whether the body has the answer to a captcha, which is valid for one request. */
+function hasCaptcha({ body }: Call): boolean {
+  if (typeof body !== "string") return false;
+  try {
+    return Boolean((JSON.parse(body) as { captcha?: unknown } | null)?.captcha);
+  } catch {
+    return false;
+  }
 }
 
 /** Return after some milliseconds; throw when the signal aborts. */

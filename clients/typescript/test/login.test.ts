@@ -215,6 +215,32 @@ test("the device id that the server issued is sent with the next logins", async 
   assert.deepEqual(devices, [tokens.loadDevice(), tokens.loadDevice()]);
 });
 
+test("a refused code is not requested again with the used captcha", async () => {
+  const { fetch, count } = counting("/verification-codes");
+  const limited: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (!String(input).endsWith("/verification-codes")) return response;
+    return Response.json({}, { status: 429, headers: { "Retry-After": "0" } });
+  };
+  const client = createClient({ captcha: () => "42", fetch: limited });
+  await assert.rejects(client.accounts.sendCode(`u${Date.now()}@example.com`, "register"), RateLimitedError);
+  assert.equal(count(), 1);
+});
+
+test("a challenge is that of the device which answers it", async () => {
+  const devices: (string | null)[] = [];
+  const recorded: typeof fetch = (input, init) => {
+    devices.push(new Headers(init?.headers).get("X-Device-Id"));
+    return fetch(input, init);
+  };
+  const tokens = new MemoryTokens();
+  tokens.saveDevice("device");
+  const client = createClient({ tokens, fetch: recorded });
+  await client.api.POST("/authorizations/challenges", { body: {} }).catch(() => undefined);
+  await client.api.POST("/passkey-challenges", { body: {} }).catch(() => undefined);
+  assert.deepEqual(devices, ["device", "device"]);
+});
+
 test("a wrong code resets no password", async () => {
   const client = createClient({ captcha: () => "42" });
   const sent = await client.accounts.sendCode("nobody@example.com", "reset-password");

@@ -219,9 +219,18 @@ ROWS: Final = (
         "downloads-probe",
         "More than the beginning of the content uses a download.",
         "downloads.py::_is_probe",
-        "return sending.offset + sending.length <= beginning",
+        "return sending.end <= beginning",
         "return sending.offset <= beginning",
         "share_links/rest/test_counted_downloads.py::test_more_than_the_beginning_uses_one",
+    ),
+    shares(
+        "downloads-ranges",
+        "Several ranges beyond the beginning use a download.",
+        "downloads.py::_is_probe",
+        "return sending.end <= beginning",
+        "return sending.offset + sending.length <= beginning",
+        "share_links/rest/test_counted_downloads.py"
+        "::test_ranges_beyond_the_beginning_in_one_request_use_a_download",
     ),
     shares(
         "downloads-twice",

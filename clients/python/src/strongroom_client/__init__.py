@@ -2,7 +2,9 @@
 
 from . import _catalogue as errors_by_code
 from ._async.client import AsyncClient, AsyncImpersonatedClient
-from ._sync.client import Captcha, Client, ImpersonatedClient, SecondFactor
+from ._sync.accounts import Authenticator
+from ._sync.captchas import Captcha
+from ._sync.client import Client, ImpersonatedClient, SecondFactor
 from .errors import (
     ApiError,
     BadRequestError,
@@ -31,6 +33,7 @@ __all__ = [
     "ApiError",
     "AsyncClient",
     "AsyncImpersonatedClient",
+    "Authenticator",
     "BadRequestError",
     "BrowserLoginFailed",
     "Captcha",

@@ -51,6 +51,11 @@ class Operation(Generic[Result_co]):
         """Whether the body can be sent again: an iterator is used up."""
         return self.content is None or isinstance(self.content, bytes)
 
+    @property
+    def has_captcha(self) -> bool:
+        """Whether the body has the answer to a captcha, which is valid for one request."""
+        return bool(getattr(self.body, "captcha", None))
+
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``httpx.Client.build_request``."""
         headers = {name: value for name, value in self.headers.items() if isinstance(value, str)}

@@ -72,6 +72,8 @@ class Retries:
 
 def _may_repeat(operation: Operation[Any], fault: Exception) -> bool:
     if isinstance(fault, ApiError):
-        return fault.status == _TOO_MANY or (operation.is_idempotent and fault.status in _TEMPORARY)
+        # The refused request has used the captcha up.
+        is_later = fault.status == _TOO_MANY and not operation.has_captcha
+        return is_later or (operation.is_idempotent and fault.status in _TEMPORARY)
     was_sent = not isinstance(fault, httpx.ConnectError | httpx.ConnectTimeout)
     return operation.is_idempotent or not (was_sent or isinstance(fault, ConnectionFailed))

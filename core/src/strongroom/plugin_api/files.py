@@ -81,12 +81,14 @@ class Sending:
         length: the number of bytes of the body.
         size: the number of bytes of the whole content.
         tag: the entity tag, which identifies the version of the whole content.
+        end: the position after the last of its bytes in the whole content, also for several ranges.
     """
 
     offset: int
     length: int
     size: int
     tag: str
+    end: int
 
 
 BeforeSending = Callable[[Sending], None]

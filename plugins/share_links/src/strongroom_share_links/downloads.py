@@ -164,9 +164,9 @@ class Downloads:
 
 
 def _is_probe(sending: Sending) -> bool:
-    """Return whether a range is within the beginning: 1 % or 64 KiB, at most a tenth of the content."""
+    """Return whether all ranges are within the beginning: 1 % or 64 KiB, at most a tenth of the file."""
     beginning = min(max(sending.size // 100, _PROBE_BYTES), sending.size // 10)
-    return sending.offset + sending.length <= beginning
+    return sending.end <= beginning
 
 
 class _Metered:

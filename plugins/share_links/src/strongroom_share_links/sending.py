@@ -95,7 +95,7 @@ class Sender:
             return response
         # Of a small text, the preview is the whole content.
         size = response.content_length or 0
-        sending = Sending(offset=0, length=size, size=size, tag=_PREVIEW)
+        sending = Sending(offset=0, length=size, size=size, tag=_PREVIEW, end=size)
         self._shares.downloads.count_once(visit.link, file, file.id, sending)
         return response
 

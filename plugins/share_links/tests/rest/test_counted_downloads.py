@@ -164,3 +164,14 @@ def test_an_aborted_range_is_given_back_to_the_download_that_it_used(shared: Sha
     abort(shared, visitor, path, "0-0", "1-", "0-")
     assert wget.get("0-").status_code == 404
     assert wget.get("1-").status_code == 206
+
+
+def test_ranges_beyond_the_beginning_in_one_request_use_a_download(
+    shared: Shared, visitor: Visitor, path: str
+) -> None:
+    thief = Client(visitor, path, "curl")
+    assert thief.get("0-0,2-60000").status_code == 206
+    assert downloads(shared, visitor) == 0
+    assert thief.get("500000-530000,600000-600001").status_code == 206
+    assert downloads(shared, visitor) == 1
+    assert Client(visitor, path, "other").get("0-0,-1").status_code == 404

@@ -10,13 +10,11 @@ from typing import Any, BinaryIO, Self, TypeAlias, overload
 import httpx
 import msgspec
 
-from ..api import authorizations, impersonation, managed_users, second_factors, verification
+from ..api import authorizations, impersonation, managed_users, second_factors
 from ..concurrency import AsyncPieces, async_in_thread
 from ..errors import ApiError, UnauthorizedError
 from ..loopback import LoopbackRedirect
 from ..models import (
-    CaptchaAnswer,
-    CaptchaRequest,
     Impersonation,
     IssuedTokens,
     LoggedInUser,
@@ -31,20 +29,20 @@ from ..operations import Operation, Result_co
 from ..retries import Retries
 from ..tokens import MemoryTokens, TokenStore
 from ..transfers import MemoryUploads, OnConflict, Report, Target, UploadStates
+from .accounts import AsyncAccounts, Authenticator
 from .browser_login import AsyncBrowserLogin
+from .captchas import AsyncCaptchas, Captcha
 from .downloads import AsyncDownloader
 from .operations import AsyncOperations
 from .session import AsyncSession
 from .sources import name_of, source_of
 from .uploads import AsyncUploader
 
-Captcha: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""Shows a captcha, as `POST /captchas` returns it, and returns the user's answer."""
-
 SecondFactor: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 """Answers a challenge (`id`, `methods`, `expiresAt`) by `{"totp": "123456"}`, or ``None`` to give up."""
 
 _SECONDS = 60.0
+_CAPTCHA = "error.captcha-required"
 
 
 class AsyncClient(AsyncOperations):
@@ -76,7 +74,6 @@ class AsyncClient(AsyncOperations):
         connections = http or httpx.AsyncClient(timeout=_SECONDS)
         connections.base_url = httpx.URL(url)
         connections.headers.setdefault("User-Agent", "strongroom-client")
-        self._captcha = captcha
         session = AsyncSession(
             connections,
             key=key,
@@ -84,6 +81,9 @@ class AsyncClient(AsyncOperations):
             retries=retries or Retries(),
         )
         super().__init__(session)
+        self._captchas = AsyncCaptchas(session, captcha)
+        self.accounts = AsyncAccounts(self, session, self._captchas)
+        """The user's own account, and accounts to come."""
         self._uploader = AsyncUploader(self._session, MemoryUploads() if uploads is None else uploads)
         self._downloader = AsyncDownloader(self._session)
 
@@ -152,6 +152,20 @@ class AsyncClient(AsyncOperations):
         """
         with LoopbackRedirect() as redirect:
             issued = await AsyncBrowserLogin(self._session, redirect).run(open_url, timeout)
+        await self._session.log_in(issued)
+        return issued.user
+
+    async def log_in_by_passkey(self, authenticator: Authenticator) -> LoggedInUser:
+        """Log in by a passkey of an authenticator that the program has.
+
+        Args:
+            authenticator: returns ``credential.toJSON()`` for the options of the server.
+
+        Raises:
+            InvalidCredentials: no user has the passkey, or its signature is wrong.
+        """
+        proof = await self.accounts.passkey_proof(authenticator)
+        issued = await self._exchange(Login(challenge=proof))
         await self._session.log_in(issued)
         return issued.user
 
@@ -329,19 +343,14 @@ class AsyncClient(AsyncOperations):
         try:
             return await self._send_login(login)
         except ApiError as error:
-            if error.code != "error.captcha-required" or self._captcha is None:
+            captcha = await self._captchas.solve() if error.code == _CAPTCHA else None
+            if captcha is None:
                 raise
-            captcha = await self._solved(self._captcha)
             return await self._send_login(msgspec.structs.replace(login, captcha=captcha))
 
     async def _send_login(self, login: Login) -> IssuedTokens:
         operation = authorizations.create_authorization(body=login)
         return await self._session.send(operation, is_anonymous=True)
-
-    async def _solved(self, captcha: Captcha) -> CaptchaAnswer:
-        operation = verification.create_captcha(body=CaptchaRequest())
-        issued = await self._session.send(operation, is_anonymous=True)
-        return CaptchaAnswer(id=issued["id"], answer=await async_in_thread(captcha, issued))
 
 
 class AsyncImpersonatedClient(AsyncClient):

@@ -27,8 +27,16 @@ _EARLY_SECONDS: Final = 30
 """A token that ends so soon is refreshed before it is used."""
 
 _DEVICE: Final = "X-Device-Id"
-_DEVICE_PATHS: Final = frozenset({"/authorizations", "/captchas", "/verification-codes"})
-"""Where the server counts by device, records the device of a login, or issues an id."""
+_DEVICE_PATHS: Final = frozenset(
+    {
+        "/authorizations",
+        "/authorizations/challenges",
+        "/captchas",
+        "/passkey-challenges",
+        "/verification-codes",
+    }
+)
+"""Where the server counts by device, records the device of a login or challenge, or issues an id."""
 
 _ERRORS: Final = 400
 _REDIRECT: Final = 307

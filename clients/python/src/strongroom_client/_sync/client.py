@@ -10,13 +10,11 @@ from typing import Any, BinaryIO, Self, TypeAlias, overload
 import httpx
 import msgspec
 
-from ..api import authorizations, impersonation, managed_users, second_factors, verification
+from ..api import authorizations, impersonation, managed_users, second_factors
 from ..concurrency import Pieces, in_thread
 from ..errors import ApiError, UnauthorizedError
 from ..loopback import LoopbackRedirect
 from ..models import (
-    CaptchaAnswer,
-    CaptchaRequest,
     Impersonation,
     IssuedTokens,
     LoggedInUser,
@@ -31,20 +29,20 @@ from ..operations import Operation, Result_co
 from ..retries import Retries
 from ..tokens import MemoryTokens, TokenStore
 from ..transfers import MemoryUploads, OnConflict, Report, Target, UploadStates
+from .accounts import Accounts, Authenticator
 from .browser_login import BrowserLogin
+from .captchas import Captcha, Captchas
 from .downloads import Downloader
 from .operations import Operations
 from .session import Session
 from .sources import name_of, source_of
 from .uploads import Uploader
 
-Captcha: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""Shows a captcha, as `POST /captchas` returns it, and returns the user's answer."""
-
 SecondFactor: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 """Answers a challenge (`id`, `methods`, `expiresAt`) by `{"totp": "123456"}`, or ``None`` to give up."""
 
 _SECONDS = 60.0
+_CAPTCHA = "error.captcha-required"
 
 
 class Client(Operations):
@@ -76,7 +74,6 @@ class Client(Operations):
         connections = http or httpx.Client(timeout=_SECONDS)
         connections.base_url = httpx.URL(url)
         connections.headers.setdefault("User-Agent", "strongroom-client")
-        self._captcha = captcha
         session = Session(
             connections,
             key=key,
@@ -84,6 +81,9 @@ class Client(Operations):
             retries=retries or Retries(),
         )
         super().__init__(session)
+        self._captchas = Captchas(session, captcha)
+        self.accounts = Accounts(self, session, self._captchas)
+        """The user's own account, and accounts to come."""
         self._uploader = Uploader(self._session, MemoryUploads() if uploads is None else uploads)
         self._downloader = Downloader(self._session)
 
@@ -152,6 +152,20 @@ class Client(Operations):
         """
         with LoopbackRedirect() as redirect:
             issued = BrowserLogin(self._session, redirect).run(open_url, timeout)
+        self._session.log_in(issued)
+        return issued.user
+
+    def log_in_by_passkey(self, authenticator: Authenticator) -> LoggedInUser:
+        """Log in by a passkey of an authenticator that the program has.
+
+        Args:
+            authenticator: returns ``credential.toJSON()`` for the options of the server.
+
+        Raises:
+            InvalidCredentials: no user has the passkey, or its signature is wrong.
+        """
+        proof = self.accounts.passkey_proof(authenticator)
+        issued = self._exchange(Login(challenge=proof))
         self._session.log_in(issued)
         return issued.user
 
@@ -325,19 +339,14 @@ class Client(Operations):
         try:
             return self._send_login(login)
         except ApiError as error:
-            if error.code != "error.captcha-required" or self._captcha is None:
+            captcha = self._captchas.solve() if error.code == _CAPTCHA else None
+            if captcha is None:
                 raise
-            captcha = self._solved(self._captcha)
             return self._send_login(msgspec.structs.replace(login, captcha=captcha))
 
     def _send_login(self, login: Login) -> IssuedTokens:
         operation = authorizations.create_authorization(body=login)
         return self._session.send(operation, is_anonymous=True)
-
-    def _solved(self, captcha: Captcha) -> CaptchaAnswer:
-        operation = verification.create_captcha(body=CaptchaRequest())
-        issued = self._session.send(operation, is_anonymous=True)
-        return CaptchaAnswer(id=issued["id"], answer=in_thread(captcha, issued))
 
 
 class ImpersonatedClient(Client):

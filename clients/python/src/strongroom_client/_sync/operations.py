@@ -1,15 +1,21 @@
 """Operations that most programs need, as methods of the client."""
 
+import datetime
 from collections.abc import Iterator
+from typing import Literal
 
-from ..api import file_changes, files, tenants, users
-from ..models import Directory, NewFolder, NewTenant, Node, Rename, Tenant, User
-from ..operations import UNSET
+from ..api import file_changes, files, search, tenants, users
+from ..models import Copy, Directory, NewFolder, NewTenant, Node, Rename, Tenant, User
+from ..operations import UNSET, Unset
+from ..transfers import OnConflict
 from .sending import PAGE_SIZE, Sender
 from .service_accounts import ServiceAccounts
 from .session import Session
+from .shares import Shares
+from .trash import Trash
 from .user_imports import UserImports
 from .users import Users
+from .versions import Versions
 
 
 class Operations(Sender):
@@ -27,6 +33,12 @@ class Operations(Sender):
         """Imports of users of another system."""
         self.service_accounts = ServiceAccounts(self)
         """Service accounts of the server."""
+        self.shares = Shares(self)
+        """Share links."""
+        self.trash = Trash(self)
+        """Deleted files and folders."""
+        self.versions = Versions(self, session)
+        """Earlier contents of files."""
 
     def me(self) -> User:
         """Return the user who is logged in."""
@@ -66,6 +78,55 @@ class Operations(Sender):
         """Move a file or folder into a folder, or with ``None`` to the top level; rename it if named."""
         body = Directory(parent_id=parent_id, name=UNSET if name is None else name)
         return self.send(file_changes.move_file(tenant_id, file_id, body=body))
+
+    def copy(
+        self,
+        tenant_id: str,
+        file_id: str,
+        parent_id: str | None,
+        name: str | None = None,
+        *,
+        on_conflict: OnConflict = "fail",
+    ) -> Node:
+        """Copy a file, or a folder with up to 1,000 files and folders; ``None`` is the top level.
+
+        The user owns the copies. No bytes are transferred.
+
+        Raises:
+            NameConflict: the name is taken.
+        """
+        body = Copy(parent_id=parent_id, name=UNSET if name is None else name)
+        operation = file_changes.copy_file(tenant_id, file_id, body=body, on_conflict=on_conflict)
+        return self.send(operation)
+
+    def search(
+        self,
+        tenant_id: str,
+        text: str,
+        *,
+        folder_id: str | Unset = UNSET,
+        type_: Literal["file", "folder"] | Unset = UNSET,
+        content_type: str | Unset = UNSET,
+        modified_after: datetime.datetime | Unset = UNSET,
+        min_size: int | Unset = UNSET,
+    ) -> Iterator[Node]:
+        """Iterate over the files and folders whose name contains a text, at most 1,000.
+
+        Args:
+            folder_id: only below this folder.
+            min_size: only files of at least so many bytes.
+        """
+        listing = search.search_files(
+            tenant_id,
+            query=text,
+            parent_id=folder_id,
+            type_=type_,
+            content_type=content_type,
+            modified_after=modified_after,
+            min_size=min_size,
+            page_size=PAGE_SIZE,
+        )
+        return self.iterate(listing)
 
     def delete(self, tenant_id: str, file_id: str) -> None:
         """Move a file or folder to the trash, if the server has one; otherwise delete it."""

@@ -1,5 +1,6 @@
 """The commands. The help of ``main`` has their exit statuses."""
 
+import errno
 import hashlib
 import sys
 import webbrowser
@@ -7,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 import click
 
 from .._sync.client import Client
+from ..api import search as api_search
 from ..api import shares
 from ..errors import (
     ApiError,
@@ -26,7 +28,7 @@ from ..errors import (
     UnauthorizedError,
 )
 from ..files import fitting_name
-from ..models import NewShare, Node, Share
+from ..models import NewShare, Node, Share, TrashedFile
 from ..operations import UNSET
 from ..transfers import OnConflict
 from .comparison import StateFile
@@ -38,6 +40,7 @@ from .stored_login import Server, StoredLogin
 from .synchronization import Downwards, Upwards
 from .uploads import Uploads
 from .users import users
+from .visible import visible
 
 _STATUSES: Final[tuple[tuple[type[StrongroomError], int], ...]] = (
     (UnauthorizedError, 3),
@@ -78,6 +81,13 @@ class Commands(click.Group):
     def invoke(self, context: click.Context) -> Any:
         """Run a command, and translate the errors of the client."""
         try:
+            return self._invoke(context)
+        except click.ClickException as error:
+            error.message = "\n".join(map(visible, error.message.split("\n")))  # type: ignore[misc]  # final for type checkers only
+            raise
+
+    def _invoke(self, context: click.Context) -> Any:
+        try:
             return super().invoke(context)
         except KeyboardInterrupt:
             click.echo(f"Interrupted.{_hint(context)}", err=True)
@@ -85,6 +95,8 @@ class Commands(click.Group):
         except StrongroomError as error:
             raise Failed(error, _hint(context)) from error
         except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
             named = "" if error.filename is None else f"{click.format_filename(error.filename)}: "
             raise click.ClickException(f"{named}{error.strerror or error}") from error
 
@@ -223,9 +235,7 @@ def mkdir(context: Context, path: str, *, parents: bool) -> None:
 @click.pass_obj
 def mv(context: Context, source: str, target: str) -> None:
     """Move or rename TENANT:/source. An existing folder as TARGET receives it."""
-    before, after = RemotePath.parse(source), RemotePath.parse(target)
-    if before.tenant != after.tenant:
-        raise click.UsageError("Both paths must be of the same tenant.")
+    before, after = _same_tenant(source, target)
     with context.login.client() as client:
         tree = Tree.of(client, before.tenant)
         node = tree.existing(before)
@@ -234,11 +244,122 @@ def mv(context: Context, source: str, target: str) -> None:
 
 
 @main.command()
+@click.argument("source")
+@click.argument("target")
+@click.option(
+    "--on-conflict",
+    type=click.Choice(get_args(OnConflict)),
+    default="fail",
+    show_default=True,
+    help="What happens if the name is taken.",
+)
+@click.pass_obj
+def cp(context: Context, source: str, target: str, on_conflict: OnConflict) -> None:
+    """Copy TENANT:/source on the server. An existing folder as TARGET receives the copy.
+
+    A folder is copied with up to 1,000 files and folders.
+    """
+    before, after = _same_tenant(source, target)
+    with context.login.client() as client:
+        tree = Tree.of(client, before.tenant)
+        node = tree.existing(before)
+        parent, name = tree.destination(after, node.name)
+        copy = client.copy(tree.tenant_id, node.id, parent, name, on_conflict=on_conflict)
+        _print_node(context.output, copy)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.pass_obj
+def cat(context: Context, paths: tuple[str, ...]) -> None:
+    """Write the content of the files TENANT:/path to standard output.
+
+    If a content is damaged, the exit status is 1, and it was written already.
+    """
+    stream = sys.stdout.buffer
+    with context.login.client() as client:
+        for remote in map(RemotePath.parse, paths):
+            tree = Tree.of(client, remote.tenant)
+            node = tree.existing(remote)
+            if _is_folder(node):
+                raise click.UsageError(f"{remote} is a folder.")
+            for piece in client.stream(tree.tenant_id, node.id):
+                stream.write(piece)
+            stream.flush()
+
+
+@main.command()
+@click.argument("path")
+@click.argument("text")
+@click.option("--type", "type_", type=click.Choice(["file", "folder"]), help="Only files or folders.")
+@click.pass_obj
+def search(context: Context, path: str, text: str, type_: Literal["file", "folder"] | None) -> None:
+    """Find files and folders whose name contains TEXT, in TENANT: or below the folder TENANT:/path.
+
+    Case does not matter. At most 1,000 are found.
+    """
+    remote = RemotePath.parse(path)
+    with context.login.client() as client:
+        tree = Tree.of(client, remote.tenant)
+        listing = api_search.search_files(
+            tree.tenant_id,
+            query=text,
+            parent_id=tree.folder(remote) or UNSET,
+            type_=type_ or UNSET,
+            include="path",
+            page_size=PAGE_SIZE,
+        )
+        for node in client.iterate(listing):
+            _print_found(context.output, remote.tenant, node)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--list", "is_list", is_flag=True, help="List the trash of TENANT: instead.")
+@click.option("--to", "folder", metavar="TENANT:/FOLDER", help="Restore into this folder.")
+@click.option(
+    "--on-conflict",
+    type=click.Choice(get_args(OnConflict)),
+    default="fail",
+    show_default=True,
+    help="What happens if the name is taken.",
+)
+@click.pass_obj
+def restore(
+    context: Context,
+    paths: tuple[str, ...],
+    folder: str | None,
+    on_conflict: OnConflict,
+    *,
+    is_list: bool,
+) -> None:
+    """Restore deleted files and folders from the trash.
+
+    PATH is where something was, TENANT:/path, or TENANT:/ID with an id of --list. Of several with one
+    path, the last deleted is restored.
+    """
+    for path in paths:
+        remote, target = _same_tenant(path, folder or path)
+        with context.login.client() as client:
+            tree = Tree.of(client, remote.tenant)
+            if is_list:
+                for item in client.trash.iterate(tree.tenant_id):
+                    _print_trashed(context.output, item)
+                continue
+            item = tree.trashed(remote)
+            parent = UNSET if folder is None else tree.folder(target)
+            node = client.trash.restore(
+                tree.tenant_id, item.id, parent_id=parent, on_conflict=on_conflict
+            )
+            _print_node(context.output, node)
+
+
+@main.command()
 @click.option("-r", "--recursive", is_flag=True, help="Delete folders with their content, too.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.pass_obj
 def rm(context: Context, paths: tuple[str, ...], *, recursive: bool) -> None:
-    """Delete TENANT:/path. It goes to the trash of the server, which users can restore from."""
+    """Delete TENANT:/path. It goes to the trash of the server; see restore."""
     with context.login.client() as client:
         for remote in map(RemotePath.parse, paths):
             tree = Tree.of(client, remote.tenant)
@@ -427,8 +548,29 @@ def _shown(tree: Tree, node: Node | None) -> Iterable[Node]:
     return tree.children(node.id) if _is_folder(node) else [node]
 
 
-def _is_folder(node: Node) -> bool:
+def _is_folder(node: Node | TrashedFile) -> bool:
     return node.type_ == "folder"
+
+
+def _same_tenant(source: str, target: str) -> tuple[RemotePath, RemotePath]:
+    before, after = RemotePath.parse(source), RemotePath.parse(target)
+    if before.tenant != after.tenant:
+        raise click.UsageError("Both paths must be of the same tenant.")
+    return before, after
+
+
+def _print_found(output: Output, tenant: str, node: Node) -> None:
+    path = str(RemotePath(tenant, tuple(node.path or (node.name,))))
+    values = {"id": node.id, "type": node.type_, "name": node.name, "size": node.size, "path": path}
+    output.result(values, path + ("/" if _is_folder(node) else ""))
+
+
+def _print_trashed(output: Output, item: TrashedFile) -> None:
+    values = {"id": item.id, "type": item.type_, "name": item.name, "size": item.size}
+    times = {"trashedAt": item.trashed_at.isoformat(), "purgeAt": item.purge_at.isoformat()}
+    suffix = "/" if _is_folder(item) else ""
+    deleted = f"{item.trashed_at.astimezone():%Y-%m-%d %H:%M}"
+    output.result({**values, **times}, f"{item.id}  {item.size:>12}  {deleted}  {item.name}{suffix}")
 
 
 def _print_node(output: Output, node: Node) -> None:

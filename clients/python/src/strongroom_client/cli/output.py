@@ -11,6 +11,7 @@ import click
 from ..errors import ApiError
 from ..transfers import Progress, Report
 from .durations import duration
+from .visible import visible
 
 Json = Mapping[str, Any]
 
@@ -28,14 +29,15 @@ class Output:
 
     def result(self, values: Json, line: str) -> None:
         """Print a result: its values, or a line for people."""
-        click.echo(json.dumps(values, ensure_ascii=False) if self._is_json else line)
+        # Such characters are in the strings of JSON only, where an escape is the same text.
+        click.echo(visible(json.dumps(values, ensure_ascii=False) if self._is_json else line))
 
     def note(self, line: str) -> None:
         """Print a line that is no result, above a bar."""
         if self._bar is None:
-            click.echo(line, err=True)
+            click.echo(visible(line), err=True)
         else:
-            self._bar.write(line, file=sys.stderr)
+            self._bar.write(visible(line), file=sys.stderr)
 
     def waiting(self, seconds: float, fault: Exception) -> None:
         """Print that the client waits before it tries again."""
@@ -50,7 +52,7 @@ class Output:
             return
         from .bar import Bar  # slow to import
 
-        with Bar(total, title) as bar:
+        with Bar(total, visible(title)) as bar:
             self._bar = bar
             try:
                 yield bar.update

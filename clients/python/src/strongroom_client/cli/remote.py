@@ -9,7 +9,7 @@ import click
 
 from .._sync.client import Client
 from ..api import files
-from ..models import Node, NodeCollection
+from ..models import Node, NodeCollection, TrashedFile
 from ..operations import UNSET, Operation, Unset
 
 PAGE_SIZE = 200
@@ -112,6 +112,23 @@ class Tree:
         if node is None:
             raise click.BadParameter(f"{path} is a tenant as a whole")
         return node
+
+    def trashed(self, path: RemotePath) -> TrashedFile:
+        """Return what was deleted last at a path, or what has the id that the path consists of.
+
+        Raises:
+            Missing: there is nothing in the trash, or the folder of the path does not exist.
+            click.BadParameter: the path is the top level.
+        """
+        if not path.parts:
+            raise click.BadParameter(f"{path} is a tenant as a whole")
+        name = path.parts[-1]
+        by_id = len(path.parts) == 1 and is_id(name)
+        parent = self.folder(path.parent)
+        for item in self.client.trash.iterate(self.tenant_id):
+            if item.id == name if by_id else (item.name, item.parent_id) == (name, parent):
+                return item
+        raise Missing(f"{path} is not in the trash.")
 
     def destination(self, path: RemotePath, name: str) -> tuple[str | None, str]:
         """Return the folder and the new name of a node that is moved to a path.

@@ -10,7 +10,8 @@ from typing import Final
 import click
 import msgspec
 
-from .._sync.client import Captcha, Client
+from .._sync.captchas import Captcha
+from .._sync.client import Client
 from ..errors import NotLoggedIn
 from ..files import write_durably
 from ..retries import Retries

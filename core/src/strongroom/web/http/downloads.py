@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import lru_cache
+from http import HTTPStatus
 from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -198,9 +199,14 @@ def check_sending(response: Response, before: BeforeSending, size: int) -> Respo
         Exception: any that ``before`` raises; the response is closed.
     """
     match = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
-    length = response.headers.get("Content-Length", "0")
+    offset, length = int(match[1]) if match else 0, int(response.headers.get("Content-Length", "0"))
+    end = offset + length
+    if response.status_code == HTTPStatus.PARTIAL_CONTENT and match is None:
+        # Several ranges, which are in the parts of the body only.
+        spans = parse_ranges(header("Range"), size) or [Span(0, size)]
+        end = max(span.start + span.length for span in spans)
     try:
-        before(Sending(int(match[1]) if match else 0, int(length), size, response.headers["ETag"]))
+        before(Sending(offset, length, size, response.headers["ETag"], end))
     except BaseException:
         response.close()
         raise
