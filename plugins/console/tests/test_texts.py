@@ -15,25 +15,30 @@ from strongroom_console.server.first_steps import STEP_NAMES
 from strongroom_console.server.imports import STATES as IMPORTS
 from strongroom_console.server.logins import MODES
 from strongroom_console.server.state import JOB_STATES, MESSAGE_STATES
+from strongroom_console.visit import PROBLEMS
 
-COMPUTED: set[str] = {
-    key
-    for names in (
-        ACTIONS,
-        AUDIENCES,
-        IMPORTS,
-        JOB_STATES,
-        KINDS,
-        MESSAGE_STATES,
-        MODES,
-        OPENINGS,
-        PERMISSIONS,
-        ROLES,
-        SCANS,
-        STATES,
-    )
-    for key in names.values()
-} | {f"{name}{suffix}" for name in STEP_NAMES for suffix in ("", "-hint")}
+COMPUTED: set[str] = (
+    {
+        key
+        for names in (
+            ACTIONS,
+            AUDIENCES,
+            IMPORTS,
+            JOB_STATES,
+            KINDS,
+            MESSAGE_STATES,
+            MODES,
+            OPENINGS,
+            PERMISSIONS,
+            ROLES,
+            SCANS,
+            STATES,
+        )
+        for key in names.values()
+    }
+    | PROBLEMS
+    | {f"{name}{suffix}" for name in STEP_NAMES for suffix in ("", "-hint")}
+)
 """The keys that the code computes."""
 
 TEXTS = PageTexts(Path(strongroom_console.__file__).parent, COMPUTED)

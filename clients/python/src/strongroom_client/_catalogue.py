@@ -176,7 +176,7 @@ class WechatPhoneCodeInvalid(UnauthorizedError, code="error.wechat-phone-code-in
 
 
 class Forbidden(ForbiddenError, code="error.forbidden"):
-    """403 `error.forbidden`: The user does not have permission for this operation."""
+    """403 `error.forbidden`: You may not do this; ask an administrator."""
 
 
 class FreshProofRequired(ForbiddenError, code="error.fresh-proof-required"):

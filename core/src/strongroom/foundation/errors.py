@@ -242,7 +242,7 @@ class FactorInvalid(StrongroomError):
 
 class Forbidden(StrongroomError):
     status, code = 403, "error.forbidden"
-    message = "The user does not have permission for this operation."
+    message = "You may not do this; ask an administrator."
 
 
 class InsufficientScope(StrongroomError):

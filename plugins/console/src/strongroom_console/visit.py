@@ -21,6 +21,20 @@ from strongroom.plugin_api.web import RestResponse
 PREFIX: Final = "/console"
 """The path of the pages, below the base path of the server."""
 
+_OWN_TEXTS: Final[Mapping[str, str]] = {
+    f"error.{name}": f"problem-{name}"
+    for name in (
+        "group-name-taken",
+        "last-administrator",
+        "not-a-member",
+        "too-many-groups",
+        "too-many-invitations",
+    )
+}
+
+PROBLEMS: Final = frozenset(_OWN_TEXTS.values())
+"""The keys of the texts of errors for which the REST API has other words, such as "tenant"."""
+
 MOST_READ: Final = 2000
 """The most records of a list that a page shows at once; ten requests, and about 200 kB of a form."""
 
@@ -155,6 +169,7 @@ class Visit:
             problem=problem,
             impersonated_until=self._end_of_impersonation(),
             cut_total=self._cut_total,
+            problems=PROBLEMS,
             most_read=MOST_READ,
             **values,
         )
@@ -246,9 +261,14 @@ def problem_of(response: RestResponse) -> str:
 
 
 def text_of_error(error: Mapping[str, Any]) -> str:
-    """Return the text of an error of the REST API: that of its first detail, if any."""
-    details = error.get("details") or [error]
-    return str(details[0]["message"])
+    """Return the text of an error of the REST API: that of its first detail, if any.
+
+    It is a key of :data:`PROBLEMS` if the API has other words for what people see.
+    """
+    details = error.get("details")
+    if not details and error["code"] in _OWN_TEXTS:
+        return _OWN_TEXTS[error["code"]]
+    return str((details or [error])[0]["message"])
 
 
 def current_visit() -> Visit:

@@ -81,7 +81,7 @@ def test_files_and_folders_are_dropped(desk: Desk, tmp_path: Path) -> None:
         expect(item(desk.page, path).locator("small")).to_have_text("Uploaded")
     # The list shows them without a reload, and screen readers are told.
     expect(desk.page.locator("#nodes tbody tr")).to_have_count(2)
-    expect(desk.page.locator("#queue [aria-live]")).to_have_text("4 files were uploaded.")
+    expect(desk.page.locator("#queue [aria-live]")).to_have_text("Files uploaded: 4.")
     assert desk.names() == ["Trip <1>", "big.bin"]
     assert desk.names(desk.find("Trip <1>")["id"]) == ["Day 1", "empty.txt", "plan.txt"]
     desk.page.get_by_role("button", name="Close").click()

@@ -6,6 +6,7 @@ import flask
 import pytest
 from tests.support.api import Api
 from tests.support.config import FIXED_CAPTCHA, Table, merged
+from tests.support.console_space import ConsoleSpace
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
@@ -51,3 +52,15 @@ def test_a_page_says_that_the_fault_is_temporary(
     faults[:] = [InternalError()]
     page = browser.request(path, Accept=NAVIGATION)
     assert (page.status_code, "<h1>Something went wrong</h1>" in page.text) == (500, True)
+
+
+def test_a_refusal_says_what_people_can_do(space: ConsoleSpace) -> None:
+    """The text of the REST API is for programs; a page names the person who can help."""
+    space.log_in(space.member)
+    page = space.browser.open(f"{space.root}/activity/")
+    assert page.status_code in (403, 404)
+    space.browser.open(f"{space.root}/groups/")
+    csrf = next(iter(space.browser.forms.values()))["csrf"]
+    space.browser.open(f"{space.root}/groups/", {"csrf": csrf, "name": "Team"})
+    assert "does not have permission for this operation" not in space.browser.page.text
+    assert "You may not do this; ask an administrator." in space.browser.page.text

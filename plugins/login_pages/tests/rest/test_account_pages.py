@@ -198,7 +198,7 @@ class TestContacts:
     ) -> None:
         self.change(api, browser)
         browser.send("contacts/email", code=newest_code(api))
-        assert browser.message.startswith("The contact is bound.")
+        assert browser.message.startswith("It is saved.")
         assert api.get("/users/me", by=person).json["email"] == "new@example.com"
         assert person.email in {message["recipient"] for message in api.outbox()[-2:]}
 
@@ -210,7 +210,7 @@ class TestContacts:
         browser.send("contacts/email", code=f"{(int(right) + 1) % 10**6:06}")
         assert (browser.page.status_code, browser.message[:17]) == (400, "The code is wrong")
         browser.send("contacts/email", code=f" {right[:3]} {right[3:]}")
-        assert browser.message.startswith("The contact is bound.")
+        assert browser.message.startswith("It is saved.")
 
     def test_a_wrong_code_of_the_former_address_asks_for_it_again(
         self, api: Api, browser: PageBrowser, person: Person
@@ -242,7 +242,7 @@ class TestContacts:
         see(browser, "/contacts/mobile")
         browser.send("contacts/mobile/new-code", address="13800138000", captchaAnswer="42")
         browser.send("contacts/mobile", code=newest_code(api))
-        assert browser.message.startswith("The contact is bound.")
+        assert browser.message.startswith("It is saved.")
         api.clock.advance(2 * MINUTE)
         see(browser, "/contacts/email/removal")
         browser.send("contacts/email/removal/code", to="mobile", captchaAnswer="42")

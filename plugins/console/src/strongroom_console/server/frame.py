@@ -6,6 +6,7 @@ from typing import Any, Final
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.web import RestResponse
+from strongroom_console.scopes import SCOPES
 from strongroom_console.visit import Visit, current_visit
 
 SECTIONS: Final[Mapping[str, str]] = {
@@ -50,6 +51,7 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
         server_root=here,
         sections={f"{here}/{path}": key for path, key in SECTIONS.items()},
         section=f"{here}/{section}",
+        scope_names=SCOPES,
         faulty=faulty_fields(values.get("refusal")),
         **values,
     )

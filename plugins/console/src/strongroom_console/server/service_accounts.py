@@ -7,6 +7,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.scopes import SCOPES
 from strongroom_console.server.forms import field, fields, times_of
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.people import rest_path
@@ -19,18 +20,6 @@ service_accounts: Final = Blueprint(
 
 _SECTION: Final = "service-accounts/"
 _ACCOUNTS: Final = "/api/v1/service-accounts"
-SCOPES: Final = (
-    "users:read",
-    "users:write",
-    "users:impersonate",
-    "tenants:read",
-    "tenants:write",
-    "audit:read",
-    "files:read",
-    "files:write",
-    "files:share",
-)
-"""The scopes that the form of a key offers."""
 
 
 @service_accounts.get("/")

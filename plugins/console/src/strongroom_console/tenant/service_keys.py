@@ -8,6 +8,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.scopes import OF_SPACES
 from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.service_accounts import SECTION
@@ -16,15 +17,6 @@ from strongroom_console.visit import current_visit, is_form_error
 service_keys: Final = Blueprint(
     "service_keys", __name__, url_prefix="/tenants/<tenant_id>/service-accounts/<account_id>"
 )
-
-SCOPES: Final = {
-    "files:read": "scope-files-read",
-    "files:write": "scope-files-write",
-    "files:share": "scope-files-share",
-    "tenants:read": "scope-tenants-read",
-    "tenants:write": "scope-tenants-write",
-}
-"""The keys of the names of the scopes that a key of a tenant can have."""
 
 DAYS: Final = (7, 30, 90, 365)
 """The lifetimes that the form offers."""
@@ -123,7 +115,7 @@ def _page(tenant_id: str, account_id: str, refusal: RestResponse | None = None) 
         keys=page["data"],
         links=page_links(page["meta"]),
         form=request.form,
-        scopes=SCOPES,
+        scopes=OF_SPACES,
         days=DAYS,
         overlaps=OVERLAPS,
     )

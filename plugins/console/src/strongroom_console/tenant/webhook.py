@@ -6,6 +6,7 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.web import RestResponse
+from strongroom_console.file_actions import ACTIONS
 from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, tenant_page
 from strongroom_console.tenant.member_list import list_members
@@ -76,6 +77,7 @@ def _page(
         endpoint=form,
         owner_name=names.get(endpoint["ownerId"]),
         types=event_types(visit, form["eventTypes"]),
+        actions=ACTIONS,
         states=STATES,
         overlaps=OVERLAPS,
     )

@@ -8,6 +8,7 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.web import RestResponse
+from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE, page_links, page_number
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page
 from strongroom_console.visit import Visit, current_visit, is_form_error
@@ -69,6 +70,7 @@ def _form(tenant_id: str, endpoint: Mapping[str, Any], refusal: RestResponse | N
         refusal=refusal,
         endpoint=endpoint,
         types=event_types(visit, endpoint["eventTypes"]),
+        actions=ACTIONS,
     )
 
 
