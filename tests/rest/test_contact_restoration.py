@@ -357,6 +357,26 @@ def test_a_request_that_has_begun_before_changes_nothing_afterwards(
     assert names(api, person) == {("email", OLD)}
 
 
+def test_a_reset_by_the_other_contact_that_waits_for_its_hash_sets_no_password(
+    api: Api, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(api, person, STOLEN)
+    secret, third = token(api, OLD), "Third3Battery"
+
+    def restore() -> None:
+        monkeypatch.undo()
+        use_clock(api.clock, monkeypatch)
+        api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
+
+    code = api.code(STOLEN, "reset-password")
+    after(monkeypatch, CredentialService, "hash_password", restore)
+    body = {"verificationCode": code, "newPassword": third}
+    answer = api.post(f"/users/{STOLEN}/reset-password", body)
+    assert (answer.status_code, error_code(answer)) == (400, "error.code-invalid")
+    assert api.log_in(OLD, third).status_code == 401
+    assert api.log_in(OLD, NEW).status_code == 200
+
+
 NO_PAGES = {"plugins": {"enabled": ["storage_local"]}}
 OWN_PAGE = {"users": {"restore_url": "https://app.example.com/restore#"}}
 HELPLESS = "If that was not you, write to the administrators now."

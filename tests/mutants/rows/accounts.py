@@ -735,6 +735,15 @@ ROWS: Final = (
         "rest/test_user_management.py::test_an_administrator_who_is_suspended_meanwhile_changes_nothing",
     ),
     core(
+        "restored-contacts-resets",
+        "A reset that waited while the user took the account back sets no password.",
+        "identity/accounts/change_password.py::PasswordService.reset",
+        "if self._credentials.find_users(connection, [credential]).get(credential) != user_id:",
+        "if False:",
+        "rest/test_contact_restoration.py"
+        "::test_a_reset_by_the_other_contact_that_waits_for_its_hash_sets_no_password",
+    ),
+    core(
         "restored-contacts-waiting",
         "A request that waited while the user took the account back changes no contact.",
         "identity/accounts/bindings.py::BindingService._lock",

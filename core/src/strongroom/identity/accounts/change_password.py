@@ -178,6 +178,10 @@ class PasswordService:
             raise
 
         def replace(connection: Connection) -> None:
+            self._credentials.lock_user(connection, user_id)
+            # The user may have replaced the contact since the code was used up, to lock its holder out.
+            if self._credentials.find_users(connection, [credential]).get(credential) != user_id:
+                raise errors.CodeInvalid
             self._credentials.set_password(connection, user_id, new_password)
 
         self._set(user_id, replace, "password.reset", None, origin)
