@@ -45,7 +45,7 @@ ROWS: Final = (
         "A name that a platform states follows the rule of names.",
         "identity/users/resolver.py::_user_name",
         "return readable_name(name[:MAX_NAME])",
-        'return name.replace("\0", "")[:MAX_NAME]',
+        'return name.replace(chr(0), "")[:MAX_NAME]',
         "rest/test_shown_controls.py::test_a_name_of_a_platform_follows_the_rule",
     ),
     core(
@@ -450,7 +450,7 @@ ROWS: Final = (
         "bindings-password",
         "Without a contact, binding an address takes the password.",
         "identity/accounts/reauthentication.py::Reauthentication._require_password",
-        "self._passwords.verify(identity.user_id, password)",
+        "self._passwords.verify(identity.user_id, _require_stated_password(password, fields))",
         "pass",
         "rest/test_reauthentication.py::test_a_token_is_no_way_to_guess_the_password",
     ),

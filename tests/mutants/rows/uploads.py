@@ -222,9 +222,9 @@ ROWS: Final = (
     core(
         "names-visible-elsewhere",
         "Users, tenants, groups and keys have names that people see.",
-        "web/http/parsing.py::_require_visible",
-        "if name and not has_visible_character(name):",
-        "if False:",
+        "web/http/parsing.py::_require_name",
+        "if name and (fault := name_fault(name)):",
+        "if False and (fault := name_fault(name)):",
         "rest/test_visible_names.py::test_it_is_refused_everywhere",
     ),
 )
