@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import msgspec
 import pytest
 from tests.support.campaign import campaign_size
@@ -17,9 +18,12 @@ from strongroom_client import (
     Client,
     FileTokens,
     MemoryTokens,
+    Operation,
+    Retries,
     Tokens,
     errors_by_code,
 )
+from strongroom_client._sync.session import Session
 from strongroom_client.api import authorizations, users, verification
 from strongroom_client.models import CaptchaRequest
 
@@ -171,3 +175,28 @@ def test_an_id_of_the_caller_stands_and_is_not_stored(server: LiveServer) -> Non
         store.save_device("other")
         client.send(operation)
         assert store.load_device() == "other"
+
+
+def test_a_refresh_whose_response_was_lost_keeps_the_login(
+    server: LiveServer, alice: LiveUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = Session._transmit
+    lost: list[httpx.Response] = []
+
+    def lose_first(session: Session, operation: Operation[object], *rest: object) -> httpx.Response:
+        response = sent(session, operation, *rest)  # type: ignore[arg-type]  # passed on
+        if operation.path == "/authorizations/refresh" and not lost:
+            lost.append(response)
+            raise httpx.ReadError("broken")
+        return response
+
+    tokens = MemoryTokens()
+    with Client(server.url, tokens=tokens, retries=Retries(first_wait=0.01)) as client:
+        client.log_in(alice.email, PASSWORD)
+        kept = tokens.load()
+        assert kept is not None
+        tokens.save(msgspec.structs.replace(kept, access_token="expired"))
+        monkeypatch.setattr(Session, "_transmit", lose_first)
+        assert client.me().id == alice.id
+        client._session.refresh(tokens.load().access_token)  # type: ignore[union-attr]  # still there
+        assert (client.me().id, len(lost)) == (alice.id, 1)

@@ -108,7 +108,7 @@ export class Transport {
       try {
         return await this.#sendOnce(url, { ...call, headers });
       } catch (error) {
-        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, call)) throw error;
+        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, path, call)) throw error;
         await this.pause(attempt, error, call.signal);
       }
     }
@@ -166,12 +166,11 @@ export class Transport {
   async #exchange(stale: string | undefined): Promise<Tokens> {
     const kept = await this.tokens.load();
     if (kept && stale !== undefined && kept.accessToken !== stale) return kept;
-    // The header is sent without a body. If no response arrives, the token may have been used: a second
-    // request with it would end the login, as for a stolen token, so it is sent only once.
+    // The header is sent without a body. If no response arrives, the token may have been used. The server
+    // accepts it for some seconds more; without another request the login would be lost anyway.
     const headers: HeadersInit = kept ? { "X-Refresh-Token": kept.refreshToken } : {};
     try {
-      const url = this.url + REFRESH;
-      const response = await this.#sendOnce(url, { method: "POST", headers });
+      const response = await this.sendWith(undefined, REFRESH, { method: "POST", headers });
       const tokens = (await response.json()) as Tokens;
       await this.tokens.save(tokens);
       return tokens;
@@ -198,10 +197,10 @@ export function isTemporary(error: unknown): boolean {
 }
 
 /** Return whether a request that failed may be sent again: nothing was done, or doing it twice is harmless. */
-function mayRepeat(error: unknown, call: Call): boolean {
+function mayRepeat(error: unknown, path: string, call: Call): boolean {
   // The refused request has used the captcha up.
   if (error instanceof RateLimitedError) return !hasCaptcha(call);
-  return isTemporary(error) && IDEMPOTENT.has(call.method ?? "GET");
+  return isTemporary(error) && (path === REFRESH || IDEMPOTENT.has(call.method ?? "GET"));
 }
 
 /** Return whether the body has the answer to a captcha, which is valid for one request. */

@@ -138,6 +138,20 @@ test("clients of one store do not use a refresh token twice", async () => {
   assert.equal(count(), 1);
 });
 
+test("a refresh without a response is sent again", async () => {
+  let lost = 0;
+  const losing: typeof fetch = (input, init) => {
+    if (!String(input).endsWith(REFRESH) || lost > 0) return fetch(input, init);
+    lost++;
+    return Promise.reject(new TypeError("fetch failed"));
+  };
+  const tokens = new MemoryTokens();
+  const client = await loggedIn({ tokens, fetch: losing });
+  tokens.save({ ...tokens.load()!, accessToken: "expired" });
+  assert.equal((await client.me()).name, "Alice");
+  assert.equal(lost, 1);
+});
+
 test("the second use of a refresh token ends the login", async () => {
   const tokens = new MemoryTokens();
   const client = await loggedIn({ tokens });

@@ -24,6 +24,10 @@ IDEMPOTENT: Final = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 """Methods that may be repeated when the response was lost (RFC 9110, section 9.2.2)."""
 
 
+_REPEATED: Final = frozenset({"/authorizations/refresh"})
+"""The server accepts a used refresh token for some seconds; without a response, the login is lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Result_co]):
     """A request of the API and the type of its result.
@@ -44,7 +48,7 @@ class Operation(Generic[Result_co]):
     @property
     def is_idempotent(self) -> bool:
         """Whether a lost response allows another attempt."""
-        return self.method in IDEMPOTENT
+        return self.method in IDEMPOTENT or self.path in _REPEATED
 
     @property
     def is_repeatable(self) -> bool:

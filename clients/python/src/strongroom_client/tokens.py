@@ -1,8 +1,8 @@
 """Tokens of a login, and where they are stored.
 
-A refresh token is valid for a single use: the second use ends the login, because it means that the token
-was stolen. All threads, tasks and processes of a login therefore share one store, refresh one after
-another, and store new tokens before they use them.
+A refresh token is valid for a single use: a later second use ends the login, because it means that the
+token was stolen. All threads, tasks and processes of a login therefore share one store, refresh one
+after another, and store new tokens before they use them.
 """
 
 import datetime
