@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 PLUGIN = ROOT / "examples/storage_network_folder/src/strongroom_storage_network_folder/plugin.py"
 CORE = ROOT / "core" / "src" / "strongroom"
+FIRST_STEPS = ROOT / "examples/first-steps/first-steps.sh"
 PUBLIC_URL = "http://127.0.0.1:8000"
 END_OF_BLOCK = "-- end of block --"
 
@@ -66,6 +67,20 @@ def test_the_answers_are_those_of_the_server(server: Server, tmp_path: Path) -> 
     for expected, answer in zip(shown, answers, strict=True):
         assert settle(json.loads(answer)) == settle(json.loads(expected))
     assert blocks("text") == [f"{content}\n"]
+
+
+def test_the_first_steps_send_as_much_as_the_page_says() -> None:
+    (size,) = re.findall(r"^SIZE_MIB=\$\{SIZE_MIB:-(\d+)\}$", FIRST_STEPS.read_text(), re.MULTILINE)
+    for page in ("README.md", "README.zh.md"):
+        assert f"{size} MiB" in (ROOT / page).read_text(), page
+
+
+def test_each_command_of_the_server_is_written_with_its_path() -> None:
+    """`make serve` installs it into .venv, which is on no PATH."""
+    for page in ("README.md", "README.zh.md"):
+        named = re.findall(r"\S*strongroom users", (ROOT / page).read_text())
+        assert len(named) > 1
+        assert {name.strip("`") for name in named} == {".venv/bin/strongroom users"}, page
 
 
 def test_the_plugin_is_the_example() -> None:
