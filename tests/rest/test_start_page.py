@@ -1,14 +1,19 @@
 """The start page: for people and for programs."""
 
 import re
+from pathlib import Path
 
 import pytest
-from tests.support.api import Answer, Api
+from tests.support.api import PASSWORD, Answer, Api
 
 from strongroom.foundation.caller import Origin
 from strongroom.identity.accounts.first_administrator import Setup
+from strongroom.identity.accounts.registration import Registration, RegistrationService
+from strongroom.identity.accounts.setup_command import setup_command
+from strongroom.identity.users.models import UserType
 from strongroom.version import __version__
 
+EMAIL = "root@example.com"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ROOT = "https://files.example.com"
 
@@ -43,16 +48,50 @@ def test_programs_get_the_name_the_version_and_links(api: Api) -> None:
 
 def test_people_get_a_page_whose_links_lead_to_pages(api: Api) -> None:
     found = links(open_page(api))
-    assert found == ["/docs", "/openapi.json", "/setup"]
-    assert [open_page(api, path).status_code for path in found] == [200, 200, 200]
+    assert found == ["/docs", "/openapi.json"]
+    assert [open_page(api, path).status_code for path in found] == [200, 200]
     api.person(admin=True)
     assert links(open_page(api)) == ["/docs", "/openapi.json"]
+
+
+@pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_pages", "console"]}})
+def test_before_the_setup_the_page_says_one_thing_and_has_no_buttons(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("STRONGROOM_CONFIG", raising=False)
+    monkeypatch.setattr("sys.argv", [".venv/bin/strongroom", "serve", "--config", "my files/a.toml"])
+    page = open_page(api)
+    assert "<h1>Become the administrator</h1>" in page.text
+    assert ".venv/bin/strongroom --config &#39;my files/a.toml&#39; users invite-admin<" in page.text
+    assert links(page) == ["/docs", "/openapi.json"]
+    assert 'class="links"' not in page.text
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (["{bin}/strongroom", "serve"], "strongroom users invite-admin"),
+        (["/elsewhere/strongroom", "serve"], "/elsewhere/strongroom users invite-admin"),
+        (["/usr/bin/gunicorn"], "strongroom users invite-admin"),
+    ],
+)
+def test_the_command_is_written_with_its_path_unless_the_shell_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str], shown: str
+) -> None:
+    program = tmp_path / "strongroom"
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("STRONGROOM_CONFIG", raising=False)
+    monkeypatch.setattr("sys.argv", [word.format(bin=tmp_path) for word in argv])
+    assert setup_command(is_production=False) == shown
+    assert setup_command(is_production=True) == "strongroom users invite-admin"
 
 
 def test_the_page_speaks_the_language_of_the_browser(api: Api) -> None:
     page = open_page(api, language="zh-CN,zh;q=0.9")
     assert page.headers["Content-Language"] == "zh"
-    assert "运维人员" in page.text
+    assert "成为管理员" in page.text
 
 
 def test_the_icon_that_browsers_request_is_no_error(api: Api) -> None:
@@ -81,6 +120,8 @@ class TestLoginPages:
     """With a plugin that has pages for people."""
 
     def test_the_login_is_linked_below_the_base_path(self, api: Api) -> None:
+        registration = Registration(name="Root", password=PASSWORD, email=EMAIL, kind=UserType.ADMIN)
+        api.container.get(RegistrationService).create(registration, Origin())
         assert links(open_page(api, "/vault/"))[0] == "/vault/account/"
         assert "登录" in open_page(api, "/vault/", "zh").text
 

@@ -9,6 +9,7 @@ from strongroom.foundation.config import Settings
 from strongroom.foundation.locales import locale_of
 from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.schemas import StartSchema
+from strongroom.identity.accounts.setup_command import setup_command
 from strongroom.plugin_api.web import StartPage
 from strongroom.version import __version__
 from strongroom.web.http.access import Access
@@ -84,12 +85,17 @@ def show_start_page() -> Any:
     if home is not None and "setup" not in addresses:
         return Response(b"", HTTPStatus.SEE_OTHER, {**_BY_ACCEPT, "Location": home})
     paths = {name: base_path + path for name, path in addresses.items()}
-    return _page(paths)
+    return _page(paths, is_production=settings.is_production)
 
 
-def _page(paths: dict[str, str]) -> Any:
+def _page(paths: dict[str, str], *, is_production: bool) -> Any:
     response = _PAGES.render(
-        "start.html", links=paths, pages=get_service(StartPages).links(), version=__version__
+        "start.html",
+        links=paths,
+        pages=get_service(StartPages).links(),
+        version=__version__,
+        is_production=is_production,
+        command=setup_command(is_production=is_production),
     )
     response.headers["Vary"] = _BY_ACCEPT["Vary"]
     return response
