@@ -37,6 +37,7 @@ from strongroom_login_oauth.testing.answers import ProviderAnswersContract
 from strongroom_login_oauth.testing.contacts import (
     MAIN,
     PROVEN,
+    STATES,
     TRUSTED,
     TRUSTING,
     UNPROVEN,
@@ -71,6 +72,7 @@ __all__ = [
     "OTHER",
     "OUTSIDER",
     "PROVEN",
+    "STATES",
     "TRUSTED",
     "TRUSTING",
     "UNPROVEN",

@@ -109,10 +109,13 @@ class OAuthContacts(PlatformContacts):
 
     def options(self) -> Mapping[str, Any]:
         table = self.harness.options(lambda url: url)
-        ((key, sections),) = [item for item in table.items() if isinstance(item[1], Mapping)]
-        (section,) = sections.values()
         main, trusting = self.names
-        return {**table, key: {main: section, trusting: {**section, **self.trust}}}
+        for key, sections in table.items():
+            if isinstance(sections, Mapping):
+                (section,) = sections.values()
+                return {**table, key: {main: section, trusting: {**section, **self.trust}}}
+        # A method with one provider only, which has no section of its own.
+        return table
 
     def new_proof(self, login: OAuthLogin[Any], provider: str, person: str) -> dict[str, str]:
         return new_proof(
@@ -180,7 +183,7 @@ class _Case:
 
 
 class ContactsContract:
-    """Requires the fixture ``contacts`` with the scope ``module``."""
+    """Requires the fixture ``contacts`` with the scope ``class`` or ``module``."""
 
     @pytest.fixture(scope="class")
     @classmethod
