@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import pytest
 
 from strongroom.testing.browser import Browser
-from strongroom.testing.server import LiveServer, LiveUser, Reply, live_server
+from strongroom.testing.server import LiveServer, LiveUser, Reply
 from strongroom_login_oauth.routes import callback_path
 from strongroom_login_oauth.testing.harness import (
     MEMBER,
@@ -25,6 +25,7 @@ from strongroom_login_oauth.testing.harness import (
     Harness,
     make_login,
     parameters_of,
+    platform_server,
 )
 from strongroom_login_oauth.testing.rest_client import RestClient, answer_of
 
@@ -52,7 +53,7 @@ def contract_server(
     }
     plugins = [*filter(None, [harness.plugin]), "factor_totp", "login_pages"]
     tables = {"login": login, **(config or {})}
-    with live_server(folder, plugins=plugins, files=harness.files, config=tables) as server:
+    with platform_server(folder, harness, plugins=plugins, config=tables) as server:
         yield server
 
 
@@ -363,7 +364,7 @@ class OAuthLoginContract:
         browser = Browser(server)
         self.come_back(browser, harness.approve(self.press(browser, begin_path), OTHER))
         browser.submit("/account/enrolments/totp")
-        (secret,) = re.findall('<p class="secret">([A-Z2-7]+)</p>', browser.page.text)
+        (secret,) = re.findall('id="totp-secret" data-text="([A-Z2-7]+)"', browser.page.text)
         browser.submit("/account/enrolments/totp/confirmation", totp=_totp(secret, -1))
         browser.submit("/account/logout")
         self.come_back(browser, harness.approve(self.press(browser, begin_path), OTHER))

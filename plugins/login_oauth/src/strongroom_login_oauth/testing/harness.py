@@ -2,7 +2,8 @@
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, cast, get_args, get_type_hints
@@ -18,7 +19,7 @@ from strongroom.plugin_api.login import (
 )
 from strongroom.plugin_api.web import HostAPI
 from strongroom.testing.clock import ManualClock
-from strongroom.testing.server import LiveServer, Reply
+from strongroom.testing.server import LiveServer, Reply, free_port, live_server
 from strongroom_login_oauth.memory import MemoryValues
 from strongroom_login_oauth.method import OAuthLogin, proof_of
 from strongroom_login_oauth.provider import Start
@@ -36,6 +37,7 @@ __all__ = [
     "make_login",
     "new_proof",
     "parameters_of",
+    "platform_server",
 ]
 
 MEMBER: Final = "member"
@@ -138,6 +140,29 @@ class _Host:
         self.clock = ManualClock()
         self.values = MemoryValues(self.clock)
         self.public_url = "http://127.0.0.1:8000"
+
+
+@contextmanager
+def platform_server(
+    folder: Path,
+    harness: PlatformHarness,
+    *,
+    plugins: Sequence[str],
+    config: Mapping[str, Any],
+    database_url: str | None = None,
+) -> Iterator[LiveServer]:
+    """Run a server at an address of 127.0.0.1, whose redirect URIs platforms know."""
+    port = free_port()
+    server = {"public_url": f"http://127.0.0.1:{port}", **config.get("server", {})}
+    with live_server(
+        folder,
+        plugins=plugins,
+        files=harness.files,
+        config={**config, "server": server},
+        database_url=database_url,
+        port=port,
+    ) as running:
+        yield running
 
 
 def make_login(harness: PlatformHarness, through: Through = lambda url: url, **changes: Any) -> Any:

@@ -11,10 +11,10 @@ from typing import Final
 
 import pytest
 
-from strongroom.testing.server import LiveServer, live_server
+from strongroom.testing.server import LiveServer
 from strongroom_login_oauth.testing.answers import MOST_REQUESTS, ThroughProxies
 from strongroom_login_oauth.testing.faults import FAULTS, proxies
-from strongroom_login_oauth.testing.harness import PlatformHarness
+from strongroom_login_oauth.testing.harness import PlatformHarness, platform_server
 
 READ_TIMEOUT: Final = 0.5
 """Seconds for a whole answer, as configured."""
@@ -52,12 +52,9 @@ def spoiled_server(
         through = ThroughProxies(start)
         options = {**harness.options(through), "read_timeout": READ_TIMEOUT}
         config = {"login": {"methods": ["password", name], name: options}}
-        with live_server(
-            folder,
-            plugins=[*filter(None, [harness.plugin])],
-            files=harness.files,
-            config=config,
-            database_url=database_url,
+        plugins = [*filter(None, [harness.plugin])]
+        with platform_server(
+            folder, harness, plugins=plugins, config=config, database_url=database_url
         ) as server:
             _warm_up(server, harness)
             yield SpoiledServer(server, through)
