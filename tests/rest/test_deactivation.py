@@ -317,6 +317,7 @@ UNTOUCHED = {
     "share_links_uploads": "likewise",
     "webhooks_endpoints": "disabled while its owner cannot act",
     "login_pages_codes": "in the tests of the plugin",
+    "idempotency_keys": "in test_idempotency.py",
 }
 """Tables with users or hashes that no deactivation changes, with the reason."""
 

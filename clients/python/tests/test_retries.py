@@ -93,6 +93,15 @@ def test_a_change_is_repeated_only_if_it_was_not_begun() -> None:
     assert script.requests == ["POST", "POST"]
 
 
+def test_a_change_with_an_idempotency_key_is_repeated() -> None:
+    keyed = tenants.create_tenant(body=NewTenant(name="Acme"), idempotency_key="once")
+    with scripted((0, {}), *[(503, {})] * 9) as (client, script), pytest.raises(ServerError):
+        client.send(keyed)
+    assert script.requests == ["POST"] * 4
+    running = ApiError(409, "error.idempotency-running", "", retry_after=1)
+    assert Retries().wait_after(keyed, 1, running) == 1
+
+
 def test_a_long_wait_is_left_to_the_caller() -> None:
     answer = (429, {"Retry-After": "3600"})
     with scripted(answer) as (client, script), pytest.raises(RateLimitedError) as raised:

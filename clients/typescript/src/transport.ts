@@ -108,7 +108,7 @@ export class Transport {
       try {
         return await this.#sendOnce(url, { ...call, headers });
       } catch (error) {
-        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, path, call)) throw error;
+        if (attempt === ATTEMPTS || isStreamed(call) || !mayRepeat(error, path, { ...call, headers })) throw error;
         await this.pause(attempt, error, call.signal);
       }
     }
@@ -200,7 +200,10 @@ export function isTemporary(error: unknown): boolean {
 function mayRepeat(error: unknown, path: string, call: Call): boolean {
   // The refused request has used the captcha up.
   if (error instanceof RateLimitedError) return !hasCaptcha(call);
-  return isTemporary(error) && (path === REFRESH || IDEMPOTENT.has(call.method ?? "GET"));
+  // The first attempt, whose response was lost, is still being processed.
+  if (error instanceof ApiError && error.code === "error.idempotency-running") return true;
+  const isKeyed = new Headers(call.headers).has("Idempotency-Key");
+  return isTemporary(error) && (isKeyed || path === REFRESH || IDEMPOTENT.has(call.method ?? "GET"));
 }
 
 /** Return whether the body has the answer to a captcha, which is valid for one request. */

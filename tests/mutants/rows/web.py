@@ -305,6 +305,31 @@ ROWS: Final = (
         "rest/test_files.py::test_details_are_sent_again_only_if_their_tag_differs",
     ),
     core(
+        "http-idempotency-effect",
+        "A request whose claim was lost has no effect.",
+        "foundation/idempotency.py::_note_effect",
+        "if not _NOTE_EFFECT.execute(connection, claim.parameters):",
+        "if False:",
+        "rest/test_idempotency.py::"
+        "test_a_request_that_outlasts_its_lease_has_no_effect_after_another_one",
+    ),
+    core(
+        "http-idempotency-body",
+        "A key does not answer for another request.",
+        "foundation/idempotency.py::IdempotencyKeys._known",
+        "if fingerprint != claim.fingerprint:",
+        "if False:",
+        "rest/test_idempotency.py::test_real_routes_create_one_resource",
+    ),
+    core(
+        "http-idempotency-caller",
+        "A stored answer is for its caller only.",
+        "web/http/idempotency.py::respond_once",
+        "scope = (\n        identity.user_id,",
+        "scope = (\n        '',",
+        "rest/test_idempotency.py::test_answers_are_sealed_and_of_one_caller",
+    ),
+    core(
         "http-change-if-match",
         "A change with a stale If-Match changes nothing.",
         "web/http/representations.py::JsonRepresentation.require_preconditions",

@@ -283,6 +283,14 @@ class Held(ConflictError, code="error.held"):
     """409 `error.held`: A hold covers the file or folder, or a file in it."""
 
 
+class IdempotencyRunning(ConflictError, code="error.idempotency-running"):
+    """409 `error.idempotency-running`: The first request with this Idempotency-Key is still running."""
+
+
+class IdempotencyUnknown(ConflictError, code="error.idempotency-unknown"):
+    """409 `error.idempotency-unknown`: The first request has no stored answer; check its effect."""
+
+
 class LastAdministrator(ConflictError, code="error.last-administrator"):
     """409 `error.last-administrator`: The last administrator of the tenant cannot be removed."""
 
@@ -437,6 +445,10 @@ class ContentInfected(BadRequestError, code="error.content-infected"):
 
 class ContentUnscannable(BadRequestError, code="error.content-unscannable"):
     """422 `error.content-unscannable`: The content cannot be scanned, such as an encrypted archive."""
+
+
+class IdempotencyMismatch(BadRequestError, code="error.idempotency-mismatch"):
+    """422 `error.idempotency-mismatch`: The Idempotency-Key was used for another request."""
 
 
 class UploadLocked(ConflictError, code="error.upload-locked"):

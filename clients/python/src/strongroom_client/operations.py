@@ -47,8 +47,9 @@ class Operation(Generic[Result_co]):
 
     @property
     def is_idempotent(self) -> bool:
-        """Whether a lost response allows another attempt."""
-        return self.method in IDEMPOTENT or self.path in _REPEATED
+        """Whether a lost response allows another attempt, also because of an ``Idempotency-Key``."""
+        has_key = isinstance(self.headers.get("Idempotency-Key"), str)
+        return self.method in IDEMPOTENT or self.path in _REPEATED or has_key
 
     @property
     def is_repeatable(self) -> bool:

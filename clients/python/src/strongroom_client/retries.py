@@ -11,6 +11,7 @@ from .errors import ApiError, ConnectionFailed
 from .operations import Operation
 
 _TOO_MANY: Final = 429
+_RUNNING: Final = "error.idempotency-running"
 _TEMPORARY: Final = frozenset({502, 503, 504})
 _LOCKED: Final = 423
 _LOCKED_ATTEMPTS: Final = 30
@@ -24,7 +25,8 @@ _PIECE_STATUSES: Final = frozenset({409, 429, 460, *_TEMPORARY})
 class Retries:
     """How often a client tries, and how long it waits.
 
-    After a lost response only idempotent methods are retried: the server may have acted on the request.
+    After a lost response only idempotent methods and requests with an ``Idempotency-Key`` are retried,
+    because the server may have acted on others.
 
     Args:
         attempts: attempts in all.
@@ -72,6 +74,9 @@ class Retries:
 
 def _may_repeat(operation: Operation[Any], fault: Exception) -> bool:
     if isinstance(fault, ApiError):
+        if fault.code == _RUNNING:
+            # The server is still processing the first attempt, whose response was lost.
+            return True
         # The refused request has used the captcha up.
         is_later = fault.status == _TOO_MANY and not operation.has_captcha
         return is_later or (operation.is_idempotent and fault.status in _TEMPORARY)

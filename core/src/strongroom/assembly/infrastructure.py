@@ -18,6 +18,7 @@ from strongroom.foundation.config import Configuration, ConfigurationError, Sett
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.schema import split_key
 from strongroom.foundation.database import Database
+from strongroom.foundation.idempotency import IdempotencyKeys
 from strongroom.foundation.jobs.named_leases import NamedLeases
 from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.foundation.limits.service import Counters, RateLimits, hashed_subject
@@ -113,6 +114,7 @@ class Infrastructure:
         self.counters = Counters(clock, self.keys)
         self.leases = NamedLeases(self.database, clock)
         self.shared_values = SharedValues(self.database, clock, self.keys)
+        self.idempotency = IdempotencyKeys(self.database, clock, self.keys)
         # Also of a process that serves no routes: a command of a plugin may count events, too.
         self.app = Application("strongroom")
         limiter = self._limit_backend().open(self.app, self._client_subject)

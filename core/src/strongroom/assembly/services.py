@@ -80,7 +80,7 @@ class Services:
         storages = self.group(StorageServices).blobs.storages
         _observe_storages(self.base, storages)
         events = self.events
-        yield from (self.base.rates, events.log, events.delivery)
+        yield from (self.base.rates, self.base.idempotency, events.log, events.delivery)
         yield _readiness(self.base, storages)
 
     def prune_job(self) -> PruneJob:
@@ -90,6 +90,7 @@ class Services:
             "counters": partial(base.counters.prune, base.database),
             "leases of plugins": base.leases.prune,
             "shared values of plugins": base.shared_values.prune,
+            "idempotency keys": base.idempotency.prune,
             "events of rates": partial(prune_events, base.database, base.clock),
         }
         for group in self.group:
@@ -115,6 +116,7 @@ class Services:
                 self.get(TenantDeletion).on_purge(erase)
             for end in group.register_deactivations():
                 self.get(Deactivations).on_deactivation(end)
+        self.get(Deactivations).on_deactivation(self.base.idempotency.forget_user)
 
     def register_user_exports(self, of_plugins: Iterable[UserExport]) -> None:
         """Register the files of users' archives, in the order of the features, then those of plugins."""

@@ -438,6 +438,21 @@ class CredentialConflict(StrongroomError):
     message = "The credentials belong to another user; log in and bind them."
 
 
+class IdempotencyRunning(StrongroomError):
+    status, code = 409, "error.idempotency-running"
+    message = "The first request with this Idempotency-Key is still running."
+
+
+class IdempotencyUnknown(StrongroomError):
+    status, code = 409, "error.idempotency-unknown"
+    message = "The first request has no stored answer; check its effect."
+
+
+class IdempotencyMismatch(StrongroomError):
+    status, code = 422, "error.idempotency-mismatch"
+    message = "The Idempotency-Key was used for another request."
+
+
 class PreconditionFailed(StrongroomError):
     status, code = 412, "error.precondition-failed"
     message = "A precondition such as If-Match is false."

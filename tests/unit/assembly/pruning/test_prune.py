@@ -19,6 +19,7 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import metadata
 from strongroom.foundation.database.pruning import prune, prune_some
+from strongroom.foundation.idempotency import idempotency_keys
 from strongroom.foundation.jobs.named_leases import plugin_leases
 from strongroom.foundation.limits.backends import counters, rate_events
 from strongroom.foundation.limits.service import Counters
@@ -57,6 +58,7 @@ EXPIRING = (
     plugin_shared_values,
     account_links,
     contact_links,
+    idempotency_keys,
 )
 
 
@@ -83,7 +85,8 @@ def live(api: Api) -> None:
     assert api.post("/users/me/factors", {"kind": "totp"}, by=person).status_code == 201
     create_key(api, person)
     invited = {"email": "invited@example.com"}
-    assert api.post(f"{api.tenant(person)}/invitations", invited, by=person).status_code == 201
+    keyed = {"by": person, "headers": {"Idempotency-Key": "once"}}
+    assert api.post(f"{api.tenant(person)}/invitations", invited, **keyed).status_code == 201
     assert api.container.hosts.of("storage_local").leases.acquire("import", DAY // 1000)
     values = api.container.hosts.of("storage_local").values
     values.put("token", "secret", expires_at=api.clock.now() + DAY)
@@ -166,6 +169,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "counters": 0,
         "leases of plugins": 0,
         "shared values of plugins": 0,
+        "idempotency keys": 0,
         "links that set a password": 0,
         "links that restore a contact": 0,
         "events of rates": 0,
@@ -311,7 +315,7 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 23
+    assert len(result.stdout.splitlines()) == 24
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:

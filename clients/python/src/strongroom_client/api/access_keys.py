@@ -18,6 +18,7 @@ def create_access_key(
     user_id: str,
     *,
     body: NewKey,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[CreatedKey]:
     """Create an access key of the caller (`me`). Only this response contains the key.
 
@@ -29,6 +30,9 @@ def create_access_key(
         "POST",
         f"/users/{segment(user_id)}/access-keys",
         CreatedKey,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

@@ -30,6 +30,7 @@ def create_totp(
     body: NewTotp | Unset = UNSET,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[TotpSecret]:
     """Get a secret for an authenticator app, with a fresh proof.
 
@@ -42,6 +43,7 @@ def create_totp(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Idempotency-Key": idempotency_key,
         },
         body=body,
     )

@@ -62,6 +62,7 @@ def upload_avatar(
     content: Content,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
     """Upload a logo; it is re-encoded without its metadata."""
     return Operation(
@@ -71,6 +72,7 @@ def upload_avatar(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",
@@ -82,6 +84,7 @@ def upload_business_file(
     content: Content,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
     """Upload a file of any media type that the configuration allows."""
     return Operation(
@@ -91,6 +94,7 @@ def upload_business_file(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",
@@ -102,6 +106,7 @@ def upload_cover(
     content: Content,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
     """Upload a cover; it is re-encoded without its metadata."""
     return Operation(
@@ -111,6 +116,7 @@ def upload_cover(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",
@@ -122,6 +128,7 @@ def upload_figure(
     content: Content,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
     """Upload an illustration; it is re-encoded without its metadata."""
     return Operation(
@@ -131,6 +138,7 @@ def upload_figure(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",
@@ -142,6 +150,7 @@ def upload_photo(
     content: Content,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
     """Upload a photo; it is re-encoded without its metadata."""
     return Operation(
@@ -151,6 +160,7 @@ def upload_photo(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",

@@ -20,6 +20,7 @@ def bind_email(
     user_id: str,
     *,
     body: NewEmail,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BoundCredential]:
     """Bind an e-mail address. It replaces the previous one.
 
@@ -30,6 +31,9 @@ def bind_email(
         "POST",
         f"/users/{segment(user_id)}/emails",
         BoundCredential,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -38,12 +42,16 @@ def bind_mobile(
     user_id: str,
     *,
     body: NewMobile,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[BoundCredential]:
     """Bind a mobile number. It replaces the previous one. Requires the proofs of `bind_email`."""
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/mobiles",
         BoundCredential,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

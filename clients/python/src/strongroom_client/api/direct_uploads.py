@@ -9,6 +9,7 @@ def begin_direct_upload(
     *,
     body: NewDirectUpload,
     on_conflict: BeginDirectUploadOnConflict | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[DirectUpload]:
     """Get a presigned request that stores a file. Complete the upload after sending it."""
     return Operation(
@@ -18,6 +19,9 @@ def begin_direct_upload(
         query={
             "onConflict": on_conflict,
         },
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -25,10 +29,15 @@ def begin_direct_upload(
 def complete_direct_upload(
     tenant_id: str,
     upload_id: str,
+    *,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Create the file if the stored content matches the declared size and checksum. Idempotent."""
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/direct-uploads/{segment(upload_id)}/complete",
         Node,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
     )

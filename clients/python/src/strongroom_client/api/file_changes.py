@@ -18,6 +18,7 @@ def copy_file(
     *,
     body: Copy,
     on_conflict: CopyFileOnConflict | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Copy a file, or a folder with up to 1,000 files and folders, into a folder or to the top level.
 
@@ -30,6 +31,9 @@ def copy_file(
         Node,
         query={
             "onConflict": on_conflict,
+        },
+        headers={
+            "Idempotency-Key": idempotency_key,
         },
         body=body,
     )

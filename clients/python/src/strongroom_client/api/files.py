@@ -25,6 +25,7 @@ def create_folder(
     *,
     body: NewFolder,
     on_conflict: CreateFolderOnConflict | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Create a folder at the top level of a tenant."""
     return Operation(
@@ -33,6 +34,9 @@ def create_folder(
         Node,
         query={
             "onConflict": on_conflict,
+        },
+        headers={
+            "Idempotency-Key": idempotency_key,
         },
         body=body,
     )
@@ -44,6 +48,7 @@ def create_folder_in_folder(
     *,
     body: NewFolder,
     on_conflict: CreateFolderInFolderOnConflict | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Create a folder in a folder."""
     return Operation(
@@ -52,6 +57,9 @@ def create_folder_in_folder(
         Node,
         query={
             "onConflict": on_conflict,
+        },
+        headers={
+            "Idempotency-Key": idempotency_key,
         },
         body=body,
     )
@@ -217,6 +225,7 @@ def upload_file(
     relative_path: None | str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Upload a file to the top level of a tenant, as a form or as the raw body.
 
@@ -234,6 +243,7 @@ def upload_file(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",
@@ -249,6 +259,7 @@ def upload_file_into_folder(
     relative_path: None | str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Upload a file into a folder, as a form or as the raw body."""
     return Operation(
@@ -262,6 +273,7 @@ def upload_file_into_folder(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",

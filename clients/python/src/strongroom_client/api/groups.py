@@ -16,12 +16,16 @@ def create_group(
     tenant_id: str,
     *,
     body: NewGroup,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Group]:
     """Create a group without members, as an administrator of the tenant."""
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/groups",
         Group,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

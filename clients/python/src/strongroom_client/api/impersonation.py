@@ -1,13 +1,14 @@
 """Operations on impersonation. Written by clients/python/generate_client.py from the OpenAPI document."""
 
 from ..models import Impersonation, NewImpersonation
-from ..operations import Operation, segment
+from ..operations import UNSET, Operation, Unset, segment
 
 
 def impersonate_user(
     user_id: str,
     *,
     body: NewImpersonation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Impersonation]:
     """Get an access token that reads as an ordinary user does, and changes nothing.
 
@@ -18,5 +19,8 @@ def impersonate_user(
         "POST",
         f"/users/{segment(user_id)}/impersonation",
         Impersonation,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )

@@ -42,6 +42,7 @@ def create_invitation(
     tenant_id: str,
     *,
     body: NewInvitation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Invitation]:
     """Invite an e-mail address or a mobile number, as an administrator of the tenant.
 
@@ -52,6 +53,9 @@ def create_invitation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/invitations",
         Invitation,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

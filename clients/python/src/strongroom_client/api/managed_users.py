@@ -18,7 +18,7 @@ from ..models import (
     RestorableContact,
     TemporaryPassword,
 )
-from ..operations import Operation, segment
+from ..operations import UNSET, Operation, Unset, segment
 
 
 def change_metadata(
@@ -53,6 +53,7 @@ def create_password_link(
     user_id: str,
     *,
     body: NewPasswordLink,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[PasswordLink]:
     """Create a link by which a user sets a password, once. It voids the former ones of its kind.
 
@@ -63,6 +64,9 @@ def create_password_link(
         "POST",
         f"/users/{segment(user_id)}/links",
         PasswordLink,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -91,6 +95,8 @@ def get_server_metadata(
 
 def give_temporary_password(
     user_id: str,
+    *,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[TemporaryPassword]:
     """Replace the password of a user by a temporary one, which is shown only now.
 
@@ -101,6 +107,9 @@ def give_temporary_password(
         "POST",
         f"/users/{segment(user_id)}/temporary-password",
         TemporaryPassword,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
     )
 
 

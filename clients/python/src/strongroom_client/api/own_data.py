@@ -54,6 +54,7 @@ def schedule_deletion(
     *,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[ScheduledDeletion]:
     """Schedule the deletion of the caller (`me`), who can cancel it for 14 days, by default.
 
@@ -67,5 +68,6 @@ def schedule_deletion(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Idempotency-Key": idempotency_key,
         },
     )

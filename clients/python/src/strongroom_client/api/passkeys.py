@@ -20,6 +20,7 @@ def add_passkey(
     body: NewPasskey,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Factor]:
     """Add the passkey that the browser has created."""
     return Operation(
@@ -29,6 +30,7 @@ def add_passkey(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Idempotency-Key": idempotency_key,
         },
         body=body,
     )
@@ -52,6 +54,7 @@ def create_passkey_challenge(
     *,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[PasskeyChallenge]:
     """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes."""
     return Operation(
@@ -61,6 +64,7 @@ def create_passkey_challenge(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Idempotency-Key": idempotency_key,
         },
     )
 

@@ -99,6 +99,7 @@ def put_grant(
     file_id: str,
     *,
     body: NewGrant,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Grant]:
     """Grant a permission to a member of the tenant; this replaces the member's grant on the same node.
 
@@ -108,6 +109,9 @@ def put_grant(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/owners",
         Grant,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -117,6 +121,7 @@ def put_group_grant(
     file_id: str,
     *,
     body: NewGroupGrant,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[GroupGrant]:
     """Grant a permission to a group of the tenant; this replaces the group's grant on the same node.
 
@@ -127,5 +132,8 @@ def put_group_grant(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/group-grants",
         GroupGrant,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )

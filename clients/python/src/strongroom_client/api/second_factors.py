@@ -43,6 +43,7 @@ def begin_factor(
     body: NewFactor,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Enrolment]:
     """Begin the enrolment in a second factor; `confirm_factor` finishes it within 5 minutes.
 
@@ -56,6 +57,7 @@ def begin_factor(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Idempotency-Key": idempotency_key,
         },
         body=body,
     )
@@ -79,12 +81,16 @@ def confirm_factor(
     enrolment_id: str,
     *,
     body: FactorAnswer | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[ConfirmedFactor]:
     """Finish an enrolment with the right answer; from now on every login requires a second factor."""
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/factors/{segment(enrolment_id)}/confirmation",
         ConfirmedFactor,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -94,6 +100,7 @@ def create_recovery_codes(
     *,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[RecoveryCodes]:
     """Get a new sheet of recovery codes, which the response contains only once; it voids the old one.
 
@@ -106,6 +113,7 @@ def create_recovery_codes(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Idempotency-Key": idempotency_key,
         },
     )
 

@@ -7,6 +7,7 @@ from ..operations import UNSET, Operation, Unset, segment
 def create_server_account(
     *,
     body: NewServiceAccount,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[ServiceAccount]:
     """Create a service account of the server. It can never log in; it acts by access keys only.
 
@@ -16,6 +17,9 @@ def create_server_account(
         "POST",
         "/api/v1/service-accounts",
         ServiceAccount,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

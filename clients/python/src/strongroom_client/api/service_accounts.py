@@ -17,12 +17,16 @@ def create_service_account(
     tenant_id: str,
     *,
     body: NewServiceAccount,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[ServiceAccount]:
     """Create a service account, which becomes a member of the tenant. It can never log in."""
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts",
         ServiceAccount,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -32,6 +36,7 @@ def create_service_account_key(
     account_id: str,
     *,
     body: NewServiceKey,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[CreatedKey]:
     """Create an access key of a service account, limited to the tenant.
 
@@ -41,6 +46,9 @@ def create_service_account_key(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts/{segment(account_id)}/access-keys",
         CreatedKey,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

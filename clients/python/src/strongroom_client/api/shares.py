@@ -20,6 +20,7 @@ def create_share(
     file_id: str,
     *,
     body: NewShare,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Share]:
     """Share a file or folder by a link.
 
@@ -29,6 +30,9 @@ def create_share(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/shares",
         Share,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

@@ -18,12 +18,16 @@ from ..operations import UNSET, Operation, Unset, segment
 def create_tenant(
     *,
     body: NewTenant,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Tenant]:
     """Create a tenant; the caller becomes its administrator."""
     return Operation(
         "POST",
         "/api/v1/tenants",
         Tenant,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 

@@ -62,6 +62,7 @@ def create_upload(
     upload_length: str | Unset = UNSET,
     upload_metadata: str | Unset = UNSET,
     upload_checksum: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Upload]:
     """Create an upload of `Upload-Length` bytes; the body, if any, contains its first bytes.
 
@@ -79,6 +80,7 @@ def create_upload(
             "Upload-Length": upload_length,
             "Upload-Metadata": upload_metadata,
             "Upload-Checksum": upload_checksum,
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/octet-stream",

@@ -21,6 +21,7 @@ def create_user_import(
     dry_run: bool | Unset = UNSET,
     on_conflict: CreateUserImportOnConflict | Unset = UNSET,
     events: bool | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[UserImport]:
     """Import users: a body of JSON lines, at most 64 KiB each.
 
@@ -37,6 +38,9 @@ def create_user_import(
             "dryRun": dry_run,
             "onConflict": on_conflict,
             "events": events,
+        },
+        headers={
+            "Idempotency-Key": idempotency_key,
         },
         content=content,
         media_type="application/x-ndjson",

@@ -21,6 +21,7 @@ from ..operations import UNSET, Operation, Unset, segment
 def create_webhook_endpoint(
     *,
     body: NewEndpoint,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[NewEndpointWithSecret]:
     """Create an endpoint of a tenant, or of the server; the answer alone has its secret.
 
@@ -31,6 +32,9 @@ def create_webhook_endpoint(
         "POST",
         "/api/v1/webhook-endpoints",
         NewEndpointWithSecret,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -113,12 +117,17 @@ def list_webhook_endpoints(
 def redeliver_webhook(
     endpoint_id: str,
     delivery_id: str,
+    *,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Delivery]:
     """Send a delivery again, before all others; its `webhook-id` stays the same."""
     return Operation(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver",
         Delivery,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
     )
 
 
@@ -126,12 +135,16 @@ def replay_webhook_events(
     endpoint_id: str,
     *,
     body: Replay,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Replayed]:
     """Send the events from a sequence on again, in their order and with their ids."""
     return Operation(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/replay",
         Replayed,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
         body=body,
     )
 
@@ -176,12 +189,17 @@ def take_over_webhook_endpoint(
 
 def test_webhook_endpoint(
     endpoint_id: str,
+    *,
+    idempotency_key: str | Unset = UNSET,
 ) -> Operation[Delivery]:
     """Send a message of the type `webhook.test`, once and before all others."""
     return Operation(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/test",
         Delivery,
+        headers={
+            "Idempotency-Key": idempotency_key,
+        },
     )
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, text
 
 from strongroom.clock import Clock
 from strongroom.foundation.database.commit_signal import CommitSignal
+from strongroom.foundation.database.effects import apply_effect, with_effect
 from strongroom.foundation.database.engines import open_engines, restore_limit
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
@@ -115,6 +116,7 @@ class Database:
         with self._guard, self._writing(durable) as connection:
             state = accept_actions(connection)
             yield connection
+            apply_effect(connection)
         state.run_actions()
 
     def write_together(
@@ -137,13 +139,13 @@ class Database:
         """
         with self._guard:
             # Another thread may run it, on behalf of this request.
-            job = carry(self._translated(work))
+            job = carry(self._translated(with_effect(work)))
             if self._group_commit is not None:
                 return self._group_commit.run(job, durable=durable)
             if key is not None:
                 return self._queues.run(key, job, durable=durable)
             with self._writing(durable) as connection:
-                return work(connection)
+                return with_effect(work)(connection)
 
     def require_short_queue(self, key: str) -> None:
         """Refuse work of :meth:`write_together` that would probably wait for too long.

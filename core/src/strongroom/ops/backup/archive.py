@@ -307,6 +307,7 @@ EPHEMERAL: Final = frozenset(
         "blob_holds",
         "jobs",
         "plugin_leases",
+        "idempotency_keys",
     }
 )
 """Tables with short-lived rows. Restoring them would revive codes that were used after the backup."""

@@ -9,6 +9,9 @@ from typing import Any, Final
 from marshmallow import Schema
 
 from strongroom.foundation.errors import (
+    IdempotencyMismatch,
+    IdempotencyRunning,
+    IdempotencyUnknown,
     InsufficientScope,
     PreconditionFailed,
     StepUpRequired,
@@ -24,7 +27,7 @@ from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.http.access import Access
 from strongroom.web.http.errors import ErrorSchema
-from strongroom.web.http.headers import REQUEST_HEADERS
+from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 
 ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
 HeaderNames = Sequence[str] | Mapping[str, str]
@@ -97,6 +100,17 @@ class RouteDescription:
             errors=(*self.errors, PreconditionFailed),
             request_headers={**self.request_headers, **headers},
             additions=additions,
+        )
+
+    def with_idempotency(self) -> "RouteDescription":
+        """Return the description with Idempotency-Key and what it causes."""
+        errors = (IdempotencyRunning, IdempotencyUnknown, IdempotencyMismatch, ValidationFailed)
+        name, replayed = "Idempotency-Key", "Idempotency-Replayed"
+        return replace(
+            self,
+            errors=(*self.errors, *errors),
+            request_headers={**self.request_headers, name: REQUEST_HEADERS[name]},
+            response_headers={**self.response_headers, replayed: RESPONSE_HEADERS[replayed]},
         )
 
     def operation(self) -> Json:

@@ -33,6 +33,7 @@ from strongroom.web.http.access import (
     require_verified_login,
 )
 from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+from strongroom.web.http.idempotency import HEADER, creates, respond_once
 from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
 from strongroom.web.http.locations import Location, own_url
 from strongroom.web.http.parsing import parse_body, parse_form, parse_query, refuse_query
@@ -44,7 +45,7 @@ from strongroom.web.http.representations import (
     refuse_preconditions,
     stated_revision,
 )
-from strongroom.web.http.request import current_environ, get_service
+from strongroom.web.http.request import current_environ, get_service, header
 from strongroom.web.http.response import Convert, json_response, serializer
 from strongroom.web.http.route_descriptions import (
     ErrorKinds,
@@ -92,6 +93,7 @@ class Operation:
         admits_impersonation: bool = False,
         request_headers: Iterable[str] = (),
         has_own_preconditions: bool = True,
+        creates: bool = False,
     ) -> None:
         access = description.access
         if verifies_login and access is not Access.USER:
@@ -119,6 +121,7 @@ class Operation:
         self._location = location
         self._verifies_login = verifies_login
         self._has_own_preconditions = has_own_preconditions
+        self.creates = creates
         self.reader: Operation | None = None
         self._names: frozenset[str] = frozenset()
         self.request_headers = frozenset(request_headers)
@@ -215,6 +218,13 @@ class Operation:
             parameters[name] = parse()
         if self.reader is not None:
             return self._change(self.reader, parameters)
+        if self.creates and header(HEADER) is not None:
+            reads_body = not self.inputs.keys().isdisjoint(("body", "form"))
+            respond = partial(self._viewed, parameters)
+            return respond_once(self.__name__, self.request_headers, respond, reads_body=reads_body)
+        return self._viewed(parameters)
+
+    def _viewed(self, parameters: dict[str, Any]) -> flask.Response:
         if not self._has_own_preconditions and has_preconditions():
             refuse_preconditions()
         return self._response(self._view(**parameters), parameters)
@@ -374,7 +384,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         ``operationId``, and its docstring the description.
 
         A representation whose schema has a ``revision`` gets an entity tag, and a view that changes it
-        gets the keyword ``revision``: see :mod:`preconditions`.
+        gets the keyword ``revision``: see :mod:`preconditions`. A POST with the status 201 or 202 that
+        needs a caller accepts the header Idempotency-Key.
 
         Args:
             path: the path, with parameters as ``<name>``.
@@ -453,6 +464,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             )
             if method == "GET" and has_revision(returns):
                 description = description.with_preconditions(reads=True)
+            is_creating = creates(method, status, has_caller=needs_caller(access))
+            if is_creating:
+                description = description.with_idempotency()
             headers = {*description.request_headers, *_documented_headers(document or {})}
             operation: Any = Operation(
                 view,
@@ -468,6 +482,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 any_tenant=any_tenant,
                 admits_impersonation=impersonation or (method in SAFE_METHODS and step_up is None),
                 request_headers=headers,
+                creates=is_creating,
                 has_own_preconditions=method in SAFE_METHODS or "If-Match" in headers,
             )
             self.route(path, methods=[method])(operation)
