@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.addresses import is_loopback
 from strongroom.plugin_api.contacts import wire_address
 from strongroom.plugin_api.messages import (
     DeliveryUncertain,
@@ -82,20 +82,12 @@ def _require_encryption(options: SmtpOptions) -> None:
     usual = _ENCRYPTION_OF_PORT.get(options.port)
     if usual is not None and options.encryption not in (usual, "none"):
         raise ValueError(f'encryption: port {options.port} takes "{usual}"; set it')
-    is_local = options.host == "localhost" or _is_loopback(options.host)
+    is_local = is_loopback(options.host)
     if options.encryption == "none" and not is_local and not options.allow_plaintext:
         raise ValueError(
             f'encryption: "none" sends codes and links to {options.host} unencrypted; set "starttls" '
             'or "tls", or for a relay in a private network allow_plaintext = true'
         )
-
-
-def _is_loopback(host: str) -> bool:
-    """Return whether a host is an address of this machine only."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class SmtpSender(MessageSender[SmtpOptions]):

@@ -271,6 +271,14 @@ class HostAPI(ABC):
         """The public URL of the server, without a trailing slash."""
 
     @abstractmethod
+    def keyed_hash(self, text: str) -> str:
+        """Return a keyed hash (HMAC-SHA-256) of a text, in 64 hexadecimal digits.
+
+        A plain hash of a text with few possible values, such as an address, is no secret. Each plugin
+        has another key.
+        """
+
+    @abstractmethod
     def seal(self, text: str) -> str:
         """Encrypt a secret for the plugin's own tables. No other plugin can decrypt it."""
 

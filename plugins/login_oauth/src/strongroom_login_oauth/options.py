@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
 from strongroom.plugin_api import option
+from strongroom.plugin_api.addresses import is_loopback
 from strongroom.plugin_api.browser import loopback_redirect
 
 SUSPEND: Final = "suspend"
@@ -78,13 +78,4 @@ def is_private(url: str) -> bool:
     parts = urlsplit(url)
     if parts.scheme == "https":
         return bool(parts.hostname)
-    return parts.scheme == "http" and _is_loopback(parts.hostname or "")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")

@@ -6,7 +6,6 @@ same version belong to it until twice the size of the content has been sent. A v
 the cookie of the share; clients without cookies are recognized by address and User-Agent.
 """
 
-import hashlib
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -127,9 +126,12 @@ class Downloads:
         )
 
     def _visitor(self, link_id: str) -> str:
-        """Return the hash of the address and the User-Agent, which identify clients without cookies."""
+        """Return the hash of the address and the User-Agent, which identify clients without cookies.
+
+        It has a key, so that the table does not reveal who has downloaded a file.
+        """
         agent = request.headers.get("User-Agent", "")
-        return hashlib.sha256(f"{link_id} {self._host.client_network} {agent}".encode()).hexdigest()
+        return self._host.keyed_hash(f"visitor {link_id} {self._host.client_network} {agent}")
 
     def _continue(self, transaction: Transaction, link: Link, item: str, sending: Sending) -> list[str]:
         """Take the bytes of a range from the visitor's downloads that have room; return their ids."""

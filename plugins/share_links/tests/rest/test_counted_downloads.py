@@ -1,13 +1,17 @@
 """One visitor uses one download, whatever ranges the client asks for."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from tests.support.api import Answer, Api
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 from werkzeug.test import create_environ
 from werkzeug.wsgi import ClosingIterator
+
+from strongroom_share_links.models import downloads as stored
 
 SIZE = 1024 * 1024
 CONTENT = bytes(range(256)) * (SIZE // 256)
@@ -54,6 +58,19 @@ def downloads(shared: Shared, visitor: Visitor) -> int:
     reply = shared.api.get(f"{shared.tenant}/shares/{visitor.share['id']}", by=shared.admin)
     count: int = reply.json["downloads"]
     return count
+
+
+def test_a_visitor_cannot_be_found_by_trying_addresses(
+    shared: Shared, visitor: Visitor, path: str
+) -> None:
+    assert Client(visitor, path, "curl/8").get().status_code == 200
+    with shared.host.database.read() as transaction:
+        (row,) = transaction.all(select(stored))
+    guess = f"{visitor.share['id']} 203.0.113.7 curl/8"
+    assert row.visitor_hash not in {
+        hashlib.sha256(text.encode()).hexdigest() for text in (guess, f"visitor {guess}")
+    }
+    assert row.visitor_hash == shared.host.keyed_hash(f"visitor {guess}")
 
 
 @pytest.mark.parametrize("span", ["0-1", "0-65535", "0-0", "1000-2000"])

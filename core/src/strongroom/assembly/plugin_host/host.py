@@ -294,6 +294,9 @@ class PluginHost(HostAPI):
     def public_url(self) -> str:
         return self._public_url
 
+    def keyed_hash(self, text: str) -> str:
+        return self._services().base.keys.hash(f"plugin:{self._plugin}", text)
+
     def seal(self, text: str) -> str:
         return self._services().base.keys.seal(f"plugin:{self._plugin}", text)
 

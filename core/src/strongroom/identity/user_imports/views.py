@@ -17,6 +17,7 @@ from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import NDJSON, binary_content, json_lines_content
 from strongroom.web.http.locations import absolute_url
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.http.parsing import refuse_coding
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
@@ -116,7 +117,8 @@ def cancel_user_import(import_id: str) -> UserImport:
 
 
 def _lines() -> ByteSource:
-    if request.mimetype != NDJSON or "Content-Encoding" in request.headers:
+    refuse_coding()
+    if request.mimetype != NDJSON:
         raise errors.UnsupportedMediaType(f"The body must be JSON lines: Content-Type: {NDJSON}.")
     return open_body()
 
