@@ -11,6 +11,7 @@ from strongroom_console.my_files.details import SCANS
 from strongroom_console.my_files.links import AUDIENCES, KINDS, STATES
 from strongroom_console.my_files.nodes import PERMISSIONS
 from strongroom_console.my_files.shares import OPENINGS
+from strongroom_console.server.audit_names import OBJECTS, VERBS
 from strongroom_console.server.first_steps import STEP_NAMES
 from strongroom_console.server.imports import STATES as IMPORTS
 from strongroom_console.server.logins import MODES
@@ -39,6 +40,7 @@ COMPUTED: set[str] = (
     | PROBLEMS
     | {f"{name}{suffix}" for name in STEP_NAMES for suffix in ("", "-hint")}
 )
+COMPUTED |= {f"audited-{name}" for name in OBJECTS} | {f"was-{verb}" for verb in VERBS}
 """The keys that the code computes."""
 
 TEXTS = PageTexts(Path(strongroom_console.__file__).parent, COMPUTED)

@@ -5,12 +5,14 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import strongroom
 import strongroom_console
 import strongroom_login_pages
 import strongroom_share_links
 from strongroom.foundation import translations
 from strongroom.plugin_api.authentication import Scope
 from strongroom_console.scopes import SCOPES
+from strongroom_console.server.audit_names import keys_of_action
 
 # Not the names of placeholders.
 WORDS_OF_THE_API = re.compile(r"(?<![${])\btenants?\b|租户|\bcontact is bound\b", re.IGNORECASE)
@@ -40,3 +42,16 @@ def test_chinese_texts_have_full_width_colons() -> None:
 
 def test_each_scope_has_a_text() -> None:
     assert set(SCOPES) == {scope.value for scope in Scope}
+
+
+AUDITED = re.compile(r'(?:AuditEvent|_record)\([^()"]*"([a-z-]+\.[a-z-]+)"')
+
+
+def test_each_action_of_the_audit_log_has_a_name() -> None:
+    folders = [Path(next(iter(strongroom.__path__))), Path(next(iter(strongroom_share_links.__path__)))]
+    sources = [path.read_text() for folder in folders for path in folder.rglob("*.py")]
+    actions = {action for source in sources for action in AUDITED.findall(source)}
+    assert len(actions) > 40
+    assert [action for action in sorted(actions) if not keys_of_action(action)] == []
+    assert keys_of_action("member.put") == ("audited-member", "was-put")
+    assert keys_of_action("mars.put") == keys_of_action("member.fly") == ()

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE, page_links, page_number
+from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.forms import filters, times_of
 from strongroom_console.server.frame import server_page
 from strongroom_console.visit import Visit, current_visit
@@ -56,6 +57,7 @@ def list_events() -> Any:
         query=query,
         export_query=urlencode(query),
         most_exported=_MOST_EXPORTED,
+        keys_of_action=keys_of_action,
     )
 
 

@@ -1,5 +1,4 @@
-// Comfort of all pages: questions before dangerous changes, copies, and times of the browser's zone. All
-// pages work without it.
+// Comfort of all pages: questions before dangerous changes, and copies. All pages work without it.
 
 import {prepare} from "./documents.js";
 

@@ -33,23 +33,7 @@ export function adopted(element) {
   return [...element.childNodes].map((node) => document.adoptNode(node));
 }
 
-// Prepares a part of a page: its times, and what only scripts can do.
+// Prepares a part of a page: what only scripts can do.
 export function prepare(root) {
-  showTimes(root);
   for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
-}
-
-// Shows times in the zone of the browser, in the server's form: its width does not change.
-function showTimes(root) {
-  for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
-    const moment = new Date(time.dateTime);
-    if (Number.isNaN(moment.valueOf())) continue;
-    const parts = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
-    const day = parts.map((part) => String(part).padStart(2, "0")).join("-");
-    const hasClock = /\d:\d/.test(time.textContent);
-    const clock = [moment.getHours(), moment.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
-    time.textContent = hasClock ? `${day} ${clock}` : day;
-    time.title = moment.toLocaleString(document.documentElement.lang, {dateStyle: "full", timeStyle: "long"});
-    time.dataset.local = "";
-  }
 }
