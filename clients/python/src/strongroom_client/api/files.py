@@ -162,6 +162,7 @@ def list_files(
     content_type: None | str | Unset = UNSET,
     sort: ListFilesSort | Unset = UNSET,
     folders_first: bool | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     include: ListFilesIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
@@ -180,6 +181,7 @@ def list_files(
             "contentType": content_type,
             "sort": sort,
             "foldersFirst": folders_first,
+            "cursor": cursor,
             "include": include,
         },
     )
@@ -197,6 +199,7 @@ def list_files_in_folder(
     content_type: None | str | Unset = UNSET,
     sort: ListFilesInFolderSort | Unset = UNSET,
     folders_first: bool | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     include: ListFilesInFolderIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List the files a user can access inside a folder."""
@@ -212,6 +215,7 @@ def list_files_in_folder(
             "contentType": content_type,
             "sort": sort,
             "foldersFirst": folders_first,
+            "cursor": cursor,
             "include": include,
         },
     )

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from strongroom.content.nodes import order_counts
 from strongroom.content.nodes.effective_permission import group_permission, is_in_force, own_permission
 from strongroom.content.nodes.models import Permission, grants, nodes
+from strongroom.content.nodes.node_cursors import is_after
 from strongroom.content.nodes.node_filters import ListSection
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.functions import greatest
@@ -81,6 +82,22 @@ def children_page(section: ListSection, viewer: Viewer, *, from_end: bool = Fals
         # A literal, because the planner cannot estimate a bound parameter.
         query = query.limit(literal_column(str(paging.size)))
         return query.where(order_counts.is_from_first(key)) if paging.offset else query
+
+    return build
+
+
+@BuiltOnce
+def children_after(section: ListSection, viewer: Viewer, *, descending: bool) -> PageQuery:
+    """Return the query for a page of a section of a folder, each but the first one after a cursor."""
+
+    def build(paging: Paging, columns: Columns) -> Select[Any]:
+        tables, own = _SOURCES[viewer]()
+        key = order_counts.key_columns(section)
+        query = select(*columns, own).select_from(tables)
+        query = query.where(order_counts.in_section(section, "node_id"))
+        query = query.order_by(*(column.desc() if descending else column for column in key))
+        query = query.limit(literal_column(str(paging.size)))
+        return query.where(is_after(key, key, descending=descending)) if paging.offset else query
 
     return build
 

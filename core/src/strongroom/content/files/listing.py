@@ -7,7 +7,7 @@ the whole nodes are read only if one is missing.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -17,18 +17,28 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.content.files.child_pages import Columns, PageQuery, Viewer, children_page, start_of_page
+from strongroom.content.files.child_pages import (
+    Columns,
+    PageQuery,
+    Viewer,
+    children_after,
+    children_page,
+    start_of_page,
+)
 from strongroom.content.files.serializers import cached_nodes_json, node_json
-from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelSection
+from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelSection, keys_of
 from strongroom.content.nodes import operations, order_counts
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
 from strongroom.content.nodes.child_counts import children_of
 from strongroom.content.nodes.models import NODE, NodeType, Permission, nodes
+from strongroom.content.nodes.node_cursors import CursorPaging, NodeCursor
 from strongroom.content.nodes.node_filters import ListSection, NodeOrder
 from strongroom.content.nodes.node_selection import (
     Nodes,
     NodeSelection,
     children,
+    columns_of_selection,
+    page_after,
     page_of,
     position_of,
     total_of,
@@ -54,6 +64,8 @@ _FOLDER: Final = NodeAccessQuery(
 
 _ALL: Final = slice(None)
 
+AnyPaging = Paging | CursorPaging
+
 
 @dataclass(frozen=True, slots=True)
 class FilePage:
@@ -63,12 +75,14 @@ class FilePage:
         total: the number of nodes in the whole list.
         records: each node as JSON text.
         included: the summaries of the nodes' owners, sorted by id.
+        following: the cursor of the next page of a list by cursor, if there is one.
     """
 
     total: int
-    paging: Paging
+    paging: AnyPaging
     records: Sequence[str] = ()
     included: Sequence[dict[str, str]] = ()
+    following: NodeCursor | None = None
 
 
 class FileListing:
@@ -88,7 +102,7 @@ class FileListing:
         caller: AnyCaller,
         tenant_id: str,
         owner_id: str,
-        paging: Paging,
+        paging: AnyPaging,
         wanted: NodeSelection | None = None,
     ) -> FilePage:
         """Return the owner's top-level nodes: visible nodes whose parent is not visible.
@@ -123,7 +137,7 @@ class FileListing:
         tenant_id: str,
         owner_id: str,
         parent_id: str,
-        paging: Paging,
+        paging: AnyPaging,
         wanted: NodeSelection | None = None,
     ) -> FilePage:
         """Return the nodes in a folder that the owner can see.
@@ -169,7 +183,7 @@ class FileListing:
         self,
         connection: Connection,
         access: NodeAccess,
-        paging: Paging,
+        paging: AnyPaging,
         wanted: NodeSelection | None,
     ) -> FilePage:
         """Return the top level of an access key that reaches only a folder: that folder."""
@@ -177,7 +191,7 @@ class FileListing:
             return FilePage(0, paging)
         if wanted is not None and not wanted.matches(access.node):
             return FilePage(0, paging)
-        if paging.offset:
+        if paging.number > 1:
             return FilePage(1, paging)
         record = node_json(NodeView(access.node, access.permission))
         owners = self._users.summaries(connection, [access.node.owner_id])
@@ -189,17 +203,22 @@ class FileListing:
         listed: Nodes,
         wanted: NodeSelection,
         parameters: dict[str, Any],
-        paging: Paging,
+        paging: AnyPaging,
         levels: tuple[Permission, Permission],
     ) -> FilePage:
         """Return a page of a list that is filtered."""
         parameters |= wanted.parameters
-        total = int(total_of(listed, wanted.shape).scalar(connection, parameters))
+        shape = wanted.shape
+        total = int(total_of(listed, shape).scalar(connection, parameters))
+        if isinstance(paging, CursorPaging):
+            query_of = partial(page_after, listed, shape)
+            page = CursorPage(paging, shape.order, total, levels, columns_of_selection, query_of)
+            return self._after(connection, page, parameters)
         if paging.offset >= total:
             return FilePage(total, paging)
         position = position_of(paging, total)
         parameters["passed"] = position.passed
-        query = page_of(listed, wanted.shape, from_end=position.from_end)
+        query = page_of(listed, shape, from_end=position.from_end)
         return self._page(connection, query, parameters, paging, total, levels, position.rows)
 
     def _content(
@@ -207,7 +226,7 @@ class FileListing:
         connection: Connection,
         access: NodeAccess,
         parameters: dict[str, Any],
-        paging: Paging,
+        paging: AnyPaging,
         wanted: NodeSelection | None,
     ) -> FilePage:
         """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
@@ -215,9 +234,16 @@ class FileListing:
         if total and wanted is not None and wanted.is_filtered:
             levels = (access.permission, access.ceiling)
             return self._select(connection, children, wanted, parameters, paging, levels)
+        order = _order_of(wanted)
+        if isinstance(paging, CursorPaging):
+            levels = (access.permission, access.ceiling)
+            query_of = partial(_children_after, _viewer(access))
+            columns_of = order_counts.key_columns
+            page = CursorPage(paging, order, total, levels, columns_of, query_of)
+            return self._after(connection, page, parameters) if total else FilePage(0, paging)
         if paging.offset >= total:
             return FilePage(total, paging)
-        return self._in_order(connection, access, parameters, paging, total, _order_of(wanted))
+        return self._in_order(connection, access, parameters, paging, total, order)
 
     def _in_order(
         self,
@@ -258,15 +284,18 @@ class FileListing:
         connection: Connection,
         lists: TopLevel,
         parameters: dict[str, Any],
-        paging: Paging,
+        paging: AnyPaging,
         ceiling: Permission,
         order: NodeOrder,
     ) -> FilePage:
         """Return a page of a member's top-level nodes; non-members have none."""
-        counts = [
-            int(lists.section(section).total.scalar(connection, parameters))
-            for section in order.sections
-        ]
+        levels = (Permission.NONE, ceiling)
+        totals = [lists.section(section).total for section in order.sections]
+        counts = [int(total.scalar(connection, parameters)) for total in totals]
+        if isinstance(paging, CursorPaging):
+            query_of = partial(_top_level_after, lists)
+            page = CursorPage(paging, order, sum(counts), levels, keys_of, query_of)
+            return self._after(connection, page, parameters)
 
         def read(section: ListSection, count: int, part: SectionPart) -> FilePage:
             statements = lists.section(section)
@@ -278,12 +307,33 @@ class FileListing:
                     # A node was removed since the count, on PostgreSQL.
                     return FilePage(count, paging)
                 start = statements.start(key)
-            levels = (Permission.NONE, ceiling)
             return self._page(
                 connection, query, {**parameters, **start}, part.place, count, levels, part.rows
             )
 
         return _joined(_parts(order, counts, paging), read, paging, sum(counts))
+
+    def _after(self, connection: Connection, page: "CursorPage", parameters: dict[str, Any]) -> FilePage:
+        """Return a page of a list by cursor."""
+        paging, order, permissions = page.paging, page.order, _within(page.levels)
+        rows: list[tuple[ListSection, Sequence[Any]]] = []
+        for section, cursor in paging.remaining(order):
+            start = cursor.start(page.columns_of(section)) if cursor else {}
+            query = page.query_of(section, descending=order.descending)
+            # One more than the page has, to know whether there is another page.
+            place = Paging(2 if cursor else 1, paging.size + 1)
+            of_section = self._statement(query, place, _WHOLE).all(connection, {**parameters, **start})
+            rows += [(section, row) for row in of_section]
+            if len(rows) > paging.size:
+                break
+        page_nodes = [(section, *NODE.split(row)) for section, row in rows[: paging.size]]
+        records = [node_json(NodeView(node, permissions[own])) for _, node, (own,) in page_nodes]
+        owners = self._users.summaries(connection, {node.owner_id for _, node, _ in page_nodes})
+        following = None
+        if len(rows) > paging.size:
+            section, last, _ = page_nodes[-1]
+            following = NodeCursor.of_node(paging.number, order, section, last)
+        return FilePage(page.total, paging, records, owners, following)
 
     def _page(
         self,
@@ -333,6 +383,32 @@ class FileListing:
 
 def _order_of(wanted: NodeSelection | None) -> NodeOrder:
     return NodeOrder() if wanted is None else wanted.order
+
+
+class CursorPage(NamedTuple):
+    """A page of a list by cursor.
+
+    Args:
+        total: the number of nodes in the list.
+        levels: the least and the highest permission on the nodes.
+        columns_of: returns the columns that a section is sorted by.
+        query_of: returns the query for the nodes of a section after a cursor.
+    """
+
+    paging: CursorPaging
+    order: NodeOrder
+    total: int
+    levels: tuple[Permission, Permission]
+    columns_of: Callable[[ListSection], Columns]
+    query_of: Callable[..., PageQuery]
+
+
+def _children_after(viewer: Viewer, section: ListSection, *, descending: bool) -> PageQuery:
+    return children_after(section, viewer, descending=descending)
+
+
+def _top_level_after(lists: TopLevel, section: ListSection, *, descending: bool) -> PageQuery:
+    return lists.section(section).after[descending]
 
 
 class SectionPart(NamedTuple):

@@ -27,6 +27,7 @@ from strongroom.content.nodes import grant_copies
 from strongroom.content.nodes.effective_permission import group_permission, is_at_top
 from strongroom.content.nodes.group_visibility import through_groups
 from strongroom.content.nodes.models import grants, nodes
+from strongroom.content.nodes.node_cursors import is_after
 from strongroom.content.nodes.node_filters import ListSection
 from strongroom.content.nodes.node_selection import Nodes
 from strongroom.foundation.cache import BuiltOnce
@@ -96,9 +97,23 @@ def _from_start(part: Select[Any], keys: Columns) -> Select[Any]:
     return part.where(tuple_(*(part.selected_columns[key.name] for key in keys)) >= tuple_(*start))
 
 
-def _first_rows(parts: Parts, section: ListSection, paging: Paging, *, from_end: bool) -> FromClause:
+def _after(parts: Parts, section: ListSection, *, descending: bool) -> Parts:
+    keys = keys_of(section)
+    return [
+        part.where(
+            is_after([part.selected_columns[key.name] for key in keys], keys, descending=descending)
+        )
+        for part in parts
+    ]
+
+
+def _first_rows(
+    parts: Parts, section: ListSection, paging: Paging, *, from_end: bool, by_cursor: bool
+) -> FromClause:
     """Return the first rows of a page."""
-    if paging.offset:
+    if paging.offset and by_cursor:
+        parts = _after(parts, section, descending=from_end)
+    elif paging.offset:
         parts = [_from_start(part, keys_of(section)) for part in parts]
     # The limit is applied before the join, so that only the nodes of the page are read.
     rows = _sorted(parts, section, from_end=from_end).limit(literal_column(str(paging.size)))
@@ -116,6 +131,7 @@ class TopLevelSection:
         key_from_end: the same from the end of the section.
         page: the query for a page, which starts at the parameters of :meth:`start`.
         last_page: the query for the first page of the descending order.
+        after: the queries for a page after a cursor, ascending and descending.
     """
 
     keys: Sequence[Column[Any]]
@@ -124,6 +140,7 @@ class TopLevelSection:
     key_from_end: Statement[Any]
     page: PageQuery
     last_page: PageQuery
+    after: Sequence[PageQuery]
 
     def start(self, key: Sequence[Any]) -> dict[str, Any]:
         """Return the parameters of the first key of a page."""
@@ -144,9 +161,9 @@ class TopLevel:
 
 
 def _top_level(parts: Callable[[ListSection], Parts], permission: Callable[[Any], Any]) -> TopLevel:
-    def page(section: ListSection, *, from_end: bool) -> PageQuery:
+    def page(section: ListSection, *, from_end: bool, by_cursor: bool = False) -> PageQuery:
         def build(paging: Paging, columns: Columns) -> Select[Any]:
-            rows = _first_rows(parts(section), section, paging, from_end=from_end)
+            rows = _first_rows(parts(section), section, paging, from_end=from_end, by_cursor=by_cursor)
             query = select(*columns, permission(rows))
             query = query.select_from(rows).join(nodes, nodes.c.id == rows.c.node_id)
             keys = [rows.c[key.name] for key in keys_of(section)]
@@ -163,6 +180,7 @@ def _top_level(parts: Callable[[ListSection], Parts], permission: Callable[[Any]
             Statement(lambda _: _key_after(parts(section), section, from_end=True)),
             page(section, from_end=False),
             page(section, from_end=True),
+            [page(section, from_end=descending, by_cursor=True) for descending in (False, True)],
         )
 
     return TopLevel(

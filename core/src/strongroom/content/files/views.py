@@ -28,6 +28,7 @@ from strongroom.content.nodes.events import SENT, DownloadRecorder
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.names import chosen_name, parse_path
+from strongroom.content.nodes.node_cursors import CursorPaging, NodeCursor
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
@@ -36,6 +37,7 @@ from strongroom.content.storage.models import BlobLocation
 from strongroom.content.tenants.views import requested_override
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller, Caller
+from strongroom.foundation.database.paging import Paging
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
 from strongroom.plugin_api.files import BeforeSending
 from strongroom.plugin_api.storage import ByteStream
@@ -370,7 +372,7 @@ def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Re
     `me` is the caller; only an administrator of the tenant may list the files of other users.
     """
     listing, owner_id = get_service(FileListing), own_id(owner_id)
-    page = listing.top_level(caller, tenant_id, owner_id, paging(query), _selection(query))
+    page = listing.top_level(caller, tenant_id, owner_id, _paging(query), _selection(query))
     return listed_nodes(page, query, caller, tenant_id)
 
 
@@ -389,8 +391,21 @@ def list_files_in_folder(
 ) -> Response:
     """List the files a user can access inside a folder."""
     listing, owner_id = get_service(FileListing), own_id(owner_id)
-    page = listing.inside(caller, tenant_id, owner_id, parent_id, paging(query), _selection(query))
+    page = listing.inside(caller, tenant_id, owner_id, parent_id, _paging(query), _selection(query))
     return listed_nodes(page, query, caller, tenant_id)
+
+
+def _paging(query: Json) -> Paging | CursorPaging:
+    """Return the requested page of a list, by number or by cursor.
+
+    Raises:
+        ValidationFailed: the cursor is not one of a list in this order.
+    """
+    cursor = query["cursor"]
+    if cursor is None:
+        return paging(query)
+    order = NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"])
+    return CursorPaging(query["pageSize"], NodeCursor.parse(cursor, order) if cursor else None)
 
 
 def _selection(query: Json) -> NodeSelection | None:

@@ -23,7 +23,8 @@ from sqlalchemy import (
 from strongroom.content.nodes.effective_permission import group_permission, own_permission
 from strongroom.content.nodes.models import Node, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, search_names
-from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey, conditions
+from strongroom.content.nodes.node_cursors import is_after
+from strongroom.content.nodes.node_filters import ListSection, NodeFilter, NodeOrder, SortKey, conditions
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.paging import Paging
@@ -165,6 +166,42 @@ def page_of(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
         return lambda dialect: _page(listed, shape, paging, columns, dialect, from_end)
 
     return build
+
+
+@BuiltOnce
+def page_after(listed: Nodes, shape: Shape, section: ListSection, *, descending: bool) -> PageQuery:
+    """Return the query for a page of a section of the selected nodes, after a cursor but the first."""
+
+    def build(paging: Paging, columns: Columns) -> Callable[[str], Select[Any]]:
+        return lambda dialect: _page_after(listed, shape, section, paging, columns, dialect, descending)
+
+    return build
+
+
+def columns_of_selection(section: ListSection) -> Columns:
+    """Return the columns that a section of a filtered list is sorted by."""
+    return _SORT_COLUMNS[section.key]
+
+
+def _page_after(
+    listed: Nodes,
+    shape: Shape,
+    section: ListSection,
+    paging: Paging,
+    columns: Columns,
+    dialect: str,
+    descending: bool,
+) -> Select[Any]:
+    keys = _SORT_COLUMNS[section.key]
+    order = _ordered(NodeOrder(section.key, descending))
+    rows = _selected(listed, shape, dialect)
+    if section.type is not None:
+        rows = rows.where(nodes.c.type == literal_column(f"'{section.type}'"))
+    if paging.offset:
+        rows = rows.where(is_after(keys, keys, descending=descending))
+    page = rows.order_by(*order).limit(literal_column(str(paging.size))).subquery("page")
+    own = greatest(own_permission(nodes.c.id), group_permission(nodes.c.id))
+    return select(*columns, own).join(page, page.c.id == nodes.c.id).order_by(*order)
 
 
 def _page(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from marshmallow import Schema, fields, validate
@@ -16,6 +16,7 @@ T = TypeVar("T")
 MAX_PAGE_SIZE = 200
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_NUMBER = 2**31 - 1
+_OF_PAGES = ("pageSize", "pageNumber", "cursor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class Links:
         others = _other_parameters(self.query)
         return f"{self.root}{quote(self.path)}?{others}pageSize={size}&pageNumber={number}"
 
+    def after(self, cursor: str, size: int) -> str:
+        """Return the URL of the page after a cursor."""
+        others = _other_parameters(self.query)
+        return f"{self.root}{quote(self.path)}?{others}pageSize={size}&cursor={cursor}"
+
 
 # Pages of one list differ in few parameters, and parsing them takes longer than reading a short page.
 @lru_cache(maxsize=256)
@@ -43,7 +49,7 @@ def _other_parameters(query: str) -> str:
     """Return the query parameters that are the same for all pages, as the beginning of a query."""
     parameters = parse_qsl(query, keep_blank_values=True, errors="werkzeug.url_quote")
     first = dict(reversed(parameters))
-    others = {name: first[name] for name, _ in parameters if name not in ("pageSize", "pageNumber")}
+    others = {name: first[name] for name, _ in parameters if name not in _OF_PAGES}
     return f"{urlencode(others)}&" if others else ""
 
 
@@ -135,6 +141,45 @@ def envelope(
         "data": [serialize(item) for item in page.items],
         "included": {summary["id"]: summary for summary in included},
     }
+
+
+class CursorPosition(Protocol):
+    """The number of a page by cursor, from 1, and its size."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+
+def cursor_envelope(
+    total: int,
+    position: CursorPosition,
+    following: str | None,
+    included: Iterable[Mapping[str, str]] = (),
+    links: Links | None = None,
+) -> dict[str, Any]:
+    """Return the response body of a page by cursor, without its records.
+
+    It has no link to the page before, because cursors lead forwards only.
+
+    Args:
+        total: the number of all records at the time of the request.
+        following: the cursor of the next page; ``None``: this is the last one.
+        links: the URLs of other pages; by default, those of the current request.
+    """
+    page: Page[Any] = Page((), total, Paging(position.number, position.size))
+    next_link = (
+        None if following is None else (links or _current_links()).after(following, position.size)
+    )
+    meta = _meta(page, links or _current_links()) | {
+        "isLastPage": following is None,
+        "hasPreviousPage": False,
+        "previousPageLink": None,
+        "hasNextPage": following is not None,
+        "nextPageLink": next_link,
+    }
+    return envelope(page, included=included, links=links) | {"meta": meta}
 
 
 def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
