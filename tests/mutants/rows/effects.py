@@ -6,6 +6,7 @@ from tests.mutants.modules import core
 
 _WALK: Final = "rest/test_effects.py"
 _RECORDED: Final = f"{_WALK}::test_an_effect_is_recorded_and_its_user_informed"
+_EVENTS: Final = f"{_WALK}::test_a_file_event_names_who_acted"
 _CHANGES: Final = "identity/users/credential_changes.py::CredentialChanges"
 ROWS: Final = (
     core(
@@ -38,7 +39,7 @@ ROWS: Final = (
         "foundation/caller.py::attribute_action",
         "if impersonator_id is None:",
         "if True:",
-        _RECORDED,
+        _EVENTS,
     ),
     core(
         "walk-visitors",
@@ -46,7 +47,7 @@ ROWS: Final = (
         "assembly/plugin_host/acting.py::ActingUser.act_for",
         "plugin=self._plugin,",
         "plugin=None,",
-        _RECORDED,
+        _EVENTS,
     ),
     core(
         "walk-refused",
