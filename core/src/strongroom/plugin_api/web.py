@@ -284,6 +284,9 @@ class Blueprint(Protocol):
         it in their transaction: the expected revision of If-Match or of the body, or ``None`` for any
         (API 1.2). The platform turns their error of the status 409 into 412 if If-Match became false.
 
+        A POST with the status 201 or 202 that needs a token accepts the header Idempotency-Key: the view
+        is called once, and a repeated request gets the stored first response (API 1.2).
+
         Args:
             method: the HTTP method.
             path: the path, with parameters as ``<name>``.
