@@ -60,7 +60,7 @@ ROWS: Final = (
         "missing-proof-first",
         "The answer to a request without a proof does not reveal whether its code is right.",
         "identity/accounts/bindings.py::BindingService.bind",
-        "self._reauthentication.require_stated(identity, proof)",
+        "self._reauthentication.require_stated(identity, proof, login_age=FRESH_LOGIN)",
         "pass",
         "rest/test_credentials.py"
         "::TestBinding::test_a_missing_proof_is_reported_whether_or_not_the_code_is_right",
@@ -450,7 +450,7 @@ ROWS: Final = (
         "bindings-password",
         "Without a contact, binding an address takes the password.",
         "identity/accounts/reauthentication.py::Reauthentication._require_password",
-        "self._passwords.verify(identity.user_id, _require_stated_password(password, fields))",
+        "self._passwords.verify(identity.user_id, stated)",
         "pass",
         "rest/test_reauthentication.py::test_a_token_is_no_way_to_guess_the_password",
     ),

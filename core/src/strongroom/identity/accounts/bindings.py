@@ -106,7 +106,7 @@ class BindingService:
         identity.require_self(user_id)
         (credential,) = identified(self._credentials, {kind: text})
         # First, so that the answer does not reveal whether the other code is right.
-        self._reauthentication.require_stated(identity, proof)
+        self._reauthentication.require_stated(identity, proof, login_age=FRESH_LOGIN)
         self._codes.require(code, credential, Purpose.BIND)
         try:
             self._reauthentication.require(identity, proof, login_age=FRESH_LOGIN)

@@ -125,12 +125,20 @@ class Reauthentication:
             self._require_login_since(identity, RECENT_LOGIN)
 
     def require_stated(
-        self, identity: Identity, proof: Proof, fields: ProofFields = BODY_FIELDS
+        self,
+        identity: Identity,
+        proof: Proof,
+        fields: ProofFields = BODY_FIELDS,
+        *,
+        login_age: int | None = None,
     ) -> None:
         """Require that a request has the proof of :meth:`require`, right or wrong.
 
         Call it before other codes of the request are checked, so that the answer to a request without
         the proof does not depend on them.
+
+        Args:
+            login_age: as for :meth:`require`.
 
         Raises:
             CodeInvalid: the code is missing.
@@ -139,6 +147,8 @@ class Reauthentication:
             StepUpRequired: the user has a second factor, and has not proven it lately.
         """
         self.require_factor(identity)
+        if login_age is not None and proof == Proof() and self._has_login_since(identity, login_age):
+            return
         held, has_password = self._proofs(identity)
         if held:
             _require_code(proof.code, Purpose.BIND, fields.code)
@@ -187,8 +197,9 @@ class Reauthentication:
             self._require_login_since(identity, login_age)
 
     def _require_password(self, identity: Identity, password: str | None, fields: ProofFields) -> None:
+        stated = _require_stated_password(password, fields)
         try:
-            self._passwords.verify(identity.user_id, _require_stated_password(password, fields))
+            self._passwords.verify(identity.user_id, stated)
         except WrongPassword as error:
             raise WrongPassword.of_field(fields.password, "wrong", WrongPassword.message) from error
 
