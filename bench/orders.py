@@ -22,6 +22,7 @@ from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Paging
 
 PAGE: Final = 50
+ORDERS: Final = (*SORTS, *(f"{sort}, folders first" for sort in SORTS))
 
 # The times of the files are random, so these are spread over the folder.
 _OWN_GRANTS: Final = """
@@ -55,9 +56,9 @@ def _measure(kind: str, databases: Databases, folder: Path, plan: Plan) -> list[
         return [
             row
             for name, (user, parent) in lists.items()
-            for sort in SORTS
+            for order in ORDERS
             for row in _rows(
-                f"{name}, `{sort}`, {kind}", _List(container, archive, user, parent, sort), plan
+                f"{name}, `{order}`, {kind}", _List(container, archive, user, parent, order), plan
             )
         ]
 
@@ -78,11 +79,12 @@ class _List:
     """The list of a user in one order: of a folder, or of the top level."""
 
     def __init__(
-        self, container: Container, archive: Archive, user: Identity, parent: str | None, sort: str
+        self, container: Container, archive: Archive, user: Identity, parent: str | None, order: str
     ) -> None:
         self._listing, self._tenant = container.get(FileListing), archive.tenant
         self._user, self._parent = user, parent
-        selection = NodeSelection(order=NodeOrder.parse(sort))
+        sort, _, first = order.partition(", ")
+        selection = NodeSelection(order=NodeOrder.parse(sort, folders_first=bool(first)))
         self._wanted = None if selection.is_usual else selection
         self.page(1)
         self._stopwatch = Stopwatch(container)

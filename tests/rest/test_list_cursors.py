@@ -178,7 +178,8 @@ def test_a_text_that_is_no_cursor_of_the_list_is_refused(api: Api) -> None:
     path = f"{tenant}/owners/me/files"
     of_name = api.get(f"{path}?cursor=&pageSize=1", by=admin).json["meta"]["nextPageLink"]
     cursor = of_name.rpartition("=")[2]
-    for query in (*(f"cursor={text}" for text in MALFORMED), f"cursor={cursor}&sort=size"):
+    others = [f"cursor={cursor}&{rest}" for rest in ("sort=size", "sort=-name", "foldersFirst=true")]
+    for query in (*(f"cursor={text}" for text in MALFORMED), *others):
         answer = api.get(f"{path}?{query}", by=admin)
         assert answer.status_code == 400, query
         assert answer.json["error"]["details"][0]["field"] == "cursor", query

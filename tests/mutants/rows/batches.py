@@ -1,10 +1,26 @@
-"""Mutants: batches."""
+"""Mutants: batches, and lists by cursor."""
 
 from typing import Final
 
 from tests.mutants.modules import core
 
 ROWS: Final = (
+    core(
+        "lists-cursor-of-order",
+        "A cursor continues a list in its own order only.",
+        "content/nodes/node_cursors.py::NodeCursor.parse",
+        "is_valid = [*order] == of_order and cursor._is_valid()",
+        "is_valid = cursor._is_valid()",
+        "rest/test_list_cursors.py::test_a_text_that_is_no_cursor_of_the_list_is_refused",
+    ),
+    core(
+        "lists-cursor-storable",
+        "A cursor has no text that a database refuses.",
+        "content/nodes/node_cursors.py::NodeCursor._is_valid",
+        "bool(texts.encode())",
+        "True",
+        "rest/test_list_cursors.py::test_a_text_that_is_no_cursor_of_the_list_is_refused",
+    ),
     core(
         "batches-savepoint",
         "An item that fails changes nothing.",
