@@ -1,8 +1,10 @@
 """E-mail addresses are compared by their normal form, and shown as their users wrote them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from alembic import command
 from sqlalchemy import text
 from tests.support.api import Api, error_code
 from tests.support.config import Table
@@ -11,7 +13,12 @@ from tests.support.waiting import wait_until
 
 from strongroom.activity.notifications.service import MessageService
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.upgrade import SCHEMA_REVISION, current_revision, upgrade
+from strongroom.foundation.database.upgrade import (
+    SCHEMA_REVISION,
+    alembic_config,
+    current_revision,
+    upgrade,
+)
 from strongroom.identity.users.bulk import find_unreachable
 from strongroom.ops.observability.checks import MessagesCheck
 from strongroom.testing.server import free_port
@@ -93,16 +100,12 @@ def counted(api: Api, outcome: str) -> float | None:
     return metrics.registry.get_sample_value("strongroom_messages_total", labels)
 
 
-@pytest.mark.both_databases
 def test_addresses_of_the_version_before_are_normalised_and_collisions_reported(
-    database_url: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    database = Database(database_url)
-    upgrade(database.engine)
+    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
     with database.engine.execution_options(strongroom_writing=True).begin() as connection:
-        for table in ("credentials", "contact_links", "invitations"):
-            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN written"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0046'"))
+        command.upgrade(alembic_config(connection), "0046")
         columns = "id, type, status, name, created_at, updated_at, revision"
         add = (
             "INSERT INTO credentials (id, user_id, kind, value, created_at, is_verified) "
