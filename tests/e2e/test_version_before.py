@@ -36,7 +36,8 @@ pytestmark = [
     pytest.mark.extended,
     pytest.mark.config(
         {
-            "server": {"workers": 1},
+            # Browsers have no passkeys for an address.
+            "server": {"workers": 1, "public_url": "http://localhost:8000"},
             "plugins": {"enabled": [*PluginsSettings().enabled]},
         }
     ),
