@@ -136,7 +136,7 @@ def test_the_page_runs_its_own_script_alone_and_is_kept_nowhere(api: Api) -> Non
         "form-action": "'none'",
     }
     value = nonce.removeprefix("'nonce-").removesuffix("'")
-    assert first.text.count(f'nonce="{value}"') == 1
+    assert first.text.count(f'nonce="{value}"') == first.text.count("<script") > 0
     assert nonce not in second.headers["Content-Security-Policy"]
     assert first.headers["Cache-Control"] == "no-store"
     assert first.headers["Referrer-Policy"] == "no-referrer"
