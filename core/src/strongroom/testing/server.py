@@ -335,8 +335,10 @@ def _spelled(value: object) -> str:
 
 
 def _base(folder: Path, port: int, database_url: str | None, plugins: Sequence[str]) -> Table:
+    # The default is localhost, which a test that sends requests to the address does not expect in links.
+    own = {"port": port, "public_url": f"http://127.0.0.1:{port}"}
     return {
-        "server": {"port": port, "data_dir": str(folder / "data"), "workers": 1},
+        "server": {**own, "data_dir": str(folder / "data"), "workers": 1},
         "database": {"url": database_url or f"sqlite:///{folder / 'strongroom.sqlite3'}"},
         "plugins": {"enabled": ["storage_local", *plugins]},
         "storages": {"main": {"backend": "local", "root": str(folder / "files")}},
