@@ -45,7 +45,7 @@ def test_an_app_is_set_up_during_the_login(person: Person) -> None:
     person.has_heading("enrolment")
     inspection.inspect("enrolment")
     person.press("totp.add")
-    app = AuthenticatorApp(page.locator("p.secret").text_content() or "")
+    app = AuthenticatorApp(page.locator("#totp-secret").get_attribute("data-text") or "")
     page.get_by_label(person.text("totp.field")).fill("000000")
     person.press("confirm")
     person.sees("code-wrong")
