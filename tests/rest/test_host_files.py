@@ -396,9 +396,9 @@ def test_pages_have_the_limits_of_rest(scene: Scene, host: HostAPI) -> None:
         )
         last = host.files.list(tenant, None, page=2, size=3)
         assert ([item.name for item in last.items], last.next) == (["file 3", "file 4"], None)
-        for wrong in ({"page": 0}, {"size": 0}, {"size": 201}):
+        for page, size in ((0, 20), (1, 0), (1, 201)):
             with error("validation-failed"):
-                host.files.list(tenant, None, **wrong)
+                host.files.list(tenant, None, page=page, size=size)
 
 
 def test_grants_are_listed_and_their_values_checked(scene: Scene, host: HostAPI) -> None:
