@@ -1,9 +1,11 @@
 """Four hundred names that have brought servers, shells and file systems into trouble."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Final
+
+from strongroom.foundation.collation import sort_key
 
 COUNT: Final = 400
 
@@ -243,3 +245,8 @@ def _random_names() -> Iterator[str]:
     while True:
         length = random.choice([1, 2, 5, 20])
         yield "".join(chr(random.randrange(0x110000)) for _ in range(length))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return names as lists have them."""
+    return sorted(names, key=lambda name: (sort_key(name), name))

@@ -302,7 +302,7 @@ class TestWhoInvites:
         assert known.email not in json.dumps(events, default=str)
 
     def test_messages_have_no_links_of_names(self, scene: Invitations) -> None:
-        scene.api.patch(scene.path, {"name": "Win at https://evil.example\nnow"}, by=scene.admin)
+        scene.api.patch(scene.path, {"name": "Win at https://evil.example now"}, by=scene.admin)
         scene.invite("a@example.com")
         first, *others = scene.messages("a@example.com")[-1]["text"].split("\n\n")
         assert "https://" not in first

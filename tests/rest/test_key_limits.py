@@ -200,6 +200,9 @@ class Caller:
             return self.pick(pool)
         if "enum" in schema:
             return self.random.choice(schema["enum"])
+        if name == "cursor" and schema.get("type") == "string":
+            # The first page; an invented cursor is refused.
+            return ""
         kind = schema.get("type", "string")
         kind = next(item for item in kind if item != "null") if isinstance(kind, list) else kind
         if kind == "object":
@@ -260,7 +263,7 @@ def leak(maze: Maze, sent: str, answer: Answer) -> str | None:
 
 
 def test_no_call_reaches_a_node_outside_of_the_folder(api: Api) -> None:
-    random, maze = Random(7), make_maze(api)
+    random, maze = Random(9), make_maze(api)
     document = api.get("/openapi.json").json
     choices = operations(document)
     caller = Caller(maze, random, document["components"]["schemas"])

@@ -151,7 +151,7 @@ class TestOfErrors:
             "en",
             "en",
         ]
-        assert chosen.json["error"]["message"] == "用户没有执行此操作的权限。"
+        assert chosen.json["error"]["message"] == "您没有执行此操作的权限，请联系管理员。"
 
 
 class TestOfARecipientWithALocale:

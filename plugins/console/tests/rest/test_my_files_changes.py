@@ -146,7 +146,7 @@ def test_a_file_moves_up_to_the_top_level(
     select(browser, root, "move", [node])
     proceed(browser, root, "move", "move")
     proceed(browser, root, "move", "move-here")
-    assert names(api, tenant, person) == ["Folder", "a"]
+    assert names(api, tenant, person) == ["a", "Folder"]
     assert browser.path == f"{root}/files/{folder}/"
 
 

@@ -21,6 +21,7 @@ CONFIG: Table = merged(
 PATTERNS = {
     "csrf": r'name="csrf" value="[^"]+"',
     "captcha": r'name="captcha" value="[^"]+"|src="data:[^"]+"',
+    "nonce": r'nonce="[^"]+"',
     "address": r"[\w.]+@example\.com",
 }
 

@@ -317,7 +317,7 @@ class SharedBundleSchema(Schema):
 class DropQuery(Schema):
     """Who uploads a file."""
 
-    uploadedBy = _name(100, load_default=None, metadata={"description": "The name of the sender"})
+    uploadedBy = _text(100, load_default=None, metadata={"description": "The name of the sender"})
 
 
 class DropPathQuery(DropQuery):

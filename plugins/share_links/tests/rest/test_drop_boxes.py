@@ -119,7 +119,7 @@ def test_its_limits_hold(shared: Shared) -> None:
     assert visitor.get().json["remainingFiles"] == 1
     assert visitor.get().json["remainingBytes"] == 100 - len(PNG)
     assert error_code(visitor.drop("b.png", PNG, named)) == "error.share-drop-too-large"
-    assert names(shared) == ["Inside", "a.png", "note.txt"]
+    assert names(shared) == ["a.png", "Inside", "note.txt"]
     chunked = {"environ_overrides": {"wsgi.input_terminated": True}}
     headers = {"Content-Disposition": 'attachment; filename="c"', "Transfer-Encoding": "chunked"}
     reply = visitor.send("POST", f"/files{named}", headers=headers, **chunked)
@@ -163,7 +163,7 @@ def test_the_last_file_closes_it(shared: Shared) -> None:
     assert error_code(visitor.drop("b.txt", b"b")) == "error.share-unavailable"
     assert append(visitor, upload, 2, b"ne").status_code == 204
     assert error_code(visitor.get()) == "error.share-unavailable"
-    assert names(shared) == ["Inside", "a.txt", "note.txt"]
+    assert names(shared) == ["a.txt", "Inside", "note.txt"]
 
 
 def test_requests_that_began_at_the_same_time_share_the_room(shared: Shared) -> None:
@@ -183,7 +183,7 @@ def test_requests_that_began_at_the_same_time_share_the_room(shared: Shared) -> 
     with request(), pytest.raises(ApiError) as refused:
         shares.drops.receive(visit, visit.file.id, None)
     assert refused.value.code == "error.share-unavailable"
-    assert names(shared) == ["Inside", "a (1).txt", "a.txt", "note.txt"]
+    assert names(shared) == ["a (1).txt", "a.txt", "Inside", "note.txt"]
 
 
 def test_an_upload_continues(shared: Shared) -> None:
@@ -249,7 +249,7 @@ def test_visitors_have_folders_of_their_own(shared: Shared) -> None:
     for sender in ("Anna", "Bob", "Anna", "../x", "", "."):
         assert visitor.drop("a.txt", b"a", f"?uploadedBy={sender}").status_code == 201, sender
     made = names(shared, shared.inside)
-    assert made == ["?", "Anna", "Bob", "_", "_x", "dot.png"]
+    assert made == ["_", "_x", "?", "Anna", "Bob", "dot.png"]
     path = f"{shared.tenant}/owners/me/files/{shared.inside}/files"
     found = {i["name"]: i["id"] for i in shared.api.get(path, by=shared.admin).json["data"]}
     assert names(shared, found["Anna"]) == ["a (1).txt", "a.txt"]
