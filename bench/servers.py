@@ -114,7 +114,7 @@ def strongroom(
 def bare_flask(folder: Path) -> Iterator[Server]:
     """Run a bare Flask route, on the same server with as many processes and threads."""
     port = free_port()
-    values = {"downloads": "server", "plugins": "[]", "workers": WORKERS}
+    values = {"downloads": "server", "plugins": '["storage_local"]', "workers": WORKERS}
     config = _write_config(folder / "bare_flask.toml", port, **values)
     command = [sys.executable, "-m", "bench.bare_flask", str(config)]
     with running(command, port, config) as server:
