@@ -8,14 +8,13 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import ValidationFailed
 from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom_login_passkey.schemas import NewPasskeySchema, PasskeyNameSchema
-from strongroom_share_links.schemas import DropQuery, NewShareSchema, ShareChangesSchema
+from strongroom_share_links.schemas import NewShareSchema, ShareChangesSchema
 
 SCHEMAS = {
     NewPasskeySchema: ["name"],
     PasskeyNameSchema: ["name"],
     NewShareSchema: ["label"],
     ShareChangesSchema: ["label"],
-    DropQuery: ["uploadedBy"],
 }
 """The names in requests to plugins, which others see."""
 
