@@ -1,6 +1,8 @@
 """A server whose database URL leads to a PostgreSQL standby."""
 
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,10 +17,12 @@ from tests.support.client import PASSWORD, Client
 from tests.support.commands import run_command
 from tests.support.config import lifted
 from tests.support.replicas import Pair
-from tests.support.server import serving, write_config
+from tests.support.server import Server, serving, write_config
 from tests.support.waiting import SLACK_SECONDS, wait_until
 
 REFUSED = "is in recovery: it is a standby, which refuses writes"
+ATTEMPTS = 8
+"""Requests, each on a connection of its own, so that each worker gets some."""
 STANDBY = "It is in recovery: a standby, which refuses writes."
 
 
@@ -81,8 +85,28 @@ def test_requests_are_refused_at_once_until_a_standby_is_promoted(
         client.expect(200, "GET", "/livez")
         assert time.monotonic() - began < 2 + SLACK_SECONDS
         assert STANDBY in client.expect(200, "GET", "/readyz").content.decode()
+        replace_workers(server)
+        wait_until(lambda: [log_in(server.url).status for _ in range(ATTEMPTS)] == [503] * ATTEMPTS)
+        client.expect(200, "GET", "/livez")
         pair.promote()
         wait_until(lambda: log_in(server.url).status == 401)
+
+
+def replace_workers(server: Server) -> None:
+    """Kill all workers, and wait until others serve."""
+    before = set(server.workers())
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: len(set(server.workers()) - before) == len(before))
+    wait_until(lambda: all(accepts(server) for _ in range(ATTEMPTS)))
+
+
+def accepts(server: Server) -> bool:
+    """Return whether a worker answers; connections of one that has just ended are reset."""
+    try:
+        return Client(server.url).request("GET", "/livez").status == 200
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Container(Services):
             PluginError: a plugin cannot start, or cannot register its jobs.
         """
         # Before requests: the retention that is configured applies from now on.
-        self.get(RetentionClock).tick()
+        self.get(RetentionClock).begin()
         plugins, jobs = PluginLifeCycle(self.hosts), self.job_runner(self.jobs())
         plugins.start()
         self.base.resources.callback(plugins.stop)

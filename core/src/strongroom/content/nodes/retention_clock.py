@@ -1,5 +1,6 @@
 """The clock that ends retention: it cannot be moved by setting the clock of a machine."""
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.statements import Statement, for_each_dialect
+from strongroom.foundation.errors import StrongroomError
+
+logger = logging.getLogger(__name__)
 
 _ROW: Final = 1
 _OBEYED_SINCE: Final = "0025"
@@ -105,6 +109,17 @@ class RetentionClock:
         # database: it would remove content that must be kept.
         if _START.execute(connection, row):
             require_code(connection, _OBEYED_SINCE)
+
+    def begin(self) -> None:
+        """Advance the clock at the start of a server, unless the database refuses it.
+
+        A worker that starts during an outage must serve, because the server ends when its workers fail.
+        Until the recurring job advances the clock, the settings of this process apply.
+        """
+        try:
+            self.tick()
+        except StrongroomError as error:
+            logger.warning("The retention clock starts later: %s", error)
 
     def tick(self) -> None:
         """Advance the clock by the time since this process first called this method."""
