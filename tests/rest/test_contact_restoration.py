@@ -69,11 +69,12 @@ def add(api: Api, person: Person, *contacts: Credential) -> None:
         api.container.get(CredentialChanges).settle(connection, ChangedBy(person.id))
 
 
-def remove(api: Api, person: Person, kind: str) -> None:
-    """Remove a contact, a second later."""
+def remove(api: Api, person: Person, *kinds: str) -> None:
+    """Remove contacts in one transaction, a second later."""
     api.clock.advance(1000)
     with api.container.database.write() as connection:
-        api.container.get(CredentialService).release(connection, person.id, kind)
+        for kind in kinds:
+            api.container.get(CredentialService).release(connection, person.id, kind)
         api.container.get(CredentialChanges).settle(connection, ChangedBy(person.id))
 
 
@@ -172,6 +173,25 @@ def test_a_link_voids_those_of_later_changes_only(api: Api, person: Person) -> N
     first, second = token(api, OLD), token(api, STOLEN)
     assert redeem(api, first).status_code == 200
     assert error_code(redeem(api, second)) == "error.contact-link-invalid"
+
+
+REMOVALS = [["email", "mobile"]], [["mobile", "email"]], [["email"], ["mobile"]], [["mobile"], ["email"]]
+
+
+@pytest.mark.parametrize("removals", REMOVALS, ids=str)
+def test_the_links_of_an_address_and_a_number_give_both_back(
+    api: Api, person: Person, removals: list[list[str]]
+) -> None:
+    add(api, person, Credential("mobile", MOBILE))
+    api.clock.advance(30 * DAY)
+    for kinds in removals:
+        remove(api, person, *kinds)
+    # The last change first, because a link voids those of later changes.
+    former = {"email": OLD, "mobile": MOBILE}
+    secrets = [token(api, former[kind]) for kinds in reversed(removals) for kind in kinds]
+    for secret in secrets:
+        assert redeem(api, secret).status_code == 200
+    assert names(api, person) == {("email", OLD), ("mobile", MOBILE)}
 
 
 def test_it_removes_newer_second_factors_and_keeps_older_ones(api: Api, person: Person) -> None:

@@ -122,7 +122,8 @@ class ContactRestoration:
         self._users.get(connection, user_id).require_active()
         self._release_added(connection, link)
         self._credentials.release(connection, user_id, link.kind)
-        self._credentials.bind(connection, user_id, link.contact)
+        # It is as old as before, so that another link of the same change keeps it.
+        self._credentials.bind(connection, user_id, link.contact, bound_at=link.bound_at)
         self._remove_added_factors(connection, link)
         self._replacement.replace(connection, user_id, stored)
         self._deactivations.deactivate(connection, user_id, DeactivationCause.RECOVERY)

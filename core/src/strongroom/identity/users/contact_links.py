@@ -35,6 +35,7 @@ class ContactLink:
         current: the contact that replaced the former one; ``None``: it was removed.
         number: the same for all links of one change, and greater for a later change; 0: it is void.
         changed_at: what was added to the account at this time or later may belong to another person.
+        bound_at: when the former contact was bound; ``None``: unknown.
     """
 
     hash: str
@@ -47,6 +48,7 @@ class ContactLink:
     created_at: int
     expires_at: int
     written: str | None = None
+    bound_at: int | None = None
 
     @property
     def contact(self) -> Credential:
@@ -149,6 +151,7 @@ class ContactLinks(OneUseLinks[ContactLink]):
             created_at=now,
             expires_at=now + LIFETIME,
             written=contact.written,
+            bound_at=settled.bound_at[contact],
         )
         self.add(connection, link)
         return token

@@ -359,11 +359,13 @@ class CredentialService:
         *,
         is_verified: bool = True,
         is_origin: bool = False,
+        bound_at: int | None = None,
     ) -> None:
         """Bind a credential to a user, whose proof has verified it unless ``is_verified`` is false.
 
         Args:
             is_origin: whether the account comes with it, from its platform.
+            bound_at: milliseconds since the Unix epoch of its former binding; ``None``: it is new.
 
         Raises:
             CredentialTaken: it is bound already, or the user may have only one of this kind.
@@ -374,7 +376,7 @@ class CredentialService:
             "user_id": user_id,
             "kind": credential.kind,
             "value": credential.value,
-            "created_at": noted_time(connection, user_id, credential) or self._clock.now(),
+            "created_at": bound_at or noted_time(connection, user_id, credential) or self._clock.now(),
             "is_verified": is_verified,
             "is_origin": is_origin,
             "written": credential.written,

@@ -264,6 +264,7 @@ contact_links: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
     Column("written", Name),
+    Column("bound_at", Timestamp),
     Index(None, "user_id"),
     Index(None, "expires_at"),
 )
