@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from strongroom.testing.server import free_port
 from tests.support.commands import CommandProcess, run_command
-from tests.support.config import Table, base_config, read_toml, write_toml
+from tests.support.config import Table, base_config, merged, read_toml, write_toml
 from tests.support.waiting import wait_until
 
 STRONGROOM = Path(sys.executable).with_name("strongroom")
@@ -102,7 +102,9 @@ def write_config(folder: Path, database_url: str, *changes: Table) -> Path:
     """Write the configuration of a server on a free port."""
     limits: Table = {"limits": {"login_failures_before_captcha": 1000}}
     base = base_config(folder, database_url)
-    return write_toml(folder / "strongroom.toml", base, _own_address(free_port()), limits, *changes)
+    # A test may choose the port, for example because a simulator must know the server's URL.
+    port = merged(*changes).get("server", {}).get("port") or free_port()
+    return write_toml(folder / "strongroom.toml", base, _own_address(port), limits, *changes)
 
 
 def _own_address(port: int) -> Table:
