@@ -20,6 +20,7 @@ from strongroom.identity.user_management.contact_restoration import ContactResto
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.models import contact_links
 from strongroom.ops.observability.checks import RestoringPageCheck
 from strongroom.ops.observability.doctor import CheckResult, CheckState
@@ -119,6 +120,13 @@ def names(api: Api, person: Person) -> set[tuple[str, str]]:
     with api.container.database.read() as connection:
         held = api.container.get(CredentialService).of_user(connection, person.id)
     return {(item.kind, item.value) for item in held if item.is_verified}
+
+
+def factors(api: Api, person: Person) -> dict[str, str]:
+    """Return the factor of each enrolment by its id."""
+    with api.container.database.read() as connection:
+        rows = api.container.get(EnrolledFactors).of_user(connection, person.id)
+    return {row.id: row.factor for row in rows}
 
 
 def test_it_gives_the_contact_back_and_ends_what_another_person_has(api: Api, person: Person) -> None:
@@ -375,6 +383,30 @@ def test_a_request_that_has_begun_before_changes_nothing_afterwards(
         answer = api.post("/users/me/access-keys", body, by=by)
     assert (answer.status_code, error_code(answer)) == (401, "error.token-invalid")
     assert names(api, person) == {("email", OLD)}
+
+
+@pytest.mark.parametrize("change_of", ["removal", "recovery codes"])
+def test_a_change_of_factors_that_has_begun_before_changes_nothing_afterwards(
+    api: Api, person: Person, monkeypatch: pytest.MonkeyPatch, change_of: str
+) -> None:
+    enrol(api, person)
+    api.clock.advance(1000)
+    change(api, person, STOLEN)
+    secret = token(api, OLD)
+
+    def restore() -> None:
+        monkeypatch.undo()
+        use_clock(api.clock, monkeypatch)
+        api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
+
+    after(monkeypatch, Reauthentication, "require_any", restore)
+    if change_of == "removal":
+        (factor_id,) = factors(api, person)
+        answer = api.delete(f"/users/me/factors/{factor_id}", by=person)
+    else:
+        answer = api.post("/users/me/recovery-codes", by=person)
+    assert (answer.status_code, error_code(answer)) == (401, "error.token-invalid"), answer.text
+    assert list(factors(api, person).values()) == ["totp"]
 
 
 def test_a_reset_by_the_other_contact_that_waits_for_its_hash_sets_no_password(

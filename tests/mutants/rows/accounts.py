@@ -762,6 +762,15 @@ ROWS: Final = (
         "::test_a_request_that_has_begun_before_changes_nothing_afterwards",
     ),
     core(
+        "restored-contacts-waiting-factors",
+        "A request that waited while the user took the account back changes no second factor.",
+        "identity/accounts/factor_management.py::FactorService._lock",
+        "self._authorizations.require_live(connection, identity)",
+        "",
+        "rest/test_contact_restoration.py"
+        "::test_a_change_of_factors_that_has_begun_before_changes_nothing_afterwards",
+    ),
+    core(
         "restored-contacts-factors",
         "A restored contact removes no second factor from before the change.",
         "identity/user_management/contact_restoration.py::ContactRestoration._remove_added_factors",

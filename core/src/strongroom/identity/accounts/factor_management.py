@@ -194,6 +194,7 @@ class FactorService:
         if name is not None:
             begun = replace(begun, name=name)
         with self._database.write() as connection:
+            self._lock(connection, identity)
             row = self.store(connection, user_id, begun)
             shown = begun.enrolment.shown
             if with_recovery_codes:
@@ -292,6 +293,7 @@ class FactorService:
             identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
         )
         with self._database.write() as connection:
+            self._lock(connection, identity)
             renamed = self._enrolled.rename(connection, user_id, factor_id, name)
             if renamed is None:
                 raise errors.NotFound
@@ -325,7 +327,7 @@ class FactorService:
         with self._database.write() as connection:
             # Before the first read: two concurrent removals must not leave a user without any factor
             # who must have one.
-            lock_logins(connection, user_id)
+            self._lock(connection, identity, shared=False)
             removed = self._enrolments.remove(connection, user_id, factor_id)
             if removed is None:
                 raise errors.NotFound
@@ -337,6 +339,11 @@ class FactorService:
             shown = self._summary(connection, user_id)
             self._changes.settle(connection, ChangedBy(user_id, origin))
         return shown
+
+    def _lock(self, connection: Connection, identity: Identity, *, shared: bool = True) -> None:
+        """Lock the caller's logins, and require that this one has not ended while the request waited."""
+        lock_logins(connection, identity.user_id, shared=shared)
+        self._authorizations.require_live(connection, identity)
 
     def _require_dispensable(self, connection: Connection, user_id: str) -> None:
         user = self._users.get(connection, user_id)
