@@ -1,6 +1,8 @@
 """Tokens on two server processes that share a database: a change at one applies to both immediately."""
 
 import json
+import shutil
+import subprocess
 import threading
 import urllib.error
 import urllib.request
@@ -10,13 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from sqlalchemy import update
 
-from tests.support.http import TIMEOUT_SECONDS
+from strongroom.identity.sessions.models import refresh_tokens
+from strongroom_client import Client, MemoryTokens
+from tests.e2e.offline import services
+from tests.support.campaign import campaign_size
+from tests.support.http import TIMEOUT_SECONDS, at_once
 from tests.support.server import NODE, Server, serving, serving_nodes
 
 SPENDERS = 32
-ROUNDS = 8
+ROUNDS = campaign_size("REFRESH_RACES", 8)
+TABS = 8
+TAB_ROUNDS = campaign_size("TAB_ROUNDS", 5)
+THEFTS = campaign_size("THEFTS", 3)
 EMAIL, PASSWORD = "alice@example.com", "Correct1Horse"
 ME = "/users/me/authorizations"
 
@@ -111,6 +122,78 @@ def test_all_who_use_one_refresh_token_at_once_get_the_same_successor(
     assert second.refresh(oldest["refreshToken"]).code == "error.token-invalid"
     assert first.refresh(tokens["refreshToken"]).status == 401
     assert second.status(bystander["accessToken"]) == 200
+
+
+def refresh_by_curl(nodes: tuple[Node, Node], token: str) -> list[dict[str, Any]]:
+    """Refresh by processes of curl that know nothing of each other; return what each one printed."""
+    body = json.dumps({"refreshToken": token})
+    options = ("--silent", "--show-error", "--fail-with-body", "--json", body)
+    tabs = [
+        subprocess.Popen(
+            ["curl", *options, f"{nodes[number % 2].server.url}/authorizations/refresh"],
+            stdout=subprocess.PIPE,
+        )
+        for number in range(TABS)
+    ]
+    answers = [(tab.communicate(timeout=TIMEOUT_SECONDS)[0], tab.returncode) for tab in tabs]
+    assert [status for _, status in answers] == [0] * TABS, answers
+    return [json.loads(output) for output, _ in answers]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+def test_eight_tabs_of_curl_keep_their_login(nodes: tuple[Node, Node]) -> None:
+    tokens = nodes[0].log_in()
+    for round_number in range(TAB_ROUNDS):
+        answers = refresh_by_curl(nodes, tokens["refreshToken"])
+        assert len({answer["refreshToken"] for answer in answers}) == 1, round_number
+        tokens = answers[-1]
+        # A tab's access token is valid whichever tab was first.
+        assert nodes[0].status(answers[round_number % TABS]["accessToken"]) == 200
+
+
+def test_eight_tabs_of_the_python_client_keep_their_login(nodes: tuple[Node, Node]) -> None:
+    """Each tab has its own copy of the tokens, and refreshes when its access token is refused."""
+    login = MemoryTokens()
+    with Client(nodes[0].server.url, tokens=login) as first:
+        first.log_in(EMAIL, PASSWORD)
+    tokens = login.load()
+    assert tokens is not None
+    stores = [MemoryTokens() for _ in range(TABS)]
+    tabs = [Client(nodes[number % 2].server.url, tokens=store) for number, store in enumerate(stores)]
+    for round_number in range(TAB_ROUNDS):
+        for store in stores:
+            store.save(msgspec.structs.replace(tokens, access_token="expired"))
+        assert len({user.id for user in at_once([tab.me for tab in tabs])}) == 1
+        kept = {loaded.refresh_token: loaded for store in stores if (loaded := store.load())}
+        assert len(kept) == 1, round_number
+        (tokens,) = kept.values()
+    for tab in tabs:
+        tab.close()
+
+
+def end_grace(config: Path) -> None:
+    """Let the seconds pass in which a used refresh token may be presented again."""
+    with services(config) as container, container.database.write() as connection:
+        used = refresh_tokens.c.used_at
+        connection.execute(update(refresh_tokens).where(used.is_not(None)).values(used_at=used - 10_000))
+
+
+@pytest.mark.parametrize("age", ["used 10 s ago", "two before the last"])
+def test_a_stolen_token_ends_the_login_at_all_nodes(nodes: tuple[Node, Node], age: str) -> None:
+    for owner, thief in (nodes, nodes[::-1]) * THEFTS:
+        login, bystander = owner.log_in(), owner.log_in()
+        family = [login, owner.refresh(login["refreshToken"]).body]
+        if age == "used 10 s ago":
+            end_grace(owner.server.config)
+        else:
+            family.append(owner.refresh(family[1]["refreshToken"]).body)
+        # A thief has 32 hands.
+        stolen = refresh_at_once((thief, owner), login["refreshToken"])
+        assert {answer.code for answer in stolen} == {"error.token-invalid"}
+        for node in nodes:
+            assert [node.status(tokens["accessToken"]) for tokens in family] == [401] * len(family)
+            assert node.refresh(family[-1]["refreshToken"]).code == "error.token-invalid"
+            assert node.status(bystander["accessToken"]) == 200
 
 
 def test_a_refresh_and_a_logout_at_once_leave_no_good_token(nodes: tuple[Node, Node]) -> None:

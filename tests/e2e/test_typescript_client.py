@@ -28,7 +28,7 @@ from tests.support.config import FIXED_CAPTCHA, lifted
 from tests.support.front_end import front_end
 from tests.support.pages import blocks_of
 from tests.support.proxy import cutting
-from tests.support.server import EMAIL, Server
+from tests.support.server import EMAIL, Server, serving_nodes
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "clients"
@@ -37,6 +37,7 @@ EXAMPLE = ROOT / "examples" / "clients" / "first-steps.ts"
 MEBIBYTE = 1024 * 1024
 SIZE = int(os.environ.get("STRONGROOM_TEST_CLIENT_MIB", "12")) * MEBIBYTE
 NODES = campaign_size("CLIENT_NODES", 3000)
+TAB_ROUNDS = campaign_size("TAB_ROUNDS", 5)
 HEAP_MIB = 16
 PATIENCE = 600
 APP_PORT = free_port()
@@ -200,6 +201,14 @@ def test_the_tests_of_the_client_pass(built: Path, shared_server: Server, admini
     output = run(["node", "--test", *tests], built, **environment)
     assert output.returncode == 0, output.stdout
     assert "# skipped 0" in output.stdout
+
+
+def test_eight_tabs_at_two_nodes_keep_their_login(built: Path, tmp_path: Path) -> None:
+    with serving_nodes(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3") as nodes:
+        nodes[0].create_user(EMAIL)
+        urls = [node.url for node in nodes]
+        output = succeed(["node", built / "build" / "tabs.js", str(TAB_ROUNDS), EMAIL, *urls], built)
+    assert output == f"{TAB_ROUNDS} rounds\n"
 
 
 def test_transfers_that_are_killed_continue(
