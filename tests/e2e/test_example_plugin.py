@@ -54,9 +54,10 @@ def test_a_share_that_is_away_stops_the_start_with_one_line(server_config: Path,
     result = run_command("serve", "--config", str(server_config))
     # The configuration may be right: the share may be mounted later.
     assert result.returncode == EXIT_AWAY
+    line = server_config.read_text().splitlines().index("[storages.main]") + 1
     # The last line, for fs itself warns of pkg_resources.
     assert result.stderr.splitlines()[-1] == (
-        f"strongroom: {server_config}:8: storages.main: cannot be opened: "
+        f"strongroom: {server_config}:{line}: storages.main: cannot be opened: "
         f"nothing is mounted at {tmp_path}/share"
     )
     assert "Traceback" not in result.stderr
