@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pyotp
 import pytest
 from bench.forest import plant
@@ -44,6 +45,21 @@ def test_the_error_of_a_field_names_it(client: Client) -> None:
     with pytest.raises(errors_by_code.ValidationFailed) as raised:
         client.send(tenants.create_tenant(body=NewTenant(name="")))
     assert raised.value.field == "name"
+
+
+def test_a_list_arrives_compressed(client: Client, server: LiveServer, alice: LiveUser) -> None:
+    codings: list[str | None] = []
+
+    def note(response: httpx.Response) -> None:
+        codings.append(response.headers.get("Content-Encoding"))
+
+    tenant = client.send(tenants.create_tenant(body=NewTenant(name="Compressed"))).id
+    for number in range(4):
+        client.send(files.create_folder(tenant, body=NewFolder(name=f"folder {number}")))
+    with Client(server.url, http=httpx.Client(event_hooks={"response": [note]})) as other:
+        other.log_in(alice.email, PASSWORD)
+        listed = other.send(files.list_files(tenant, "me"))
+    assert (len(listed.data), codings[-1]) == (4, "gzip")
 
 
 def test_a_password_steps_up(client: Client) -> None:

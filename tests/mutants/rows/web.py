@@ -30,6 +30,23 @@ ROWS: Final = (
         "unit/web/gateway/test_bodies.py::test_a_refused_body_of_single_bytes_is_not_discarded_to_its_end",
     ),
     core(
+        "coding-secrets",
+        "A response whose operation does not declare it is not compressed.",
+        "web/http/app.py::Application._completed",
+        "if response.may_be_coded:",
+        "if True:",
+        "rest/test_content_codings.py::TestSecrets::test_tokens_and_shares",
+    ),
+    core(
+        "coding-declared",
+        "An operation whose response may have a secret cannot declare that it is compressed.",
+        "web/http/content_coding.py::require_codable",
+        "if fault := _fault(method, path, returns):",
+        "if (fault := _fault(method, path, returns)) and not fault:",
+        "unit/web/http/test_content_coding.py::"
+        "test_an_operation_whose_response_may_have_a_secret_cannot_declare_it",
+    ),
+    core(
         "error-retry",
         "Each 503 has Retry-After.",
         "web/http/errors.py::_headers",

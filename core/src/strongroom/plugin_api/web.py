@@ -266,6 +266,7 @@ class Blueprint(Protocol):
         errors: Sequence[Any] = (),
         limit: str | Callable[[], Any] | None = None,
         any_query: bool | None = None,
+        compress: bool = False,
         scope: str | None = None,
         admits: Sequence[str] = (),
         sensitive: Sensitive | None = None,
@@ -306,6 +307,11 @@ class Blueprint(Protocol):
                 (RFC 6749, section 4.1.2); otherwise they are refused by name. By default, they are
                 ignored by routes that people open by a link: those of GET and HEAD that need no token
                 and have no schema of their response, such as pages and public files.
+            compress: whether a JSON response of at least 1 KiB is compressed for clients that accept it.
+                Only for a GET, such as of a list, whose response never has a secret, not even in a URL:
+                the size of a compressed response reveals a secret to a client that chooses other
+                parts of it, such as names (BREACH). A member whose name ends in words such as "token" or
+                "url" stops the start. Since API 1.2.
             scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
                 admitted; without one, none is. Keys that are limited to a tenant are admitted only if
                 the path has the parameter ``<tenant_id>``.

@@ -153,6 +153,7 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         scope=Scope.FILES_SHARE,
         query=query,
         returns=host.collection_schema(OpeningSchema),
+        compress=True,
         errors=(UNKNOWN,),
     )
     def list_share_openings(tenant_id: str, share_id: str, query: Json) -> Any:

@@ -26,6 +26,7 @@ blueprint = Blueprint(
     rule=operations.LIST_EVENTS,
     query=AuditQuery,
     returns=collection_of(AuditEventSchema),
+    compress=True,
     errors=(Forbidden,),
 )
 def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:

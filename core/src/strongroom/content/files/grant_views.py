@@ -76,6 +76,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     rule=operations.LIST_GRANTS,
     query=PagingQuery,
     returns=collection_of(GrantSchema),
+    compress=True,
     errors=(Forbidden, NotFound),
 )
 def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
@@ -134,6 +135,7 @@ def put_group_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int
     rule=operations.LIST_GRANTS,
     query=PagingQuery,
     returns=collection_of(GroupGrantSchema),
+    compress=True,
     errors=(Forbidden, NotFound),
 )
 def list_group_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
@@ -166,6 +168,7 @@ def delete_group_grant(tenant_id: str, file_id: str, group_id: str) -> dict[str,
     rule=operations.EXPLAIN_ACCESS,
     query=AccessQuery,
     returns=AccessSchema,
+    compress=True,
     errors=(Forbidden, NotFound),
 )
 def explain_access(tenant_id: str, file_id: str, query: Json) -> Json:

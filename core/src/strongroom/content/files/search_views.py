@@ -29,6 +29,7 @@ blueprint: Final = Blueprint(
     verifies_login=True,
     query=SearchQuery,
     returns=collection_of(NodeSchema),
+    compress=True,
     errors=(Forbidden, NotFound, NotAFolder),
 )
 def search_files(tenant_id: str, query: Json, caller: Caller) -> Response:

@@ -364,6 +364,7 @@ def delete_file(tenant_id: str, file_id: str, query: Json, revision: int | None)
     verifies_login=True,
     query=ListQuery,
     returns=collection_of(NodeSchema),
+    compress=True,
     errors=(errors.Forbidden,),
 )
 def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Response:
@@ -384,6 +385,7 @@ def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Re
     verifies_login=True,
     query=ListQuery,
     returns=collection_of(NodeSchema),
+    compress=True,
     errors=(errors.Forbidden, errors.NotFound, errors.NotAFolder),
 )
 def list_files_in_folder(

@@ -28,6 +28,7 @@ blueprint = Blueprint(
     rule=operations.LIST_QUARANTINE,
     query=PagingQuery,
     returns=collection_of(QuarantinedFileSchema),
+    compress=True,
     errors=(errors.Forbidden,),
 )
 def list_quarantine(query: dict[str, int]) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def create_group(tenant_id: str, body: Json) -> Group:
     rule=operations.LIST_GROUPS,
     query=GroupsQuery,
     returns=collection_of(GroupSchema),
+    compress=True,
     errors=(errors.Forbidden,),
 )
 def list_groups(tenant_id: str, query: Json) -> Json:
@@ -116,6 +117,7 @@ def delete_group(tenant_id: str, group_id: str, revision: int | None) -> dict[st
     rule=operations.LIST_GROUPS,
     query=PagingQuery,
     returns=collection_of(GroupMemberSchema),
+    compress=True,
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_group_members(tenant_id: str, group_id: str, query: dict[str, int]) -> Json:

@@ -67,6 +67,7 @@ def create_service_account(tenant_id: str, body: Json) -> Json:
     rule=operations.LIST_SERVICE_ACCOUNTS,
     query=PagingQuery,
     returns=collection_of(ServiceAccountSchema),
+    compress=True,
     errors=(errors.Forbidden,),
 )
 def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:

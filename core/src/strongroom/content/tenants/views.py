@@ -86,6 +86,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     any_tenant=True,
     query=TenantsQuery,
     returns=collection_of(TenantSchema),
+    compress=True,
     errors=(Forbidden,),
 )
 def list_tenants(query: dict[str, Any]) -> dict[str, Any]:
@@ -171,6 +172,7 @@ def get_usage(tenant_id: str) -> Usage:
     rule=operations.LIST_MEMBERS,
     query=PagingQuery,
     returns=collection_of(MemberSchema),
+    compress=True,
     errors=(Forbidden,),
 )
 def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:

@@ -272,6 +272,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
     access=Access.ADMIN,
     query=FactorReportQuery,
     returns=collection_of(FactorStateSchema),
+    compress=True,
 )
 def report_factors(query: Json) -> Json:
     """List the users with the kinds of their second factors, oldest first."""

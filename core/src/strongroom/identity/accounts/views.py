@@ -115,6 +115,7 @@ _NO_NAMES: Final = {
     rule=operations.LIST_USERS,
     query=UserQuery,
     returns=collection_of(UserSchema),
+    compress=True,
 )
 def list_users(query: Json) -> Json:
     """List users, by default the oldest first. Filters are combined with AND.

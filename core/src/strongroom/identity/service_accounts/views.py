@@ -51,6 +51,7 @@ def create_server_account(body: Json) -> Json:
     access=Access.ADMIN,
     query=PagingQuery,
     returns=collection_of(ServiceAccountSchema),
+    compress=True,
 )
 def list_server_accounts(query: dict[str, int]) -> Json:
     """List the service accounts of the server, oldest first."""

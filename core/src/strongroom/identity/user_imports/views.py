@@ -61,6 +61,7 @@ def create_user_import(query: Json) -> tuple[UserImport, int, dict[str, str]]:
     rule=operations.READ_IMPORTS,
     query=PagingQuery,
     returns=collection_of(UserImportSchema),
+    compress=True,
 )
 def list_user_imports(query: dict[str, int]) -> Json:
     """List the imports of the last month, newest first."""

@@ -40,6 +40,7 @@ from strongroom.foundation.cache import Cache
 from strongroom.foundation.ids import canonical_id
 from strongroom.web.http.access import carries_token
 from strongroom.web.http.bounded_body import FormRequest
+from strongroom.web.http.content_coding import code_response
 from strongroom.web.http.errors import error_response, register_error_handlers
 from strongroom.web.http.input_bounds import LARGEST_BYTES
 from strongroom.web.http.middleware import NO_ROUTE, note_route
@@ -258,7 +259,10 @@ class Application(Flask):
         return self._completed(super().process_response(response))
 
     def _completed(self, response: flask.Response) -> flask.Response:
-        """Add the headers that every response has, and report the route for metrics and the log."""
+        """Add the headers that every response has, and report the route for metrics and the log.
+
+        Content is compressed last, because hooks read and change the plain one.
+        """
         context, environ, identifier = _cv_request.get(), current_environ(), request_id()
         rule = context.rule if isinstance(context, OperationContext) else context.request.url_rule
         note_route(environ, rule.rule if rule else NO_ROUTE, identifier)
@@ -267,6 +271,8 @@ class Application(Flask):
         headers = (("X-Request-Id", identifier), _NOSNIFF)
         if isinstance(response, Response):
             response.add_headers(headers, defaults)
+            if response.may_be_coded:
+                code_response(response, environ)
             return response
         for default in defaults:
             response.headers.setdefault(*default)

@@ -51,6 +51,8 @@ def send_request(
     if token is not None:
         environ["HTTP_AUTHORIZATION"] = _as_sent(f"Bearer {token}")
     environ.update({_variable(name): _as_sent(value) for name, value in headers.items()})
+    # The plugin gets the content, and what it sends to the browser has another coding or none.
+    environ.pop("HTTP_ACCEPT_ENCODING", None)
     # The method of the class, without the middlewares: metrics and the access log count the browser's
     # request, and CORS does not apply. A copy of the context, because the browser's request continues.
     serve = partial(Application.wsgi_app, get_service(Application))

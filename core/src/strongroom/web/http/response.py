@@ -37,10 +37,15 @@ class Response(flask.Response):
     costs more than a short query. A request hook may still change anything; the base class then sends
     the response.
 
+    Attributes:
+        may_be_coded: whether the content has no secret, so that it may be compressed.
+
     Args:
         body: the complete content, or an iterable of pieces; its ``close`` is called after the response.
         headers: the headers; Content-Length is added for complete content.
     """
+
+    may_be_coded = False
 
     def __init__(
         self, body: bytes | Iterable[bytes] = b"", status: int = 200, headers: HeaderItems = ()
@@ -83,6 +88,11 @@ class Response(flask.Response):
         for default in defaults:
             if default[0] not in present:
                 items.append(default)
+
+    def replace_content(self, content: bytes, headers: Iterable[tuple[str, str]]) -> None:
+        """Replace complete content, and add headers in place of those of the same names."""
+        self.add_headers([*headers, ("Content-Length", str(len(content)))])
+        self.response = self._final_body = [content]
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Send the response (PEP 3333)."""

@@ -32,6 +32,7 @@ from strongroom.web.http.access import (
     require_recent_factor,
     require_verified_login,
 )
+from strongroom.web.http.content_coding import require_codable
 from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.web.http.idempotency import HEADER, creates, respond_once
 from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
@@ -46,7 +47,7 @@ from strongroom.web.http.representations import (
     stated_revision,
 )
 from strongroom.web.http.request import current_environ, get_service, header
-from strongroom.web.http.response import Convert, json_response, serializer
+from strongroom.web.http.response import Convert, Response, json_response, serializer
 from strongroom.web.http.route_descriptions import (
     ErrorKinds,
     HeaderNames,
@@ -94,6 +95,7 @@ class Operation:
         request_headers: Iterable[str] = (),
         has_own_preconditions: bool = True,
         creates: bool = False,
+        compress: bool = False,
     ) -> None:
         access = description.access
         if verifies_login and access is not Access.USER:
@@ -122,6 +124,7 @@ class Operation:
         self._verifies_login = verifies_login
         self._has_own_preconditions = has_own_preconditions
         self.creates = creates
+        self.compress = compress
         self.reader: Operation | None = None
         self._names: frozenset[str] = frozenset()
         self.request_headers = frozenset(request_headers)
@@ -227,7 +230,10 @@ class Operation:
     def _viewed(self, parameters: dict[str, Any]) -> flask.Response:
         if not self._has_own_preconditions and has_preconditions():
             refuse_preconditions()
-        return self._response(self._view(**parameters), parameters)
+        response = self._response(self._view(**parameters), parameters)
+        if self.compress and isinstance(response, Response):
+            response.may_be_coded = True
+        return response
 
     def _change(self, reader: "Operation", parameters: dict[str, Any]) -> flask.Response:
         """Run a view that compares the revision in its transaction."""
@@ -364,6 +370,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         limit: Limit | None = None,
         max_body: int | None = None,
         any_query: bool | None = None,
+        compress: bool = False,
         location: Location | None = None,
         verifies_login: bool = False,
         rule: OperationRule | None = None,
@@ -403,6 +410,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 :data:`PUBLIC_BYTES` or :data:`CALLER_BYTES`.
             any_query: whether unknown query parameters are ignored instead of refused; by default, as
                 :func:`_is_linked` decides.
+            compress: whether a response of at least 1 KiB is compressed for clients that accept it; only
+                for a GET whose response has no secret, because its size would reveal one to a client
+                that chooses other parts of the response: :mod:`content_coding`.
             location: the Location of a resource that a 201 has created; without one, it is the URL of
                 the request unless the view states another.
             verifies_login: whether the view's first query verifies that the login was not revoked,
@@ -425,15 +435,19 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             response_headers: the headers of success; keys of :data:`headers.RESPONSE_HEADERS`, or other
                 names with their descriptions.
             document: additions to the OpenAPI operation.
+
+        Raises:
+            ValueError: ``compress`` of an operation whose response may have a secret.
         """
         if limit is None and method not in SAFE_METHODS and not needs_caller(access):
             limit = PUBLIC_LIMIT
-        if any_query is None:
-            any_query = _is_linked(method, access, returns)
+        any_query = _is_linked(method, access, returns) if any_query is None else any_query
         inputs = _parsers(body, select_body, query, form, any_query=any_query)
         row = rule or OperationRule("", None if scope is None else Scope(scope), sensitive)
 
         whole_path = f"{self.url_prefix or ''}{path}"
+        if compress:
+            require_codable(method, whole_path, returns)
         step_up, step_up_if = _step_up(row, also)
         read = described_headers(request_headers, REQUEST_HEADERS)
         sent = described_headers(response_headers, RESPONSE_HEADERS)
@@ -483,6 +497,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 admits_impersonation=impersonation or (method in SAFE_METHODS and step_up is None),
                 request_headers=headers,
                 creates=is_creating,
+                compress=compress,
                 has_own_preconditions=method in SAFE_METHODS or "If-Match" in headers,
             )
             self.route(path, methods=[method])(operation)

@@ -1,8 +1,8 @@
 """Static files of pages: scripts, styles, pictures and fonts of plugins and of the server's design.
 
 The path of a file contains the digest of all files of its owner, so browsers may cache it for a year,
-and modules may import each other by relative paths. Texts are compressed for browsers that accept it.
-They contain no secret, unlike pages, whose compressed size could reveal one.
+and modules may import each other by relative paths. Texts contain no secret, so they are compressed for
+clients that accept it, once per process.
 """
 
 import gzip
@@ -16,8 +16,9 @@ from typing import Final, Protocol
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import MethodNotAllowed, NotFound
-from werkzeug.http import parse_accept_header
 from werkzeug.wrappers import Response
+
+from strongroom.web.http.content_coding import GZIP, VARY, is_coded
 
 STATIC_PREFIX: Final = "/static"
 
@@ -42,7 +43,6 @@ PICTURES: Final = frozenset({".gif", ".ico", ".jpg", ".png", ".svg", ".webp"})
 """The suffixes of pictures."""
 
 _COMPRESSED: Final = frozenset({".css", ".js", ".json", ".map", ".mjs", ".svg", ".txt"})
-_LEAST_COMPRESSED: Final = 1000
 _YEAR: Final = 365 * 24 * 60 * 60
 # Also of a picture that is opened as a page of its own.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
@@ -93,17 +93,19 @@ class StaticFolder:
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
-    def response(self, name: str, digest: str, *, accepts_gzip: bool = False) -> Response:
-        """Return the response with a file.
+    def conditional_response(self, name: str, environ: WSGIEnvironment, digest: str = "") -> Response:
+        """Return the response to a request for a file: 304 if the client has it in the same coding.
 
         Args:
             digest: the digest in the path; that of another version, such as during an upgrade, is no
                 error, but not cached.
-            accepts_gzip: whether the client accepts the content coding ``gzip``.
 
         Raises:
             NotFound: there is no such file.
         """
+        return self._response(name, environ, digest).make_conditional(environ)
+
+    def _response(self, name: str, environ: WSGIEnvironment, digest: str = "") -> Response:
         if name not in self._files:
             raise NotFound
         suffix = PurePosixPath(name).suffix
@@ -113,29 +115,20 @@ class StaticFolder:
         caching = f"public, max-age={_YEAR}, immutable" if is_current else "no-cache"
         response.headers["Cache-Control"] = caching
         response.headers["Content-Security-Policy"] = _POLICY
-        if suffix in _COMPRESSED and len(response.data) >= _LEAST_COMPRESSED:
-            self._compress(response, name, accepts_gzip=accepts_gzip)
+        if suffix in _COMPRESSED:
+            self._compress(response, name, environ)
         return response
 
-    def conditional_response(self, name: str, environ: WSGIEnvironment, digest: str = "") -> Response:
-        """Return the response to a request for a file: 304 if unchanged, compressed if accepted.
-
-        Raises:
-            NotFound: there is no such file.
-        """
-        accepted = parse_accept_header(environ.get("HTTP_ACCEPT_ENCODING"))
-        response = self.response(name, digest, accepts_gzip=accepted["gzip"] > 0)
-        return response.make_conditional(environ)
-
-    def _compress(self, response: Response, name: str, *, accepts_gzip: bool) -> None:
-        response.vary.add("Accept-Encoding")
-        if not accepts_gzip:
+    def _compress(self, response: Response, name: str, environ: WSGIEnvironment) -> None:
+        response.headers.add(*VARY)
+        if not is_coded(environ, len(response.data)):
             return
         if name not in self._compressed:
             self._compressed[name] = gzip.compress(response.data, mtime=0)
         response.data = self._compressed[name]
-        response.content_encoding = "gzip"
-        response.set_etag(f"{response.get_etag()[0]}-gzip")
+        response.content_encoding = GZIP
+        # A strong tag, so each coding has its own (RFC 9110, section 8.8.3.3).
+        response.set_etag(f"{response.get_etag()[0]}-{GZIP}")
 
     def _digest_of_all(self) -> str:
         digest = sha256()

@@ -47,6 +47,7 @@ blueprint = Blueprint(
     rule=operations.LIST_CHANGES,
     query=ChangeQuery,
     returns=ChangeCollectionSchema,
+    compress=True,
     errors=(Forbidden, CursorExpired, Unavailable),
     verifies_login=True,
     request_headers=("Last-Event-ID",),

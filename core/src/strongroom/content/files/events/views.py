@@ -84,6 +84,7 @@ blueprint = Blueprint(
     rule=operations.LIST_EVENTS,
     query=FileEventQuery,
     returns=collection_of(FileEventSchema),
+    compress=True,
     errors=(Forbidden,),
 )
 def list_file_events(tenant_id: str, query: dict[str, Any]) -> dict[str, Any]:

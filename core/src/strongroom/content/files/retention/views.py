@@ -80,6 +80,7 @@ def delete_hold(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     rule=operations.LIST_HOLDS,
     query=HoldQuery,
     returns=collection_of(HoldSchema),
+    compress=True,
     errors=(errors.Forbidden,),
 )
 def list_holds(tenant_id: str, query: Json) -> Json:

@@ -35,6 +35,7 @@ blueprint = Blueprint(
     rule=operations.LIST_TRASH,
     query=PagingQuery,
     returns=collection_of(TrashedFileSchema),
+    compress=True,
     errors=(errors.Forbidden,),
 )
 def list_trash(tenant_id: str, query: dict[str, int]) -> Json:

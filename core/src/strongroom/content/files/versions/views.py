@@ -43,6 +43,7 @@ _ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFile)
     rule=operations.LIST_VERSIONS,
     query=PagingQuery,
     returns=collection_of(VersionSchema),
+    compress=True,
     errors=_ERRORS,
 )
 def list_versions(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:

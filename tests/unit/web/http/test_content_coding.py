@@ -1,0 +1,115 @@
+"""Which operations may declare that they are compressed, and which of their responses are."""
+
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import flask
+import pytest
+from marshmallow import Schema, fields
+
+from strongroom.plugin_api.web import Access
+from strongroom.web.http.app import Application
+from strongroom.web.http.pages import collection_of
+from strongroom.web.http.response import Response
+from strongroom.web.http.routing import Blueprint
+
+TEXT = '{"a":"' + "x" * 2000 + '"}'
+
+
+class PlainSchema(Schema):
+    name = fields.String()
+    has_password = fields.Boolean(data_key="hasPassword")
+    key_id = fields.String(data_key="keyId")
+    codes = fields.Integer()
+
+
+class KeySchema(Schema):
+    secret = fields.String(data_key="accessKey")
+
+
+class DeepSchema(Schema):
+    names = fields.List(fields.List(fields.Nested(KeySchema)))
+
+
+class RecursiveSchema(Schema):
+    # PLW0108: the class is not defined yet.
+    children = fields.List(fields.Nested(lambda: RecursiveSchema()))  # noqa: PLW0108
+    download_url = fields.Url(data_key="downloadUrl")
+
+
+class RevisionSchema(Schema):
+    revision = fields.Integer()
+
+
+class WriteOnlySchema(Schema):
+    name = fields.String()
+    password = fields.String(load_only=True)
+
+
+FAULTS: list[tuple[str, str, type[Schema] | None, str]] = [
+    ("GET", "/a", collection_of(KeySchema), "'accessKey' may be a secret"),
+    ("GET", "/a", DeepSchema, "'accessKey' may be a secret"),
+    ("GET", "/a", RecursiveSchema, "'downloadUrl' may be a secret"),
+    ("GET", "/a/<secret>/b", PlainSchema, "'secret' may be a secret"),
+    ("GET", "/a/<access_token>", PlainSchema, "'access_token' may be a secret"),
+    ("GET", "/a", RevisionSchema, "has an entity tag"),
+    ("GET", "/a", None, "only a GET with a schema"),
+    ("POST", "/a", PlainSchema, "only a GET with a schema"),
+]
+
+
+def test_an_operation_whose_response_may_have_a_secret_cannot_declare_it() -> None:
+    for method, path, returns, fault in FAULTS:
+        operation = Blueprint("views", __name__).operation
+        with pytest.raises(ValueError, match=fault) as refused:
+            operation(method, path, access=Access.PUBLIC, returns=returns, compress=True)
+        assert str(refused.value).startswith(f"{method} {path}: ")
+    for harmless in (collection_of(PlainSchema), WriteOnlySchema):
+        Blueprint("views", __name__).operation(
+            "GET", "/a", access=Access.PUBLIC, returns=harmless, compress=True
+        )
+
+
+def pieces() -> Iterator[bytes]:
+    yield TEXT.encode()
+
+
+JSON = {"Content-Type": "application/json"}
+RESULTS: dict[str, tuple[Any, bool]] = {
+    "a value": ({"name": "x" * 2000}, True),
+    "a complete response": (Response(TEXT.encode(), headers=JSON), True),
+    "a small one": (Response(b"{}", headers=JSON), False),
+    "a streamed one": (Response(pieces(), headers=JSON), False),
+    "another type": (Response(TEXT.encode(), headers={"Content-Type": "text/event-stream"}), False),
+    "another status": (Response(TEXT.encode(), 206, JSON), False),
+    "an entity tag": (Response(TEXT.encode(), headers={**JSON, "ETag": '"1"'}), False),
+    "a coding of its own": (Response(TEXT.encode(), headers={**JSON, "Content-Encoding": "br"}), False),
+    "a response of Flask": (flask.Response(TEXT, mimetype="application/json"), False),
+}
+
+
+def mark(response: flask.Response) -> flask.Response:
+    """A hook that reads the length, and appends a blank to what is complete."""
+    response.headers["X-Length"] = str(response.content_length)
+    if response.is_sequence:
+        response.set_data(response.get_data() + b" ")
+    return response
+
+
+def test_complete_json_is_compressed_after_hooks_have_changed_it() -> None:
+    for name, (result, is_coded) in RESULTS.items():
+        blueprint = Blueprint("views", __name__)
+        declare = blueprint.operation(
+            "GET", "/view", access=Access.PUBLIC, returns=PlainSchema, compress=True
+        )
+        declare(lambda result=result: result)
+        blueprint.after_request(mark)
+        app = Application("test")
+        app.register_blueprint(blueprint)
+        answer = app.test_client().get("/view", headers={"Accept-Encoding": "gzip"})
+        assert (answer.headers.get("Content-Encoding") == "gzip") == is_coded, name
+        data = gzip.decompress(answer.data) if is_coded else answer.data
+        assert data.endswith(b"}" if name == "a streamed one" else b" "), name
+        if is_coded:
+            assert int(answer.headers["X-Length"]) > 2000 > int(answer.headers["Content-Length"]), name
