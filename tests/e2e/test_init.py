@@ -1,5 +1,6 @@
 """``strongroom init``: every file that it writes is accepted, and a server starts with it."""
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -82,7 +83,16 @@ def test_a_small_server_starts_behind_caddy(small: Path) -> None:
     prepare_small(small)
     assert succeed([small / "strongroomctl", "config", "check"]) == "the configuration is fine\n"
     with serving_small(small), caddy_before(small) as url:
-        upload_and_download(Client.logged_in(url, "alice@example.com"))
+        alice = Client.logged_in(url, "alice@example.com")
+        upload_and_download(alice)
+        listed = Request(f"{url}/audit-events", headers=alice.headers({"Accept-Encoding": "gzip"}))
+        with urlopen(listed, timeout=TIMEOUT) as answer:
+            assert json.loads(gzip.decompress(answer.read()))["success"] is True
+        # A page may have a secret, so the server does not compress it, and neither does Caddy.
+        page = Request(f"{url}/account/login", headers={"Accept-Encoding": "gzip"})
+        with urlopen(page, timeout=TIMEOUT) as answer:
+            assert answer.headers["Content-Encoding"] is None
+            assert answer.read().startswith(b"<!")
 
 
 def test_while_the_server_is_away_caddy_has_the_error_body(small: Path) -> None:

@@ -1,5 +1,6 @@
 """Two servers behind nginx as examples/production sets it up: one API, and no secret in a log."""
 
+import gzip
 import http.client
 import json
 import os
@@ -97,6 +98,23 @@ def test_a_large_file_goes_through_and_a_range_comes_back(alice: Https) -> None:
     assert alice.request("GET", download).content == content
     part = alice.request("GET", download, Range=f"bytes={SIZE - 10}-")
     assert (part.status, part.content) == (206, content[-10:])
+
+
+def test_the_server_compresses_and_nginx_does_not(alice: Https) -> None:
+    """A page has a secret, and a weakened entity tag would fail in If-Match."""
+    tenant = "/api/v1/tenants/" + alice.request("POST", "/api/v1/tenants", {"name": "Acme"}).json()["id"]
+    for number in range(4):
+        alice.request("POST", f"{tenant}/folders", {"name": f"folder {number}"})
+    coded = {"Accept-Encoding": "gzip"}
+    listed = alice.request("GET", f"{tenant}/owners/me/files", **coded)
+    assert (listed.headers["Content-Encoding"], listed.headers["Vary"]) == ("gzip", "Accept-Encoding")
+    assert len(json.loads(gzip.decompress(listed.content))["data"]) == 4
+    one = alice.request("GET", tenant, **coded)
+    changed = {**coded, "If-Match": one.headers["ETag"]}
+    assert alice.request("PATCH", tenant, {"name": "Other"}, **changed).status == 200
+    page = alice.request("GET", "/docs", **coded)
+    assert (page.headers["Content-Type"], len(page.content) > 20) == ("text/html; charset=utf-8", True)
+    assert "Content-Encoding" not in page.headers
 
 
 @on_sqlite
