@@ -1,4 +1,7 @@
-"""A page of the user's own files over HTTP, compared with the peer, both with many files."""
+"""A page of the user's own files over HTTP, compared with the peer, both with many files.
+
+The same page is also compared with itself, compressed.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -53,19 +56,28 @@ def measure(plan: Plan) -> list[Row]:
         pocketbase(Path(name)) as peer,
     ):
         folder, client, peer_client = Path(name), Client(server), PeerClient(peer)
-        return side_by_side(
-            plan,
-            f"page of {PAGE} of {FILES:,} of one's own, {CLIENTS} clients",
-            CLIENTS,
-            Contender("Strongroom", server, page_request(folder, client)),
-            Contender(PEER, peer, _peer_request(folder, peer_client)),
-        )
+        page = f"page of {PAGE} of {FILES:,} of one's own, {CLIENTS} clients"
+        plain = page_request(folder, client)
+        ours = Contender("Strongroom", server, plain)
+        peers = Contender(PEER, peer, _peer_request(folder, peer_client))
+        client.headers["Accept-Encoding"] = "gzip"
+        coded = Contender("Strongroom", server, _path_request(client))
+        return [
+            *side_by_side(plan, page, CLIENTS, ours, peers),
+            *side_by_side(
+                plan, f"{page}, compressed", CLIENTS, coded, Contender("plain", server, plain)
+            ),
+        ]
 
 
 def page_request(folder: Path, client: Client) -> bytes:
     """Make the files, and return the request for their first page."""
     node = client.upload(client.files, raw_headers("file"), b"content")
     _write(folder / "data" / "strongroom.sqlite3", node["id"], _NODES, _GRANTS, _COUNT, "ANALYZE")
+    return _path_request(client)
+
+
+def _path_request(client: Client) -> bytes:
     path = client.files.removesuffix("/files") + f"/owners/me/files?pageSize={PAGE}"
     return build_request("GET", path, client.headers)
 
