@@ -1,7 +1,8 @@
 """The OpenAPI document of a server with all plugins: examples, closed requests, rules of members."""
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 import pytest
@@ -119,3 +120,63 @@ def test_there_is_one_way_to_present_a_token(document: Json) -> None:
 def test_the_documentation_page_fits_phones(api: Api) -> None:
     page = api.get("/docs").text
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
+
+
+UNDESCRIBED: Final = {"operations": 152, "parameters": 30, "members": 510, "schemas": 0}
+"""How many may lack a description; the numbers only fall."""
+REPEATED: Final = 16
+"""How many descriptions may repeat a name; the number only falls."""
+EMPTY_WORDS: Final = {"a", "an", "the", "of", "this", "its", "is", "for"}
+MARKUP: Final = re.compile(r"``|:\w+:`|^(Args|Raises|Returns|Yields):", re.MULTILINE)
+"""What docstrings have for Python's readers only."""
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text or of a name in camel case, without articles."""
+    separated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).lower()
+    return {re.sub("s$", "", word) for word in re.findall("[a-z0-9]+", separated)} - EMPTY_WORDS
+
+
+def members(value: Any, place: str) -> Iterator[tuple[str, str, Json]]:
+    """Yield the place, the name and the schema of each member below a JSON value."""
+    if isinstance(value, list):
+        for item in value:
+            yield from members(item, place)
+    elif isinstance(value, dict):
+        schemas = value.get("properties", {})
+        for name, schema in schemas.items():
+            yield f"{place}.{name}", name, schema
+        for key, item in value.items():
+            # Schemas by name, and examples are no schemas.
+            inner = f"{place}/{key}" if place.count("/") < 2 else place
+            yield from () if key == "example" else members(item, inner)
+
+
+def described(document: Json) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the kind, the place, the name in words and the description of all that has one."""
+    for path, item in document["paths"].items():
+        for method in METHODS & item.keys():
+            place, operation = f"{method} {path}", item[method]
+            yield "operations", place, operation["summary"], operation.get("description", "")
+            for parameter in (*item.get("parameters", ()), *operation.get("parameters", ())):
+                text = parameter.get("description", "")
+                yield "parameters", f"{place} {parameter['name']}", parameter["name"], text
+    for name, schema in document["components"]["schemas"].items():
+        yield "schemas", name, name, schema.get("description", "")
+    for place, name, schema in members({"paths": document["paths"], **document["components"]}, ""):
+        yield "members", place, name, schema.get("description", "")
+
+
+def test_everything_is_described(document: Json) -> None:
+    found = list(described(document))
+    assert len(found) > 1700
+    for kind, limit in UNDESCRIBED.items():
+        missing = sorted({place for item, place, _, text in found if item == kind and not text})
+        assert len(missing) <= limit, f"{kind} without a description: {missing}"
+
+
+def test_no_description_repeats_a_name_or_is_for_readers_of_python(document: Json) -> None:
+    found = [item for item in described(document) if item[3]]
+    repeated = {place: text for _, place, name, text in found if words(text) <= words(name)}
+    assert len(repeated) <= REPEATED, repeated
+    assert {place: text for _, place, _, text in found if MARKUP.search(text)} == {}

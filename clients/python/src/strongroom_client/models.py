@@ -247,14 +247,14 @@ else:
 
 
 class AcceptedInvitation(msgspec.Struct, frozen=True, kw_only=True):
-    """`AcceptedInvitation` of the API."""
+    """The membership that an invitation became."""
 
     tenant_id: str = msgspec.field(name="tenantId")
     role: str
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """`Access` of the API."""
+    """A user's permission on a file or folder, and its sources: the role in the tenant and grants."""
 
     user_id: str = msgspec.field(name="userId")
     role: AccessRoleType0 | None
@@ -265,7 +265,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
-    """`AccessKey` of the API."""
+    """An access key, without its secret."""
 
     id: str
     name: str
@@ -274,6 +274,7 @@ class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
     file_id: None | str = msgspec.field(name="fileId")
     addresses: list[str]
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
     """To within an hour"""
@@ -282,16 +283,20 @@ class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccessKeyCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`AccessKeyCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[AccessKey]
+    """The records of the page."""
     included: AccessKeyCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class AccessReason(msgspec.Struct, frozen=True, kw_only=True):
-    """`AccessReason` of the API."""
+    """A grant on the file or folder, or on one of its parent folders, to the user or to a group."""
 
     file_id: str = msgspec.field(name="fileId")
     file_name: None | str = msgspec.field(name="fileName")
@@ -305,13 +310,13 @@ class AccessReason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Alive(msgspec.Struct, frozen=True, kw_only=True):
-    """`Alive` of the API."""
+    """The process is alive."""
 
     status: str
 
 
 class Assurance(msgspec.Struct, frozen=True, kw_only=True):
-    """`Assurance` of the API."""
+    """What a tenant demands of the logins that read or change anything in it."""
 
     acr: AssuranceAcrType0 | None | Unset = UNSET
     """The least acr; null: any. Each value includes those before it"""
@@ -320,7 +325,7 @@ class Assurance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """`AuditEvent` of the API."""
+    """An audit record."""
 
     id: str
     """The sequence number, counted from 1"""
@@ -337,16 +342,20 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditEventCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`AuditEventCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[AuditEvent]
+    """The records of the page."""
     included: AuditEventCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Authorization(msgspec.Struct, frozen=True, kw_only=True):
-    """`Authorization` of the API."""
+    """A login of a user."""
 
     id: str
     method: str
@@ -362,6 +371,7 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     address: str
     user_agent: str = msgspec.field(name="userAgent")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     last_seen_at: datetime.datetime = msgspec.field(name="lastSeenAt")
     """To within a minute"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
@@ -373,22 +383,26 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuthorizationCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`AuthorizationCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Authorization]
+    """The records of the page."""
     included: AuthorizationCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Availability(msgspec.Struct, frozen=True, kw_only=True):
-    """`Availability` of the API."""
+    """Whether a credential can be used for registration."""
 
     available: bool
 
 
 class BatchError(msgspec.Struct, frozen=True, kw_only=True):
-    """`BatchError` of the API."""
+    """The error of an item."""
 
     code: str
     """Stable and machine-readable"""
@@ -398,7 +412,7 @@ class BatchError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchItem(msgspec.Struct, frozen=True, kw_only=True):
-    """`BatchItem` of the API."""
+    """A change of a file or folder, with the members of the request that makes this change alone."""
 
     operation: BatchItemOperation
     file_id: str = msgspec.field(name="fileId")
@@ -421,7 +435,7 @@ class BatchItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """`BatchResult` of the API."""
+    """The result of an item."""
 
     file_id: str = msgspec.field(name="fileId")
     """As in the item"""
@@ -433,32 +447,37 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchResults(msgspec.Struct, frozen=True, kw_only=True):
-    """`BatchResults` of the API."""
+    """The results of the items, in their order."""
 
     results: list[BatchResult]
 
 
 class BoundCredential(msgspec.Struct, frozen=True, kw_only=True):
-    """`BoundCredential` of the API."""
+    """A credential of a user."""
 
     kind: str
     value: str
     verified: bool
     """Whether a proof, or an administrator, has verified it"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class BoundCredentialCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`BoundCredentialCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[BoundCredential]
+    """The records of the page."""
     included: BoundCredentialCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
-    """`Bundle` of the API."""
+    """Files and folders to download as one archive."""
 
     file_ids: list[str] = msgspec.field(name="fileIds")
     """Files, and folders with their content"""
@@ -467,7 +486,7 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BusinessFile(msgspec.Struct, frozen=True, kw_only=True):
-    """`BusinessFile` of the API."""
+    """An uploaded business file."""
 
     file_name: str = msgspec.field(name="fileName")
     """Generated by the server"""
@@ -483,27 +502,27 @@ class BusinessFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Captcha(msgspec.Struct, frozen=True, kw_only=True):
-    """`Captcha` of the API."""
+    """A solved captcha."""
 
     id: str
     answer: str
 
 
 class CaptchaAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """`CaptchaAnswer` of the API."""
+    """The solution of a captcha."""
 
     id: str
     answer: str
 
 
 class CaptchaRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`CaptchaRequest` of the API."""
+    """A request for a captcha. It has no members."""
 
     pass
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """`Change` of the API."""
+    """A change of a file or folder. `node.unavailable` has only `sequence`, `type` and `fileId`."""
 
     sequence: int
     type_: str = msgspec.field(name="type")
@@ -513,22 +532,27 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Of a move, if the caller can see the folder"""
     name: str | Unset = UNSET
     revision: int | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     actor: Reference | Unset = UNSET
+    """A reference to a related entity, whose summary is in `included` under its id."""
     on_behalf_of: Reference | Unset = msgspec.field(default=UNSET, name="onBehalfOf")
+    """A reference to a related entity, whose summary is in `included` under its id."""
     occurred_at: datetime.datetime | Unset = msgspec.field(default=UNSET, name="occurredAt")
 
 
 class ChangeCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`ChangeCollection` of the API."""
+    """A page of changes, the oldest first."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: ChangeMeta
+    """The position of a page of changes."""
     data: list[Change]
     included: ChangeCollectionIncluded
 
 
 class ChangeMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """`ChangeMeta` of the API."""
+    """The position of a page of changes."""
 
     page_size: int = msgspec.field(name="pageSize")
     cursor: int
@@ -537,7 +561,7 @@ class ChangeMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`CodeRequest` of the API."""
+    """A request for a verification code."""
 
     recipient: str
     purpose: CodeRequestPurpose
@@ -549,22 +573,23 @@ class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConfirmedFactor(msgspec.Struct, frozen=True, kw_only=True):
-    """`ConfirmedFactor` of the API."""
+    """An enrolled factor, and what the response contains only this once."""
 
     factor: Factor
+    """An enrolled second factor."""
     shown: ConfirmedFactorShown
     """Such as `recoveryCodes`"""
 
 
 class Consent(msgspec.Struct, frozen=True, kw_only=True):
-    """`Consent` of the API."""
+    """The consent to the terms, with the id of the login that needs it."""
 
     id: str
     accepted_terms: str = msgspec.field(name="acceptedTerms")
 
 
 class Contact(msgspec.Struct, frozen=True, kw_only=True):
-    """`Contact` of the API."""
+    """A contact or username that an administrator sets."""
 
     value: str
     verified: bool | Unset = UNSET
@@ -572,13 +597,13 @@ class Contact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContactLink(msgspec.Struct, frozen=True, kw_only=True):
-    """`ContactLink` of the API."""
+    """The token of a link that takes back a former contact."""
 
     token: str
 
 
 class ContactRestoration(msgspec.Struct, frozen=True, kw_only=True):
-    """`ContactRestoration` of the API."""
+    """The token of a link that takes back a former contact, and the new password."""
 
     token: str
     new_password: str = msgspec.field(name="newPassword")
@@ -586,7 +611,7 @@ class ContactRestoration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True):
-    """`Copy` of the API."""
+    """The folder of a copy, and optionally its name."""
 
     parent_id: None | str = msgspec.field(name="parentId")
     """The folder; null is the top level"""
@@ -594,7 +619,7 @@ class Copy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CreatedKey(msgspec.Struct, frozen=True, kw_only=True):
-    """`CreatedKey` of the API."""
+    """An access key with its secret, which no other response contains."""
 
     id: str
     name: str
@@ -603,6 +628,7 @@ class CreatedKey(msgspec.Struct, frozen=True, kw_only=True):
     file_id: None | str = msgspec.field(name="fileId")
     addresses: list[str]
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
     """To within an hour"""
@@ -613,7 +639,7 @@ class CreatedKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """`Delivery` of the API."""
+    """An event for an endpoint, and its last attempt."""
 
     id: str
     event_id: str = msgspec.field(name="eventId")
@@ -631,21 +657,26 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """The first 1024 bytes of the answer"""
     duration_ms: int | None = msgspec.field(name="durationMs")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     attempted_at: datetime.datetime | None = msgspec.field(name="attemptedAt")
     next_attempt_at: datetime.datetime | None = msgspec.field(name="nextAttemptAt")
 
 
 class DeliveryCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`DeliveryCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Delivery]
+    """The records of the page."""
     included: DeliveryCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
-    """`Description` of the API."""
+    """A share, for its visitors. The first four members come before the proof; the others after it."""
 
     id: str
     kind: DescriptionKind
@@ -660,12 +691,13 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime.datetime | None | Unset = msgspec.field(default=UNSET, name="expiresAt")
     remaining_downloads: int | None | Unset = msgspec.field(default=UNSET, name="remainingDownloads")
     drop: Drop | Unset = UNSET
+    """The settings of a drop box."""
     remaining_files: int | None | Unset = msgspec.field(default=UNSET, name="remainingFiles")
     remaining_bytes: int | None | Unset = msgspec.field(default=UNSET, name="remainingBytes")
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True):
-    """`Detail` of the API."""
+    """The error of one field."""
 
     field: str
     code: str
@@ -673,16 +705,17 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Directory(msgspec.Struct, frozen=True, kw_only=True):
-    """`Directory` of the API."""
+    """A new parent folder, and optionally a new name."""
 
     parent_id: None | str = msgspec.field(name="parentId")
     """The folder; null is the top level"""
     name: None | str | Unset = UNSET
     revision: int | None | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
 
 
 class DirectUpload(msgspec.Struct, frozen=True, kw_only=True):
-    """`DirectUpload` of the API."""
+    """The presigned request to the store, to be sent with exactly these headers and then completed."""
 
     upload_id: str = msgspec.field(name="uploadId")
     method: str
@@ -692,13 +725,14 @@ class DirectUpload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """`Done` of the API."""
+    """The response of an operation without a result."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
 
 
 class Drop(msgspec.Struct, frozen=True, kw_only=True):
-    """`Drop` of the API."""
+    """The settings of a drop box."""
 
     max_bytes: int | None | Unset = msgspec.field(default=UNSET, name="maxBytes")
     """All files together"""
@@ -711,7 +745,7 @@ class Drop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dropped(msgspec.Struct, frozen=True, kw_only=True):
-    """`Dropped` of the API."""
+    """A file that was uploaded. Visitors who may see the folder also receive its id."""
 
     name: str
     size: int
@@ -719,7 +753,7 @@ class Dropped(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DueAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """`DueAnswer` of the API."""
+    """The answer to an enrolment in a login."""
 
     id: str
     """Of `enrolment` in the response to the login"""
@@ -730,7 +764,7 @@ class DueAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """`Endpoint` of the API."""
+    """An endpoint."""
 
     id: str
     tenant_id: None | str = msgspec.field(name="tenantId")
@@ -745,14 +779,18 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Why the server disabled it"""
     failing_since: datetime.datetime | None = msgspec.field(name="failingSince")
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
 
 
 class EndpointChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`EndpointChanges` of the API."""
+    """Changes of an endpoint."""
 
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     url: str | Unset = UNSET
     event_types: list[str] | Unset = msgspec.field(default=UNSET, name="eventTypes")
     description: str | Unset = UNSET
@@ -762,23 +800,29 @@ class EndpointChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndpointCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`EndpointCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Endpoint]
+    """The records of the page."""
     included: EndpointCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class EnrolledTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """`EnrolledTokens` of the API."""
+    """Tokens of a login that has enrolled a factor."""
 
     access_token: str = msgspec.field(name="accessToken")
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     refresh_token: str = msgspec.field(name="refreshToken")
     refresh_expires_at: datetime.datetime = msgspec.field(name="refreshExpiresAt")
     user: LoggedInUser
+    """The user who has logged in."""
     factor: Factor
+    """An enrolled second factor."""
     shown: EnrolledTokensShown
     """What the client receives only now"""
     second_factor_due_at: datetime.datetime | Unset = msgspec.field(
@@ -788,7 +832,7 @@ class EnrolledTokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Enrolment(msgspec.Struct, frozen=True, kw_only=True):
-    """`Enrolment` of the API."""
+    """An open enrolment."""
 
     id: str
     kind: str
@@ -798,9 +842,10 @@ class Enrolment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True):
-    """`Error` of the API."""
+    """The body of every error."""
 
     error: ErrorMember
+    """An error."""
     challenge: ErrorChallenge | Unset = UNSET
     """Only with `error.second-factor-required`: `id`, `methods`, `expiresAt`"""
     enrolment: ErrorEnrolment | Unset = UNSET
@@ -808,12 +853,13 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     consent: ErrorConsent | Unset = UNSET
     """Only with `error.terms-not-accepted`: `version`, `termsUrl`, `privacyUrl`, and `id` and `expiresAt` if a login can continue"""
     hold: HoldReason | Unset = UNSET
+    """The hold that a removal is refused for."""
     retained_until: datetime.datetime | Unset = msgspec.field(default=UNSET, name="retainedUntil")
     """Only with `error.retained`"""
 
 
 class ErrorMember(msgspec.Struct, frozen=True, kw_only=True):
-    """`ErrorMember` of the API."""
+    """An error."""
 
     code: str
     """Stable and machine-readable"""
@@ -824,7 +870,7 @@ class ErrorMember(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
-    """`Factor` of the API."""
+    """An enrolled second factor."""
 
     id: str
     kind: str
@@ -833,46 +879,56 @@ class Factor(msgspec.Struct, frozen=True, kw_only=True):
     is_backup: bool = msgspec.field(name="isBackup")
     """Whether it only replaces others"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
 
 
 class FactorAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """`FactorAnswer` of the API."""
+    """The answer to an enrolment."""
 
     answer: FactorAnswerAnswerType1 | None | str | Unset = UNSET
     """Such as the code of `totp`"""
 
 
 class FactorCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`FactorCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Factor]
+    """The records of the page."""
     included: FactorCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class FactorName(msgspec.Struct, frozen=True, kw_only=True):
-    """`FactorName` of the API."""
+    """A new name of a factor."""
 
     name: str
 
 
 class Factors(msgspec.Struct, frozen=True, kw_only=True):
-    """`Factors` of the API."""
+    """The second factors of a user."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Factor]
+    """The records of the page."""
     included: FactorsIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
     shown: FactorsShown
     """By kind: what the user's devices need, such as `passkey.rpId`"""
 
 
 class FactorState(msgspec.Struct, frozen=True, kw_only=True):
-    """`FactorState` of the API."""
+    """The second factors of a user."""
 
     user: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     type_: str = msgspec.field(name="type")
     """USER or ADMIN"""
     factors: list[str]
@@ -883,16 +939,20 @@ class FactorState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactorStateCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`FactorStateCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[FactorState]
+    """The records of the page."""
     included: FactorStateCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """`FileEvent` of the API."""
+    """An action on a file or folder; name, folder and size are those after the action."""
 
     id: str
     at: datetime.datetime
@@ -900,6 +960,7 @@ class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
     node_id: str = msgspec.field(name="nodeId")
     action: FileEventAction
     actor: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     on_behalf_of: None | Reference = msgspec.field(name="onBehalfOf")
     """The impersonated user; the actor is then an administrator"""
     plugin: None | str
@@ -913,16 +974,20 @@ class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileEventCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`FileEventCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[FileEvent]
+    """The records of the page."""
     included: FileEventCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class FilesBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """`FilesBatch` of the API."""
+    """Changes of files and folders, applied in order."""
 
     items: list[BatchItem]
     atomic: bool | Unset = UNSET
@@ -930,48 +995,61 @@ class FilesBatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """`Grant` of the API."""
+    """A user's permission on a file or folder."""
 
     file_id: str = msgspec.field(name="fileId")
     owner_id: str = msgspec.field(name="ownerId")
     owner: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     permission: GrantPermission
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     granted_by: None | Reference = msgspec.field(name="grantedBy")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class GrantCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`GrantCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Grant]
+    """The records of the page."""
     included: GrantCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """`Group` of the API."""
+    """A group of members of a tenant."""
 
     id: str
     tenant_id: str = msgspec.field(name="tenantId")
     name: str
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
 
 
 class GroupCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`GroupCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Group]
+    """The records of the page."""
     included: GroupCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class GroupGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """`GroupGrant` of the API."""
+    """A group's permission on a file or folder."""
 
     file_id: str = msgspec.field(name="fileId")
     group_id: str = msgspec.field(name="groupId")
@@ -980,79 +1058,97 @@ class GroupGrant(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     granted_by: None | Reference = msgspec.field(name="grantedBy")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class GroupGrantCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`GroupGrantCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[GroupGrant]
+    """The records of the page."""
     included: GroupGrantCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class GroupMember(msgspec.Struct, frozen=True, kw_only=True):
-    """`GroupMember` of the API."""
+    """A member of a group."""
 
     user: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     added_by: None | Reference = msgspec.field(name="addedBy")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class GroupMemberCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`GroupMemberCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[GroupMember]
+    """The records of the page."""
     included: GroupMemberCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class GroupName(msgspec.Struct, frozen=True, kw_only=True):
-    """`GroupName` of the API."""
+    """A new name of a group. A revision rejects the change if the group has changed since."""
 
     name: str
     revision: int | None | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):
-    """`Hold` of the API."""
+    """A hold on a file, or on a folder and everything in it."""
 
     file_id: str = msgspec.field(name="fileId")
     reason: str
     until: datetime.datetime | None
     placed_by: Reference = msgspec.field(name="placedBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
     placed_at: datetime.datetime = msgspec.field(name="placedAt")
 
 
 class HoldCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`HoldCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Hold]
+    """The records of the page."""
     included: HoldCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class HoldReason(msgspec.Struct, frozen=True, kw_only=True):
-    """`HoldReason` of the API."""
+    """The hold that a removal is refused for."""
 
     reason: str
     until: datetime.datetime | None
 
 
 class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
-    """`Impersonation` of the API."""
+    """An access token that acts as the user, without a refresh token."""
 
     id: str
     """`DELETE /authorizations/{id}` ends it"""
     access_token: str = msgspec.field(name="accessToken")
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     user: LoggedInUser
+    """The user who has logged in."""
 
 
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):
-    """`Invitation` of the API."""
+    """An open invitation. Whether the recipient is registered is not revealed."""
 
     id: str
     tenant_id: str = msgspec.field(name="tenantId")
@@ -1061,21 +1157,27 @@ class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     groups: list[str]
     invited_by: Reference = msgspec.field(name="invitedBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class InvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`InvitationCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Invitation]
+    """The records of the page."""
     included: InvitationCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class InvitationPreview(msgspec.Struct, frozen=True, kw_only=True):
-    """`InvitationPreview` of the API."""
+    """An open invitation, for the holder of its secret."""
 
     id: str
     tenant_id: str = msgspec.field(name="tenantId")
@@ -1088,32 +1190,33 @@ class InvitationPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvitationSecret(msgspec.Struct, frozen=True, kw_only=True):
-    """`InvitationSecret` of the API."""
+    """The secret of an invitation, from its message."""
 
     secret: str
 
 
 class IssuedChallenge(msgspec.Struct, frozen=True, kw_only=True):
-    """`IssuedChallenge` of the API."""
+    """A challenge that a factor alone meets."""
 
     challenge: IssuedChallengeChallenge
     """`id`, `methods`, `expiresAt`, and what factors add, such as `publicKey`"""
 
 
 class IssuedProof(msgspec.Struct, frozen=True, kw_only=True):
-    """`IssuedProof` of the API."""
+    """How long the proof in the header and the cookie is valid."""
 
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class IssuedTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """`IssuedTokens` of the API."""
+    """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
 
     access_token: str = msgspec.field(name="accessToken")
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     refresh_token: str = msgspec.field(name="refreshToken")
     refresh_expires_at: datetime.datetime = msgspec.field(name="refreshExpiresAt")
     user: LoggedInUser
+    """The user who has logged in."""
     second_factor_due_at: datetime.datetime | Unset = msgspec.field(
         default=UNSET, name="secondFactorDueAt"
     )
@@ -1121,25 +1224,25 @@ class IssuedTokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JwkSet(msgspec.Struct, frozen=True, kw_only=True):
-    """`JwkSet` of the API."""
+    """A JWK Set (RFC 7517)."""
 
     keys: list[JwkSetKeysItem]
 
 
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
-    """`KeyChange` of the API."""
+    """A new name."""
 
     name: str
 
 
 class LeakedKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """`LeakedKeys` of the API."""
+    """Access keys that were found in a public place."""
 
     keys: list[str]
 
 
 class Links(msgspec.Struct, frozen=True, kw_only=True):
-    """`Links` of the API."""
+    """The URLs of other pages; those that this server does not have are absent."""
 
     openapi: str
     documentation: str | Unset = UNSET
@@ -1148,7 +1251,7 @@ class Links(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoggedInUser` of the API."""
+    """The user who has logged in."""
 
     id: str
     name: str
@@ -1156,7 +1259,11 @@ class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
-    """`Login` of the API."""
+    """A login. Without a password it needs another proof.
+
+    A login that requires a second factor is finished by a second request with `challenge` alone. The
+    answer to a challenge of a factor that logs in alone may also be sent as
+    `"passkey": {"challengeId": "...", "credential": {}}`."""
 
     username: str | Unset = UNSET
     """Required without `challenge`"""
@@ -1175,26 +1282,27 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoginCode(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginCode` of the API."""
+    """A login code, with the verifier of its code challenge."""
 
     code: str
     code_verifier: str = msgspec.field(name="codeVerifier")
 
 
 class LoginPageTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginPageTokens` of the API."""
+    """The tokens of the login, as `POST /authorizations` returns them."""
 
     access_token: str = msgspec.field(name="accessToken")
     expires_at: str = msgspec.field(name="expiresAt")
     refresh_token: str = msgspec.field(name="refreshToken")
     refresh_expires_at: str = msgspec.field(name="refreshExpiresAt")
     user: LoginPageUser
+    """The user who has logged in."""
     second_factor_due_at: str | Unset = msgspec.field(default=UNSET, name="secondFactorDueAt")
     """Time until which the user must enrol a second factor, if any"""
 
 
 class LoginPageUser(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginPageUser` of the API."""
+    """The user who has logged in."""
 
     id: str
     name: str
@@ -1202,13 +1310,13 @@ class LoginPageUser(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoginPasskeyNewChallenge(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginPasskeyNewChallenge` of the API."""
+    """No member."""
 
     pass
 
 
 class LoginProvider(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginProvider` of the API."""
+    """A way to log in that is a redirect to another platform."""
 
     name: str
     """Unique among all providers"""
@@ -1233,16 +1341,20 @@ class LoginProvider(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoginProviderCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginProviderCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[LoginProvider]
+    """The records of the page."""
     included: LoginProviderCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class LoginRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`LoginRequest` of the API."""
+    """The request that begins a login for a client with pages of its own."""
 
     path: str
     """The path of the operation, by POST"""
@@ -1251,24 +1363,30 @@ class LoginRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
-    """`Member` of the API."""
+    """A member of a tenant."""
 
     user: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     role: str
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class MemberCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`MemberCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Member]
+    """The records of the page."""
     included: MemberCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
-    """`Meta` of the API."""
+    """Paging information."""
 
     total_count: int = msgspec.field(name="totalCount")
     page_size: int = msgspec.field(name="pageSize")
@@ -1283,14 +1401,14 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewChallenge(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewChallenge` of the API."""
+    """The beginning of a login by a factor alone."""
 
     username: None | str | Unset = UNSET
     """Absent: any user's answer is right"""
 
 
 class NewDirectUpload(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewDirectUpload` of the API."""
+    """A file to be uploaded directly to the store."""
 
     name: str
     size: int
@@ -1302,7 +1420,7 @@ class NewDirectUpload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewDueEnrolment(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewDueEnrolment` of the API."""
+    """The beginning of an enrolment in a login."""
 
     kind: str
     """Such as `totp` or `recovery-code`"""
@@ -1313,10 +1431,11 @@ class NewDueEnrolment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewEmail(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewEmail` of the API."""
+    """An e-mail address to bind, with a code sent to it."""
 
     email: str
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
+    """A code from a message, with its id."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -1324,7 +1443,7 @@ class NewEmail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewEndpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewEndpoint` of the API."""
+    """A new endpoint."""
 
     url: str
     """An https URL"""
@@ -1338,7 +1457,7 @@ class NewEndpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewEndpointWithSecret` of the API."""
+    """A new endpoint with its secret."""
 
     secret: str
     """For signatures `v1`"""
@@ -1357,12 +1476,15 @@ class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """Why the server disabled it"""
     failing_since: datetime.datetime | None = msgspec.field(name="failingSince")
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
 
 
 class NewFactor(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewFactor` of the API."""
+    """The beginning of an enrolment."""
 
     kind: str
     """Such as `totp` or `recovery-code`"""
@@ -1371,13 +1493,13 @@ class NewFactor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewFolder(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewFolder` of the API."""
+    """A folder to be created."""
 
     name: str
 
 
 class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewGrant` of the API."""
+    """A grant to a member of the tenant."""
 
     owner_id: str = msgspec.field(name="ownerId")
     permission: NewGrantPermission
@@ -1386,13 +1508,13 @@ class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewGroup` of the API."""
+    """A new group."""
 
     name: str
 
 
 class NewGroupGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewGroupGrant` of the API."""
+    """A grant to a group of the tenant."""
 
     group_id: str = msgspec.field(name="groupId")
     permission: NewGroupGrantPermission
@@ -1401,7 +1523,7 @@ class NewGroupGrant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewHold(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewHold` of the API."""
+    """A hold to be placed."""
 
     reason: str
     until: datetime.datetime | None | Unset = UNSET
@@ -1409,7 +1531,7 @@ class NewHold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewImpersonation(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewImpersonation` of the API."""
+    """Why, and for how long."""
 
     reason: str
     """For the audit log"""
@@ -1417,7 +1539,7 @@ class NewImpersonation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewInvitation(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewInvitation` of the API."""
+    """An invitation to one e-mail address or one mobile number."""
 
     email: None | str | Unset = UNSET
     mobile: None | str | Unset = UNSET
@@ -1427,7 +1549,7 @@ class NewInvitation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewKey` of the API."""
+    """An access key of the caller, with a fresh proof unless the login is at most 10 minutes old."""
 
     name: str
     scopes: list[NewKeyScopesItem]
@@ -1446,10 +1568,11 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewMobile` of the API."""
+    """A mobile number to bind, with a code sent to it."""
 
     mobile: str
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
+    """A code from a message, with its id."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -1457,7 +1580,7 @@ class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewPasskey(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewPasskey` of the API."""
+    """A created credential."""
 
     challenge_id: str = msgspec.field(name="challengeId")
     credential: NewPasskeyCredential
@@ -1466,7 +1589,7 @@ class NewPasskey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewPasswordLink(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewPasswordLink` of the API."""
+    """A link by which a user sets a password."""
 
     kind: NewPasswordLinkKind
     """`invite`: valid for 7 days; `reset`: for a day"""
@@ -1475,7 +1598,7 @@ class NewPasswordLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewRetention(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewRetention` of the API."""
+    """Retention settings of a tenant to be set."""
 
     trash_days: int | None | Unset = msgspec.field(default=UNSET, name="trashDays")
     """Days after which deleted files are removed from the trash; null: the setting of the server"""
@@ -1490,13 +1613,13 @@ class NewRetention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewServiceAccount` of the API."""
+    """A new service account, or a new name."""
 
     name: str
 
 
 class NewServiceKey(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewServiceKey` of the API."""
+    """An access key of a service account, which is limited to the tenant of the account."""
 
     name: str
     scopes: list[NewServiceKeyScopesItem]
@@ -1513,7 +1636,7 @@ class NewServiceKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewShare(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewShare` of the API."""
+    """A new share."""
 
     kind: NewShareKind
     label: str | Unset = UNSET
@@ -1527,6 +1650,7 @@ class NewShare(msgspec.Struct, frozen=True, kw_only=True):
     notify: bool | Unset = UNSET
     """Messages to the maker: first opening, each drop, last download"""
     drop: Drop | Unset = UNSET
+    """The settings of a drop box."""
 
 
 class NewShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
@@ -1536,20 +1660,25 @@ class NewShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewTenant(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewTenant` of the API."""
+    """A tenant to be created."""
 
     name: str
 
 
 class NewTotp(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewTotp` of the API."""
+    """An authenticator app."""
 
     name: str | Unset = UNSET
     """A name for the user's list"""
 
 
 class NewUser(msgspec.Struct, frozen=True, kw_only=True):
-    """`NewUser` of the API."""
+    """A registration, or a user that an administrator creates.
+
+    A registration needs a password, a code for each e-mail address and mobile number, and a captcha
+    without either. `invitation` proves the address that it was sent to. An administrator needs none of
+    them, and only an administrator may send `emailVerified`, `mobileVerified`, `passwordHash`,
+    `passwordChangeRequired`, `invite`, `externalId`, `metadata` and `serverMetadata`."""
 
     name: str
     email: None | str | Unset = UNSET
@@ -1584,7 +1713,7 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """`Node` of the API."""
+    """A file or folder, with the caller's permission on it."""
 
     id: str
     type_: NodeType = msgspec.field(name="type")
@@ -1597,10 +1726,14 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     checksum: None | str
     """`sha256:` and hexadecimal digits"""
     owner: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     permission: NodePermission
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
     scan: NodeScanType0 | None
     """Scan state of the content; null for folders. Content that is `pending`, `infected` or `rejected` cannot be read"""
     path: list[str] | Unset = UNSET
@@ -1608,16 +1741,20 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`NodeCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Node]
+    """The records of the page."""
     included: NodeCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
-    """`Opening` of the API."""
+    """What a visitor did."""
 
     at: datetime.datetime
     what: str
@@ -1630,16 +1767,23 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpeningCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`OpeningCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Opening]
+    """The records of the page."""
     included: OpeningCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class PaginationMetadata(msgspec.Struct, frozen=True, kw_only=True):
-    """`PaginationMetadata` of the API."""
+    """Pagination metadata schema
+
+    Used to serialize pagination metadata.
+    Its main purpose is to document the pagination metadata."""
 
     total: int | Unset = UNSET
     """Total number of items."""
@@ -1658,7 +1802,7 @@ class PaginationMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasskeyChallenge(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasskeyChallenge` of the API."""
+    """What `navigator.credentials` of the browser needs."""
 
     id: str
     public_key: PasskeyChallengePublicKey = msgspec.field(name="publicKey")
@@ -1667,7 +1811,7 @@ class PasskeyChallenge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasskeyEndpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasskeyEndpoints` of the API."""
+    """The pages for passkeys, in the form that password managers expect."""
 
     enroll: str | Unset = UNSET
     """The page to add a passkey"""
@@ -1676,19 +1820,19 @@ class PasskeyEndpoints(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasskeyName(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasskeyName` of the API."""
+    """A new name."""
 
     name: str
 
 
 class Password(msgspec.Struct, frozen=True, kw_only=True):
-    """`Password` of the API."""
+    """A password whose strength is estimated."""
 
     password: str
 
 
 class PasswordChange(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasswordChange` of the API."""
+    """The old password and the new one. Without an old one, the proof that binding a contact needs."""
 
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
@@ -1699,7 +1843,7 @@ class PasswordChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasswordLink(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasswordLink` of the API."""
+    """An issued link."""
 
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     url: str | Unset = UNSET
@@ -1707,7 +1851,7 @@ class PasswordLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasswordLinkRedemption(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasswordLinkRedemption` of the API."""
+    """The token of a link, and the password that it sets."""
 
     token: str
     new_password: str = msgspec.field(name="newPassword")
@@ -1715,15 +1859,16 @@ class PasswordLinkRedemption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasswordReset(msgspec.Struct, frozen=True, kw_only=True):
-    """`PasswordReset` of the API."""
+    """A new password and a reset code."""
 
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
+    """A code from a message, with its id."""
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """`Policy` of the API."""
+    """The rules in force: the stricter of the server's and the tenant's."""
 
     enabled: bool
     kinds: list[str]
@@ -1733,7 +1878,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PolicyChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`PolicyChanges` of the API."""
+    """The rules of a tenant; null: those of the server."""
 
     enabled: bool | None | Unset = UNSET
     kinds: list[PolicyChangesKindsType0Item] | None | Unset = UNSET
@@ -1743,14 +1888,14 @@ class PolicyChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
-    """`Proof` of the API."""
+    """The password of a share."""
 
     password: str
     captcha: Captcha | None | Unset = UNSET
 
 
 class QuarantinedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """`QuarantinedFile` of the API."""
+    """A file in quarantine."""
 
     id: str
     """Identifies the file in quarantine"""
@@ -1761,6 +1906,7 @@ class QuarantinedFile(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: None | str = msgspec.field(name="tenantId")
     name: str
     owner: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     size: int
     """In bytes"""
     content_type: str = msgspec.field(name="contentType")
@@ -1774,16 +1920,20 @@ class QuarantinedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QuarantinedFileCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`QuarantinedFileCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[QuarantinedFile]
+    """The records of the page."""
     included: QuarantinedFileCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """`Ready` of the API."""
+    """The instance has no fault of its own."""
 
     status: str
     parts: list[str]
@@ -1791,7 +1941,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceivedInvitation(msgspec.Struct, frozen=True, kw_only=True):
-    """`ReceivedInvitation` of the API."""
+    """An open invitation to a contact of the caller."""
 
     id: str
     tenant_id: str = msgspec.field(name="tenantId")
@@ -1800,82 +1950,91 @@ class ReceivedInvitation(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     groups: list[str]
     invited_by: Reference = msgspec.field(name="invitedBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     tenant_name: str = msgspec.field(name="tenantName")
 
 
 class ReceivedInvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`ReceivedInvitationCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[ReceivedInvitation]
+    """The records of the page."""
     included: ReceivedInvitationCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class RecoveryCodes(msgspec.Struct, frozen=True, kw_only=True):
-    """`RecoveryCodes` of the API."""
+    """A new sheet of recovery codes."""
 
     recovery_codes: list[str] = msgspec.field(name="recoveryCodes")
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """`Reference` of the API."""
+    """A reference to a related entity, whose summary is in `included` under its id."""
 
     ref: str = msgspec.field(name="$ref")
 
 
 class Refresh(msgspec.Struct, frozen=True, kw_only=True):
-    """`Refresh` of the API."""
+    """A refresh token, unless the header X-Refresh-Token carries it."""
 
     refresh_token: None | str | Unset = msgspec.field(default=UNSET, name="refreshToken")
 
 
 class RelatedOrigins(msgspec.Struct, frozen=True, kw_only=True):
-    """`RelatedOrigins` of the API."""
+    """The origins whose pages may use the server's passkeys."""
 
     origins: list[str]
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
-    """`Release` of the API."""
+    """The reason of a release; it is recorded in the audit log."""
 
     reason: str
 
 
 class RemovedFactor(msgspec.Struct, frozen=True, kw_only=True):
-    """`RemovedFactor` of the API."""
+    """The factors that are left."""
 
     shown: RemovedFactorShown
     """By kind: what the user's devices need, such as `passkey.rpId`"""
     success: bool
+    """Always `true`: an error has a body of its own."""
 
 
 class Rename(msgspec.Struct, frozen=True, kw_only=True):
-    """`Rename` of the API."""
+    """A new name. A revision, here or in If-Match, rejects the change if the node has changed since."""
 
     name: str
     revision: int | None | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
 
 
 class RenamedFactor(msgspec.Struct, frozen=True, kw_only=True):
-    """`RenamedFactor` of the API."""
+    """A renamed factor."""
 
     shown: RenamedFactorShown
     """By kind: what the user's devices need, such as `passkey.rpId`"""
     factor: Factor
+    """An enrolled second factor."""
 
 
 class RenewedToken(msgspec.Struct, frozen=True, kw_only=True):
-    """`RenewedToken` of the API."""
+    """A new access token of the same login."""
 
     access_token: str = msgspec.field(name="accessToken")
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """`Replay` of the API."""
+    """Which events are sent again."""
 
     from_sequence: int = msgspec.field(name="fromSequence")
     stream: str | Unset = UNSET
@@ -1883,7 +2042,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
-    """`Replayed` of the API."""
+    """How many events are sent again."""
 
     count: int
     next_sequence: int | None = msgspec.field(name="nextSequence")
@@ -1891,7 +2050,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RestorableContact(msgspec.Struct, frozen=True, kw_only=True):
-    """`RestorableContact` of the API."""
+    """What a link does, with masked contacts."""
 
     kind: RestorableContactKind
     former: str
@@ -1902,7 +2061,7 @@ class RestorableContact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Restoration(msgspec.Struct, frozen=True, kw_only=True):
-    """`Restoration` of the API."""
+    """Where to restore a file or folder."""
 
     parent_id: None | str | Unset = msgspec.field(default=UNSET, name="parentId")
     """The folder; null is the top level. By default, the folder that it was in"""
@@ -1910,7 +2069,7 @@ class Restoration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """`Retention` of the API."""
+    """The retention that applies to a tenant: the stricter of its own settings and the server's."""
 
     trash_days: int = msgspec.field(name="trashDays")
     keep_versions: int = msgspec.field(name="keepVersions")
@@ -1920,20 +2079,20 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RevokedKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """`RevokedKeys` of the API."""
+    """The result of a report of leaked keys."""
 
     revoked: int
     """The number of revoked keys"""
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
-    """`Role` of the API."""
+    """Role of a member."""
 
     role: RoleRole
 
 
 class Rotation(msgspec.Struct, frozen=True, kw_only=True):
-    """`Rotation` of the API."""
+    """A rotation of an access key."""
 
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
@@ -1944,14 +2103,14 @@ class Rotation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScheduledDeletion(msgspec.Struct, frozen=True, kw_only=True):
-    """`ScheduledDeletion` of the API."""
+    """The deletion of the caller."""
 
     due_at: datetime.datetime = msgspec.field(name="dueAt")
     """When the account is deleted, unless its user cancels it before"""
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
-    """`Secret` of the API."""
+    """The keys that a receiver verifies with; the secret is shown once."""
 
     secret: str
     """For signatures `v1`"""
@@ -1960,13 +2119,13 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SecretRotation(msgspec.Struct, frozen=True, kw_only=True):
-    """`SecretRotation` of the API."""
+    """How long the former secret remains valid."""
 
     overlap_seconds: int | Unset = msgspec.field(default=UNSET, name="overlapSeconds")
 
 
 class SentCode(msgspec.Struct, frozen=True, kw_only=True):
-    """`SentCode` of the API."""
+    """A code that was sent, unless no message is due for the recipient."""
 
     id: str
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
@@ -1974,25 +2133,31 @@ class SentCode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
-    """`ServiceAccount` of the API."""
+    """A service account: a user of the type SERVICE."""
 
     id: str
     name: str
     created_by: Reference = msgspec.field(name="createdBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class ServiceAccountCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`ServiceAccountCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[ServiceAccount]
+    """The records of the page."""
     included: ServiceAccountCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
-    """`Setup` of the API."""
+    """The account of the first administrator, and the token of the setup link."""
 
     token: str
     email: str
@@ -2002,7 +2167,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """`Share` of the API."""
+    """A share, for its makers."""
 
     id: str
     tenant_id: str = msgspec.field(name="tenantId")
@@ -2022,12 +2187,16 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     audience: ShareAudienceType0 | ShareAudienceUsers
     notify: bool
     drop: Drop
+    """The settings of a drop box."""
     dropped_files: int = msgspec.field(name="droppedFiles")
     dropped_bytes: int = msgspec.field(name="droppedBytes")
     opened_at: datetime.datetime | None = msgspec.field(name="openedAt")
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
 
 
 class ShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
@@ -2037,9 +2206,10 @@ class ShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShareChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`ShareChanges` of the API."""
+    """Changes of a share; absent members stay as they are."""
 
     revision: int | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     label: str | Unset = UNSET
     password: None | str | Unset = UNSET
     """At least 8 characters; null: no password"""
@@ -2058,23 +2228,27 @@ class ShareChangesAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShareCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`ShareCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Share]
+    """The records of the page."""
     included: ShareCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class SharedBundle(msgspec.Struct, frozen=True, kw_only=True):
-    """`SharedBundle` of the API."""
+    """What to download as one archive; without `fileIds`, the whole share."""
 
     file_ids: list[str] | None | Unset = msgspec.field(default=UNSET, name="fileIds")
     name: None | str | Unset = UNSET
 
 
 class SharedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """`SharedFile` of the API."""
+    """A file or folder of a share."""
 
     id: str
     name: str
@@ -2082,19 +2256,24 @@ class SharedFile(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     content_type: None | str = msgspec.field(name="contentType")
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
 
 
 class SharedFileCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`SharedFileCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[SharedFile]
+    """The records of the page."""
     included: SharedFileCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class SharedWithMe(msgspec.Struct, frozen=True, kw_only=True):
-    """`SharedWithMe` of the API."""
+    """A share for the caller."""
 
     id: str
     tenant_id: str = msgspec.field(name="tenantId")
@@ -2107,27 +2286,33 @@ class SharedWithMe(msgspec.Struct, frozen=True, kw_only=True):
     """Null if there is a password"""
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
 
 
 class SharedWithMeCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`SharedWithMeCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[SharedWithMe]
+    """The records of the page."""
     included: SharedWithMeCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """`Start` of the API."""
+    """The server."""
 
     name: str
     version: str
     links: Links
+    """The URLs of other pages; those that this server does not have are absent."""
 
 
 class StepUp(msgspec.Struct, frozen=True, kw_only=True):
-    """`StepUp` of the API."""
+    """A proof: the answer to a challenge, a code sent to a contact, or the current password."""
 
     challenge: ChallengeAnswer | None | Unset = UNSET
     verification_code: None | Unset | VerificationCode = msgspec.field(
@@ -2137,19 +2322,19 @@ class StepUp(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):
-    """`Strength` of the API."""
+    """How hard a password is to guess."""
 
     strength: StrengthStrength
 
 
 class Successor(msgspec.Struct, frozen=True, kw_only=True):
-    """`Successor` of the API."""
+    """The member who takes over."""
 
     to_user_id: str = msgspec.field(name="toUserId")
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """`Summary` of the API."""
+    """A summary of an entity that records refer to."""
 
     id: str
     type_: str = msgspec.field(name="type")
@@ -2157,7 +2342,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suspension(msgspec.Struct, frozen=True, kw_only=True):
-    """`Suspension` of the API."""
+    """A suspension. Without an end, it lasts until the user is reinstated."""
 
     reason: None | str | Unset = UNSET
     """Only administrators see it"""
@@ -2165,21 +2350,21 @@ class Suspension(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """`Target` of the API."""
+    """The object of an action."""
 
     type_: None | str = msgspec.field(name="type")
     id: str
 
 
 class TemporaryPassword(msgspec.Struct, frozen=True, kw_only=True):
-    """`TemporaryPassword` of the API."""
+    """A temporary password, which is shown only now."""
 
     password: str
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
 class Tenant(msgspec.Struct, frozen=True, kw_only=True):
-    """`Tenant` of the API."""
+    """A tenant. Sizes are in bytes."""
 
     id: str
     name: str
@@ -2188,12 +2373,15 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True):
     assurance: Assurance | None
     """null: any login"""
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
 
 
 class TenantChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`TenantChanges` of the API."""
+    """Changes of a tenant."""
 
     name: str | Unset = UNSET
     quota_bytes: int | None | Unset = msgspec.field(default=UNSET, name="quotaBytes")
@@ -2201,32 +2389,37 @@ class TenantChanges(msgspec.Struct, frozen=True, kw_only=True):
     assurance: Assurance | None | Unset = UNSET
     """null: any login; the caller's own login must meet it"""
     revision: int | None | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
 
 
 class TenantCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`TenantCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Tenant]
+    """The records of the page."""
     included: TenantCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class TotpCode(msgspec.Struct, frozen=True, kw_only=True):
-    """`TotpCode` of the API."""
+    """A code of the app."""
 
     code: str
 
 
 class TotpConfirmed(msgspec.Struct, frozen=True, kw_only=True):
-    """`TotpConfirmed` of the API."""
+    """The recovery codes."""
 
     recovery_codes: list[str] = msgspec.field(name="recoveryCodes")
     """Shown only once; empty for a user who has a sheet of them already"""
 
 
 class TotpSecret(msgspec.Struct, frozen=True, kw_only=True):
-    """`TotpSecret` of the API."""
+    """What the app needs, each alone."""
 
     secret: str
     """In base 32"""
@@ -2237,14 +2430,14 @@ class TotpSecret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Transferred(msgspec.Struct, frozen=True, kw_only=True):
-    """`Transferred` of the API."""
+    """How much was transferred."""
 
     nodes: int
     grants: int
 
 
 class TrashedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """`TrashedFile` of the API."""
+    """A file or folder in the trash."""
 
     id: str
     type_: TrashedFileType = msgspec.field(name="type")
@@ -2256,23 +2449,29 @@ class TrashedFile(msgspec.Struct, frozen=True, kw_only=True):
     """In bytes, with everything in a folder"""
     content_type: None | str = msgspec.field(name="contentType")
     owner: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
     trashed_by: Reference = msgspec.field(name="trashedBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
     trashed_at: datetime.datetime = msgspec.field(name="trashedAt")
     purge_at: datetime.datetime = msgspec.field(name="purgeAt")
     """When it is due to be removed permanently"""
 
 
 class TrashedFileCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`TrashedFileCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[TrashedFile]
+    """The records of the page."""
     included: TrashedFileCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Upload(msgspec.Struct, frozen=True, kw_only=True):
-    """`Upload` of the API."""
+    """A resumable upload."""
 
     id: str
     name: str
@@ -2287,7 +2486,7 @@ class Upload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """`Usage` of the API."""
+    """Usage and quota of a tenant, in bytes."""
 
     used_bytes: int = msgspec.field(name="usedBytes")
     """The sum of liveBytes, trashBytes and versionBytes"""
@@ -2308,7 +2507,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
-    """`User` of the API."""
+    """A user."""
 
     id: str
     type_: UserType = msgspec.field(name="type")
@@ -2335,14 +2534,17 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     deletion_due_at: datetime.datetime | None = msgspec.field(name="deletionDueAt")
     """When the user will be deleted, unless the user cancels it"""
     revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC."""
     suspension_reason: None | str | Unset = msgspec.field(default=UNSET, name="suspensionReason")
     """Only for administrators"""
 
 
 class UserChange(msgspec.Struct, frozen=True, kw_only=True):
-    """`UserChange` of the API."""
+    """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
     name: str | Unset = UNSET
     locale: None | str | Unset = UNSET
@@ -2354,19 +2556,24 @@ class UserChange(msgspec.Struct, frozen=True, kw_only=True):
     external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
     """The id in another system; only for administrators"""
     revision: int | Unset = UNSET
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
 
 
 class UserCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`UserCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[User]
+    """The records of the page."""
     included: UserCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class UserImport(msgspec.Struct, frozen=True, kw_only=True):
-    """`UserImport` of the API."""
+    """An import of users. The counts are of lines."""
 
     id: str
     state: UserImportState
@@ -2382,20 +2589,25 @@ class UserImport(msgspec.Struct, frozen=True, kw_only=True):
     skipped: int
     failed: int
     created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC."""
     finished_at: datetime.datetime | None = msgspec.field(name="finishedAt")
 
 
 class UserImportCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`UserImportCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[UserImport]
+    """The records of the page."""
     included: UserImportCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 class Username(msgspec.Struct, frozen=True, kw_only=True):
-    """`Username` of the API."""
+    """A login username."""
 
     username: str
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
@@ -2405,14 +2617,14 @@ class Username(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerificationCode(msgspec.Struct, frozen=True, kw_only=True):
-    """`VerificationCode` of the API."""
+    """A code from a message, with its id."""
 
     id: str
     code: str
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """`Version` of the API."""
+    """An earlier content of a file."""
 
     number: int
     """Of the file, never used again"""
@@ -2431,22 +2643,27 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     archived_at: datetime.datetime = msgspec.field(name="archivedAt")
     """When the file got other content"""
     archived_by: Reference = msgspec.field(name="archivedBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
 
 
 class VersionChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`VersionChanges` of the API."""
+    """Changes of a version."""
 
     label: None | str | Unset = UNSET
     keep: bool | Unset = UNSET
 
 
 class VersionCollection(msgspec.Struct, frozen=True, kw_only=True):
-    """`VersionCollection` of the API."""
+    """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
+    """Always `true`: an error has a body of its own."""
     meta: Meta
+    """Paging information."""
     data: list[Version]
+    """The records of the page."""
     included: VersionCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names."""
 
 
 AccessKeyCollectionIncluded: TypeAlias = dict[str, Summary]

@@ -8,6 +8,7 @@ it first uses one of them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from strongroom.plugin_api.authentication import CallerInfo
@@ -321,8 +322,17 @@ class HostAPI(ABC):
         """Return the content scanner of a class, or ``None`` if the configuration does not enable it."""
 
     @abstractmethod
-    def blueprint(self, name: str, *, description: str) -> "Blueprint":
-        """Return an empty set of routes. Its name is the OpenAPI tag."""
+    def blueprint(
+        self, name: str, *, description: str, parameters: Mapping[str, str] = MappingProxyType({})
+    ) -> "Blueprint":
+        """Return an empty set of routes. Its name is the OpenAPI tag.
+
+        Args:
+            description: the description of the tag.
+            parameters: the descriptions of path parameters by name, for OpenAPI. ``tenant_id``,
+                ``user_id``, ``file_id`` and others that the core's routes share have one without it.
+                Since API 1.2.
+        """
 
     @abstractmethod
     def authenticate(

@@ -126,7 +126,11 @@ class Routes:
         self._refusals = [kind_of(fault, login.name, login.platform) for fault in FAULTS]
         self._invalid = kind_of(AnswerInvalid, login.name, login.platform)
         self._denied = kind_of(AccessDenied, login.name, login.platform)
-        self.blueprint = host.blueprint(login.name, description=f"Log in with {login.platform}.")
+        self.blueprint = host.blueprint(
+            login.name,
+            description=f"Log in with {login.platform}.",
+            parameters={"name": f"The name of the {login.selector} in the configuration."},
+        )
         self._add_requests()
         self._add_logins()
         self._add_bindings()

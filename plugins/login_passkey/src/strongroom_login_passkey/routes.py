@@ -16,7 +16,11 @@ NOT_CONFIGURED: Final = ErrorKind(
 
 def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
     """Return the routes of the enabled factor."""
-    routes = host.blueprint("passkeys", description="What browsers and password managers read.")
+    routes = host.blueprint(
+        "passkeys",
+        description="What browsers and password managers read.",
+        parameters={"passkey_id": "Id of the passkey, as in the list of the user's passkeys."},
+    )
     options = factor.options
 
     @routes.operation("GET", "/.well-known/webauthn", access=Access.PUBLIC, returns=RelatedOriginsSchema)

@@ -34,7 +34,11 @@ _POLICY: Final = f"{_TENANT}/share-policy"
 
 def make_maker_routes(host: HostAPI, shares: Shares) -> Blueprint:
     """Return the routes."""
-    routes = host.blueprint("shares", description="Share links and drop boxes, for their makers.")
+    routes = host.blueprint(
+        "shares",
+        description="Share links and drop boxes, for their makers.",
+        parameters={"share_id": "Id of the share; not the secret of its link."},
+    )
     _add_lists(routes, host, shares)
     _add_one(routes, host, shares)
     _add_others(routes, host, shares)

@@ -10,7 +10,7 @@ from strongroom.plugin_api.web import Access, ApiError, Blueprint
 from strongroom_share_links.pages import SharePages
 from strongroom_share_links.schemas import DropFormQuery, PageQuery
 from strongroom_share_links.service import Shares
-from strongroom_share_links.visitor_routes import protect
+from strongroom_share_links.visitor_routes import PATH_PARAMETERS, protect
 
 Json = dict[str, Any]
 
@@ -45,7 +45,14 @@ def make_pages(host: HostAPI, shares: Shares) -> list[Blueprint]:
     """Return the routes of the pages, if the options enable them."""
     if not shares.options.page:
         return []
-    routes = host.blueprint("share-pages", description="Pages of share links, for browsers.")
+    routes = host.blueprint(
+        "share-pages",
+        description="Pages of share links, for browsers.",
+        parameters={
+            **PATH_PARAMETERS,
+            "path": "The names of folders, and of the file, below the shared folder, with `/` between.",
+        },
+    )
     pages = SharePages(host, shares)
     _add_pages(routes, pages)
     _add_forms(routes, pages)

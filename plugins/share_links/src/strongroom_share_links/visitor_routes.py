@@ -33,6 +33,7 @@ from strongroom_share_links.visits import Visit
 Json = dict[str, Any]
 
 ROOT: Final = "/api/v1/shares/<secret>"
+PATH_PARAMETERS: Final = {"secret": "The secret of the share: the last segment of its link."}
 _FILE: Final = f"{ROOT}/files/<file_id>"
 _UPLOAD: Final = f"{ROOT}/uploads/<upload_id>"
 _DROP_ERRORS: Final = (*VISITOR_ERRORS, NAME_REQUIRED, LENGTH_REQUIRED, TOO_LARGE, FULL)
@@ -91,8 +92,16 @@ def protect(response: Any) -> Any:
 
 def make_visitor_routes(host: HostAPI, shares: Shares) -> list[Blueprint]:
     """Return the routes."""
-    routes = host.blueprint("visits", description="Share links and drop boxes, for their visitors.")
-    uploads = host.blueprint("visitor-uploads", description="Resumable uploads into drop boxes.")
+    routes = host.blueprint(
+        "visits",
+        description="Share links and drop boxes, for their visitors.",
+        parameters=PATH_PARAMETERS,
+    )
+    uploads = host.blueprint(
+        "visitor-uploads",
+        description="Resumable uploads into drop boxes.",
+        parameters=PATH_PARAMETERS,
+    )
     sender = Sender(host, shares)
     _add_description(routes, shares)
     _add_proofs(routes, host, shares)

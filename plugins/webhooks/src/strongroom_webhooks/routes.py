@@ -46,7 +46,14 @@ def make_routes(host: HostAPI, webhooks: Webhooks) -> Blueprint:
     Args:
         webhooks: the endpoints, which are opened by the first request.
     """
-    routes = host.blueprint("webhooks", description="Events for URLs of receivers.")
+    routes = host.blueprint(
+        "webhooks",
+        description="Events for URLs of receivers.",
+        parameters={
+            "delivery_id": "Id of the delivery, as in the list of the endpoint's deliveries.",
+            "endpoint_id": "Id of the endpoint, as in the list of endpoints.",
+        },
+    )
     _add_endpoints(routes, host, webhooks)
     _add_endpoint(routes, host, webhooks)
     _add_actions(routes, webhooks)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from flask import Response
@@ -331,8 +332,10 @@ class PluginHost(HostAPI):
         scanners = self._services().get(Scanners).scanners
         return next((scanner for scanner in scanners if isinstance(scanner, kind)), None)
 
-    def blueprint(self, name: str, *, description: str) -> Blueprint:
-        return Blueprint(name, __name__, description=description)
+    def blueprint(
+        self, name: str, *, description: str, parameters: Mapping[str, str] = MappingProxyType({})
+    ) -> Blueprint:
+        return Blueprint(name, __name__, description=description, parameters=parameters)
 
     def authenticate(
         self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None

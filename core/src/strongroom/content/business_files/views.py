@@ -51,6 +51,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/files",
     description="Photos, illustrations, covers, logos and other files, addressed only by their name.",
+    parameters={
+        "file_name": "`fileName` of the response to the upload, which is also the end of its URL.",
+    },
 )
 
 Json = dict[str, Any]

@@ -35,6 +35,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
     description="Grants on files and folders.",
+    parameters={
+        "owner_id": "Id of the user who has the grant.",
+    },
 )
 
 

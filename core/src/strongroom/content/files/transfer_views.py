@@ -15,6 +15,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/members/<user_id>",
     description="Transfers of the files of a member to another member.",
+    parameters={
+        "user_id": "Id of the member whose files are transferred.",
+    },
 )
 
 

@@ -178,7 +178,11 @@ def nothing(_start: int, _length: int) -> ByteStream:
 
 
 blueprint = Blueprint(
-    "files", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="Files and folders."
+    "files",
+    __name__,
+    url_prefix="/api/v1/tenants/<tenant_id>",
+    description="Files and folders.",
+    parameters={"owner_id": "Id of the user whose view of the files is listed; `me` is the caller."},
 )
 
 _CREATE_ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFolder, errors.NameConflict)

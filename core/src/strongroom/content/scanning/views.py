@@ -18,6 +18,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/quarantine",
     description="Infected and rejected files, for administrators.",
+    parameters={
+        "scan_id": "`id` of the entry in quarantine; not the id of the file.",
+    },
 )
 
 

@@ -35,6 +35,9 @@ blueprint = Blueprint(
     "invitations",
     __name__,
     description="Invitations to tenants by e-mail or mobile.",
+    parameters={
+        "invitation_id": "Id of the invitation; not its secret.",
+    },
 )
 
 

@@ -41,6 +41,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/tenants",
     description="Tenants and their members.",
+    parameters={
+        "user_id": "Id of the member, as in the list of the tenant's members.",
+    },
 )
 
 

@@ -31,7 +31,12 @@ from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint
 
-blueprint = Blueprint("credentials", __name__, description="Login credentials.")
+blueprint = Blueprint(
+    "credentials",
+    __name__,
+    description="Login credentials.",
+    parameters={"credential": "An e-mail address, a mobile number or a username, in any spelling."},
+)
 
 Json = dict[str, Any]
 

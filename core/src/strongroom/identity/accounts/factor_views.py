@@ -43,7 +43,15 @@ from strongroom.web.http.routing import Blueprint
 
 Json = dict[str, Any]
 
-blueprint = Blueprint("second factors", __name__, description="Second factors and step-up.")
+blueprint = Blueprint(
+    "second factors",
+    __name__,
+    description="Second factors and step-up.",
+    parameters={
+        "enrolment_id": "`id` of the response that began the enrolment.",
+        "factor_id": "Id of the second factor, as in the list of the user's factors.",
+    },
+)
 
 
 @blueprint.operation(

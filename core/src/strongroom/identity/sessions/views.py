@@ -43,7 +43,12 @@ KEYS_MAX_AGE: Final = 300
 
 _PROVIDER_HEADERS: Final = (("Cache-Control", "public, max-age=300"), ("Vary", "Accept-Language"))
 
-blueprint = Blueprint("authorizations", __name__, description="Log in and out.")
+blueprint = Blueprint(
+    "authorizations",
+    __name__,
+    description="Log in and out.",
+    parameters={"reference": "`current`, the `jti` of an access token, or the token itself."},
+)
 
 Headers = dict[str, str]
 

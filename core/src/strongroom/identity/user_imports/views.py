@@ -23,7 +23,12 @@ from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 from strongroom.web.http.uploads import open_body
 
-blueprint = Blueprint("user imports", __name__, description="Imports of users of other systems.")
+blueprint = Blueprint(
+    "user imports",
+    __name__,
+    description="Imports of users of other systems.",
+    parameters={"import_id": "Id of the import, from the response that created it."},
+)
 
 Json = dict[str, Any]
 

@@ -38,6 +38,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/users",
     description="Users as administrators manage them.",
+    parameters={
+        "kind": "`email`, `mobile` or `username`.",
+    },
 )
 
 Json = dict[str, Any]

@@ -20,6 +20,7 @@ from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.http.errors import ErrorSchema
 from strongroom.web.http.headers import request_header, response_headers
 from strongroom.web.http.html import Pages
+from strongroom.web.http.openapi_descriptions import describe_schemas, markdown
 from strongroom.web.http.openapi_examples import add_examples
 from strongroom.web.http.openapi_rules import state_rules
 from strongroom.web.http.parsing import API_FIELDS, refuse_query
@@ -106,6 +107,7 @@ class Description:
             api.register_blueprint(described, url_prefix=prefix)
         document = api.spec.to_dict()
         state_rules(document, self._names.classes)
+        describe_schemas(document["components"]["schemas"], self._names.classes)
         return {**_completed(document), ERRORS_KEY: self._catalogue()}
 
     def _catalogue(self) -> list[Json]:
@@ -176,6 +178,8 @@ def _completed(document: Json) -> Json:
         for each in item.get("parameters", ()):
             each["name"] = _parameter_name(each["name"])
         for method in _METHODS & item.keys():
+            if text := item[method].get("description"):
+                item[method]["description"] = markdown(text)
             _describe_headers(item[method])
     document["components"]["responses"]["DEFAULT_ERROR"]["headers"] = response_headers("default")
     add_examples(document)

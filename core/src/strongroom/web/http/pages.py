@@ -107,11 +107,19 @@ def paging(query: Mapping[str, int]) -> Paging:
 def collection_of(item: type[Schema]) -> type[Schema]:
     """Return the envelope schema of a collection of ``item``."""
     members: dict[str, Any] = {
+        "__doc__": "A page of a list, with the summaries of the entities that its records refer to.",
         "success": fields.Boolean(required=True),
-        "meta": fields.Nested(MetaSchema, required=True),
-        "data": fields.List(fields.Nested(item), required=True),
+        "meta": fields.Nested(
+            MetaSchema, required=True, metadata={"description": "Where the page is in the whole list."}
+        ),
+        "data": fields.List(
+            fields.Nested(item), required=True, metadata={"description": "The records of the page."}
+        ),
         "included": fields.Dict(
-            keys=fields.String(), values=fields.Nested(SummarySchema), required=True
+            keys=fields.String(),
+            values=fields.Nested(SummarySchema),
+            required=True,
+            metadata={"description": "By id: a summary of each entity that a `$ref` of a record names."},
         ),
     }
     return type(f"{item.__name__.removesuffix('Schema')}CollectionSchema", (Schema,), members)

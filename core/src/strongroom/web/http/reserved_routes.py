@@ -17,7 +17,12 @@ RESERVED: Final = "reserved"
 
 def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
     """Return routes that respond 501, for all reserved routes that no plugin has registered."""
-    blueprint = Blueprint(RESERVED, __name__, description="Provided by plugins that are not enabled.")
+    blueprint = Blueprint(
+        RESERVED,
+        __name__,
+        description="Provided by plugins that are not enabled.",
+        parameters={"name": "The name of the provider in the plugin's configuration."},
+    )
     taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     for method, path in reserved_routes():
         if (method, base_path + path) not in taken:
@@ -35,5 +40,8 @@ def _not_implemented(method: str, path: str) -> Callable[..., NoReturn]:
     named = re.sub("/<(?:[^>:]*:)?([^>]*)>", r"_by_\1", path.removeprefix("/api/v1"))
     words = named.replace("-", "_").replace("/", "_")
     view.__name__ = f"{method.lower()}{words}"
-    view.__doc__ = "Answer 501: the plugin of this route is not enabled."
+    view.__doc__ = (
+        "Answer 501: the plugin of this route is not enabled.\n\n"
+        "The path is reserved for a plugin that comes with the server and describes it once enabled."
+    )
     return view

@@ -37,6 +37,7 @@ from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.web.http.idempotency import HEADER, creates, respond_once
 from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
 from strongroom.web.http.locations import Location, own_url
+from strongroom.web.http.openapi_descriptions import path_parameters
 from strongroom.web.http.parsing import parse_body, parse_form, parse_query, refuse_query
 from strongroom.web.http.representations import (
     JsonRepresentation,
@@ -325,10 +326,17 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
     """The routes of a feature.
 
     They are described when the OpenAPI document is built, because few processes ever build it: ADR 0086.
+
+    Args:
+        parameters: the descriptions of path parameters by name, in addition to
+            :data:`openapi_descriptions.PATH_PARAMETERS` and instead of those.
     """
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, parameters: Mapping[str, str] = MappingProxyType({}), **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
+        self._parameters = parameters
         self._routes: list[tuple[str, str | None, Any, Json]] = []
 
     def add_url_rule(
@@ -351,7 +359,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         for rule, endpoint, view, options in self._routes:
             is_described = isinstance(view, Operation)
             own = blueprint.doc(**view.description.operation())(view) if is_described else view
-            blueprint.add_url_rule(rule, endpoint, own, **options)
+            parameters = path_parameters(f"{self.url_prefix or ''}{rule}", self._parameters)
+            blueprint.add_url_rule(rule, endpoint, own, **{**options, "parameters": parameters})
         return blueprint
 
     def operation(

@@ -28,6 +28,9 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>/versions",
     description="Earlier contents of files.",
+    parameters={
+        "number": "`number` of the version, as in the list of versions.",
+    },
 )
 
 _MAX_DIGITS: Final = 9
