@@ -2,6 +2,7 @@
 
 import type { Api } from "./api.js";
 import type { components } from "./openapi.js";
+import { iterate } from "./paging.js";
 
 type Schemas = components["schemas"];
 
@@ -16,6 +17,12 @@ export type NewUser = { password: string } & Pick<
 
 /** What a verification code is for. */
 export type Purpose = Schemas["CodeRequest"]["purpose"];
+
+/** A passkey of a user. */
+export type Passkey = Schemas["Factor"];
+
+/** The answer to a challenge by a passkey. */
+export type PasskeyProof = { id: string; passkey: Record<string, unknown> };
 
 /** Return the solution of a new captcha, or nothing without a hook that solves it. */
 export type SolvedCaptcha = () => Promise<Schemas["CaptchaAnswer"] | undefined>;
@@ -83,7 +90,7 @@ export class Accounts {
   }
 
   /** Add a passkey of this device to the user who is logged in. */
-  async addPasskey(name = "", authenticator: Authenticator = navigator.credentials): Promise<Schemas["Factor"]> {
+  async addPasskey(name = "", authenticator: Authenticator = navigator.credentials): Promise<Passkey> {
     const params = { path: { userId: "me" } };
     const { data: challenge } = await this.#api.POST("/users/{userId}/passkey-challenges", { params });
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
@@ -94,15 +101,30 @@ export class Accounts {
     return (await this.#api.POST("/users/{userId}/passkeys", { params, body })).data;
   }
 
+  /** Yield the passkeys of the user, oldest first. */
+  passkeys(): AsyncGenerator<Passkey, void, undefined> {
+    return iterate(this.#api, "/users/{userId}/passkeys", { params: { path: { userId: "me" } } });
+  }
+
+  /** Rename a passkey. */
+  async renamePasskey(passkeyId: string, name: string): Promise<Passkey> {
+    const params = { path: { userId: "me", passkeyId } };
+    return (await this.#api.PATCH("/users/{userId}/passkeys/{passkeyId}", { params, body: { name } })).data;
+  }
+
+  /** Remove a passkey. May need `Client.stepUp`. */
+  async removePasskey(passkeyId: string): Promise<void> {
+    const params = { path: { userId: "me", passkeyId } };
+    await this.#api.DELETE("/users/{userId}/passkeys/{passkeyId}", { params });
+  }
+
   /** Return the proof of a passkey, for a login. */
-  async passkey(
-    authenticator: Authenticator = navigator.credentials,
-  ): Promise<{ challengeId: string; credential: Record<string, unknown> }> {
+  async passkeyProof(authenticator: Authenticator = navigator.credentials): Promise<PasskeyProof> {
     const { data: challenge } = await this.#api.POST("/passkey-challenges", { body: {} });
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
       challenge.publicKey as unknown as PublicKeyCredentialRequestOptionsJSON,
     );
-    return { challengeId: challenge.id, credential: jsonOf(await authenticator.get({ publicKey })) };
+    return { id: challenge.id, passkey: jsonOf(await authenticator.get({ publicKey })) };
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { MaybeOptionalInit } from "openapi-fetch";
 import { Accounts, type Authenticator, type User } from "./accounts.js";
-import { type Api, createApi, type PathsWith } from "./api.js";
-import { Download, type DownloadOptions, type Target } from "./downloads.js";
+import { type Api, createApi, pathOf, type PathsWith } from "./api.js";
+import { type Content, Download, type DownloadOptions, type Target } from "./downloads.js";
 import { CaptchaRequired, type Challenge, PasswordChangeRequired, SecondFactorRequired, UnauthorizedError } from "./errors.js";
 import { FileOperations } from "./file-operations.js";
 import { type BrowserLoginOptions, finishLogin, logInByBrowser, type LoginPageOptions, type LoginRedirect, openLogin } from "./login-pages.js";
@@ -11,10 +11,13 @@ import type { components, paths } from "./openapi.js";
 import { type CollectionPath, type Item, iterate } from "./paging.js";
 import { ServiceAccounts } from "./service-accounts.js";
 import { type LoggedInUser, MemoryTokens, type Tokens, type TokenStore, WatchedTokens } from "./tokens.js";
+import { Shares } from "./shares.js";
 import { Transport } from "./transport.js";
+import { Trash } from "./trash.js";
 import { type Node, type Source, Upload, type UploadOptions } from "./uploads.js";
 import { UserImports } from "./user-imports.js";
 import { Users } from "./users.js";
+import { Versions } from "./versions.js";
 
 type Schemas = components["schemas"];
 type LoginBody = Schemas["Login"];
@@ -78,6 +81,12 @@ export class Client extends FileOperations {
   readonly userImports: UserImports;
   /** Service accounts of the server. */
   readonly serviceAccounts: ServiceAccounts;
+  /** Deleted files and folders. */
+  readonly trash: Trash;
+  /** Earlier contents of files. */
+  readonly versions: Versions;
+  /** Share links. */
+  readonly shares: Shares;
   readonly #options: ClientOptions;
   readonly #transport: Transport;
   readonly #tokens: WatchedTokens;
@@ -102,6 +111,9 @@ export class Client extends FileOperations {
     this.users = new Users(this.api, this.#transport);
     this.userImports = new UserImports(this.api, this.#transport);
     this.serviceAccounts = new ServiceAccounts(this.api);
+    this.trash = new Trash(this.api);
+    this.versions = new Versions(this.api, this.#transport);
+    this.shares = new Shares(this.api);
   }
 
   /** Return the user of the login, without a request; nothing without a login. */
@@ -120,9 +132,8 @@ export class Client extends FileOperations {
   }
 
   /** Log in by a passkey of this device. */
-  async logInByPasskey(authenticator?: Authenticator): Promise<Tokens> {
-    const { challengeId, credential } = await this.accounts.passkey(authenticator);
-    return await this.logIn({ challenge: { id: challengeId, passkey: credential } });
+  async logInByPasskey(authenticator?: Authenticator): Promise<LoggedInUser> {
+    return await this.logIn({ challenge: await this.accounts.passkeyProof(authenticator) });
   }
 
   /** Go to the login page of the server; {@link finishLogin} continues when it has returned. */
@@ -136,12 +147,12 @@ export class Client extends FileOperations {
    */
   async finishLogin(): Promise<LoggedInUser | undefined> {
     const tokens = await finishLogin(this.api);
-    return tokens && (await this.#keep(tokens)).user;
+    return tokens && (await this.#keep(tokens));
   }
 
   /** Log in on the login page of the server, in the browser of the user; see `LoopbackRedirect`. */
   async logInByBrowser(redirect: LoginRedirect, options: BrowserLoginOptions = {}): Promise<LoggedInUser> {
-    return (await this.#keep(await logInByBrowser(this.#transport, this.api, redirect, options))).user;
+    return await this.#keep(await logInByBrowser(this.#transport, this.api, redirect, options));
   }
 
   /** Return an access token that is valid for 30 seconds at least, or the access key; nothing without a login. */
@@ -163,8 +174,12 @@ export class Client extends FileOperations {
     return await this.#transport.fetch(url, init);
   }
 
-  /** Log in, and keep the tokens. Throws `SecondFactorRequired` without the hook that answers it. */
-  async logIn({ newPassword, ...options }: LoginOptions): Promise<Tokens> {
+  /**
+   * Log in, keep the tokens, and return the user, as {@link user} does.
+   *
+   * Throws `SecondFactorRequired` without the hook that answers it.
+   */
+  async logIn({ newPassword, ...options }: LoginOptions): Promise<LoggedInUser> {
     try {
       return await this.#logIn(options);
     } catch (error) {
@@ -173,7 +188,7 @@ export class Client extends FileOperations {
     }
   }
 
-  async #logIn({ secondFactor, ...body }: LoginOptions): Promise<Tokens> {
+  async #logIn({ secondFactor, ...body }: LoginOptions): Promise<LoggedInUser> {
     const logIn = (next: LoginBody): Promise<Tokens> => this.#post("/authorizations", next);
     try {
       return await this.#keep(await this.#solving(logIn, body));
@@ -247,7 +262,7 @@ export class Client extends FileOperations {
     options: DownloadOptions = {},
   ): Promise<Node> {
     const node = await this.file(tenantId, fileId);
-    await new Download(this.#transport, node, options).to(target);
+    await new Download(this.#transport, contentOf(node), options).to(target);
     return node;
   }
 
@@ -261,17 +276,7 @@ export class Client extends FileOperations {
     options: DownloadOptions = {},
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     const node = await this.file(tenantId, fileId);
-    const pieces = new Download(this.#transport, node, options).pieces();
-    return new ReadableStream({
-      async pull(controller): Promise<void> {
-        const { done, value } = await pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel(): Promise<void> {
-        await pieces.return();
-      },
-    });
+    return new Download(this.#transport, contentOf(node), options).stream();
   }
 
   /** Log in; if the server demands a captcha, solve one and log in again. */
@@ -298,9 +303,9 @@ export class Client extends FileOperations {
     return (await (await this.#transport.sendWith(undefined, path, call)).json()) as T;
   }
 
-  async #keep(tokens: Tokens): Promise<Tokens> {
+  async #keep(tokens: Tokens): Promise<LoggedInUser> {
     await this.#transport.tokens.save(tokens);
-    return tokens;
+    return tokens.user;
   }
 }
 
@@ -312,10 +317,17 @@ export class Client extends FileOperations {
  */
 export class ImpersonatedClient extends Client {
   readonly expiresAt: string;
+  readonly #user: LoggedInUser;
 
-  constructor({ accessToken, expiresAt }: Schemas["Impersonation"], options: ClientOptions) {
+  constructor({ accessToken, expiresAt, user }: Schemas["Impersonation"], options: ClientOptions) {
     super({ ...options, key: accessToken });
     this.expiresAt = expiresAt;
+    this.#user = user;
+  }
+
+  /** Return the user who is impersonated, without a request. */
+  override async user(): Promise<LoggedInUser> {
+    return this.#user;
   }
 
   /** End the impersonation on the server, unless it has ended already. */
@@ -326,6 +338,11 @@ export class ImpersonatedClient extends Client {
       if (!(error instanceof UnauthorizedError)) throw error;
     }
   }
+}
+
+function contentOf({ tenantId, id, size, checksum }: Node): Content {
+  const path = pathOf("/api/v1/tenants/{tenantId}/files/{fileId}/download", { tenantId, fileId: id });
+  return { path, size, checksum };
 }
 
 /** Answer a challenge, again after each wrong answer, until the hook or the server gives up. */

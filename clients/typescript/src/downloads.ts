@@ -1,10 +1,9 @@
 /** Downloads that continue after a broken connection, and verify what they have received. */
 
-import { pathOf } from "./api.js";
 import { ChecksumMismatch, ConnectionFailed } from "./errors.js";
 import { createSha256, type Hash } from "./sha256.js";
 import { ATTEMPTS, type Transport } from "./transport.js";
-import type { Node, Progress } from "./uploads.js";
+import type { Progress } from "./uploads.js";
 
 /** Where a download is written, which may already hold its beginning. */
 export interface Target {
@@ -24,17 +23,26 @@ export interface DownloadOptions {
   signal?: AbortSignal;
 }
 
-/** A download of one file. */
+/** The content of a file, or an earlier one. */
+export interface Content {
+  /** The path of the operation that downloads it. */
+  path: string;
+  /** In bytes. */
+  size: number;
+  checksum: string | null;
+}
+
+/** A download of one content. */
 export class Download {
   readonly #transport: Transport;
-  readonly #node: Node;
+  readonly #content: Content;
   readonly #options: DownloadOptions;
   #hash: Hash = createSha256();
   #done = 0;
 
-  constructor(transport: Transport, node: Node, options: DownloadOptions) {
+  constructor(transport: Transport, content: Content, options: DownloadOptions) {
     this.#transport = transport;
-    this.#node = node;
+    this.#content = content;
     this.#options = options;
   }
 
@@ -43,7 +51,7 @@ export class Download {
     try {
       for await (const piece of target.written()) this.#count(piece);
       const resumed = this.#done > 0;
-      if (this.#done > this.#node.size || !(await this.#fill(target, resumed))) {
+      if (this.#done > this.#content.size || !(await this.#fill(target, resumed))) {
         await this.#restart(target);
         await this.#fill(target, false);
       }
@@ -54,11 +62,26 @@ export class Download {
     }
   }
 
+  /** Return the content as a stream, which fails with `ChecksumMismatch` at its end if the content is wrong. */
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const pieces = this.pieces();
+    return new ReadableStream({
+      async pull(controller): Promise<void> {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel(): Promise<void> {
+        await pieces.return();
+      },
+    });
+  }
+
   /** Yield the rest of the content. The last piece is verified with all before it. */
   async *pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
     let failures = 0;
     let tag: string | null = null;
-    while (this.#done < this.#node.size) {
+    while (this.#done < this.#content.size) {
       const before = this.#done;
       try {
         const response = await this.#open(tag);
@@ -91,14 +114,11 @@ export class Download {
   }
 
   async #open(tag: string | null): Promise<Response> {
-    const { tenantId, id } = this.#node;
     const headers: Record<string, string> = {};
     if (this.#done > 0) headers["Range"] = `bytes=${this.#done}-`;
     if (this.#done > 0 && tag !== null) headers["If-Range"] = tag;
-    const parameters = { tenantId, fileId: id };
-    const path = pathOf("/api/v1/tenants/{tenantId}/files/{fileId}/download", parameters);
     const signal = this.#options.signal ?? null;
-    const response = await this.#transport.send(path, { headers, signal });
+    const response = await this.#transport.send(this.#content.path, { headers, signal });
     // Without 206, the range was ignored, because the content is no longer that of the ETag.
     if (this.#done > 0 && response.status !== 206) {
       await response.body?.cancel();
@@ -136,12 +156,12 @@ export class Download {
   #count(piece: Uint8Array): void {
     this.#hash.update(piece);
     this.#done += piece.length;
-    this.#options.onProgress?.({ done: this.#done, total: this.#node.size });
+    this.#options.onProgress?.({ done: this.#done, total: this.#content.size });
   }
 
   #verify(): void {
     const digest = `sha256:${this.#hash.digest()}`;
-    const { checksum, size } = this.#node;
+    const { checksum, size } = this.#content;
     if (this.#done !== size || (checksum !== null && digest !== checksum)) {
       throw new ChecksumMismatch(`The content has ${digest} instead of ${checksum}.`);
     }

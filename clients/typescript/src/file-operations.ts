@@ -3,10 +3,27 @@
 import type { Api } from "./api.js";
 import type { components } from "./openapi.js";
 import { iterate } from "./paging.js";
-import type { Node } from "./uploads.js";
+import type { Node, OnConflict } from "./uploads.js";
 
 /** A tenant, whose members keep files together. */
 export type Tenant = components["schemas"]["Tenant"];
+
+export interface CopyOptions {
+  /** The name of the copy; by default the same. */
+  name?: string;
+  onConflict?: OnConflict;
+}
+
+/** What the files and folders of a search have in common. */
+export interface SearchFilters {
+  /** Only below this folder. */
+  folderId?: string;
+  type?: "file" | "folder";
+  contentType?: string;
+  modifiedAfter?: Date;
+  /** In bytes; only files. */
+  minSize?: number;
+}
 
 const FILE = "/api/v1/tenants/{tenantId}/files/{fileId}";
 
@@ -59,6 +76,34 @@ export abstract class FileOperations {
     const params = { path: { tenantId, fileId } };
     const body = { parentId, ...(name !== undefined && { name }) };
     return (await this.api.PUT(`${FILE}/directory`, { params, body })).data;
+  }
+
+  /**
+   * Copy a file, or a folder with up to 1,000 files and folders, into a folder or with `null` to the top level.
+   *
+   * The user owns the copies. No bytes are transferred.
+   */
+  async copy(
+    tenantId: string,
+    fileId: string,
+    parentId: string | null,
+    { name, onConflict }: CopyOptions = {},
+  ): Promise<Node> {
+    const params = { path: { tenantId, fileId }, query: { ...(onConflict && { onConflict }) } };
+    const body = { parentId, ...(name !== undefined && { name }) };
+    return (await this.api.POST(`${FILE}/copies`, { params, body })).data;
+  }
+
+  /** Yield the files and folders whose name contains a text, at most 1,000. */
+  search(tenantId: string, text: string, filters: SearchFilters = {}): AsyncGenerator<Node, void, undefined> {
+    const { folderId, modifiedAfter, ...others } = filters;
+    const query = {
+      query: text,
+      ...others,
+      ...(folderId !== undefined && { parentId: folderId }),
+      ...(modifiedAfter && { modifiedAfter: modifiedAfter.toISOString() }),
+    };
+    return iterate(this.api, "/api/v1/tenants/{tenantId}/search", { params: { path: { tenantId }, query } });
   }
 
   /** Move a file or folder to the trash, if the server has one; otherwise delete it. */

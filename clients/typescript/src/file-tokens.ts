@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ignoring } from "./file-errors.js";
 import type { Tokens, TokenStore } from "./tokens.js";
 
 /** Milliseconds between two looks at the lock of another process. */
@@ -104,14 +105,4 @@ async function evictStale(path: string): Promise<void> {
 async function isStale(path: string): Promise<boolean> {
   const status = await ignoring("ENOENT", stat(path));
   return status !== undefined && Date.now() - status.mtimeMs > STALE;
-}
-
-/** Return the result of a call, or nothing if it fails with a code. */
-async function ignoring<T>(code: string, call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === code) return undefined;
-    throw error;
-  }
 }

@@ -1,15 +1,17 @@
 /** What Node.js adds: files, uploads that a new process resumes, a login in a file, and one by the browser. */
 
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
 import type { Target } from "./downloads.js";
+import { ignoring } from "./file-errors.js";
 import type { Source, UploadState } from "./uploads.js";
 
 export { FileTokens } from "./file-tokens.js";
 export { LoopbackRedirect, type LoopbackOptions } from "./loopback.js";
 
 const PIECE = 1024 * 1024;
+const MAX_NAME_BYTES = 255;
 
 /** A file to upload. */
 export class FileSource implements Source {
@@ -38,15 +40,27 @@ export class FileSource implements Source {
   }
 }
 
-/** Writes a download to `PATH.part`, which is renamed to the path when it is whole and verified. */
+/** Writes a download to a part in the same folder, which is renamed to the path when it is whole and verified. */
 export class FileTarget implements Target {
   readonly path: string;
-  readonly #part: string;
+  /** The path of the part. Its name is short, however long the name of the file is. */
+  readonly part: string;
   #file: FileHandle | undefined;
 
   constructor(path: string) {
     this.path = path;
-    this.#part = `${path}.part`;
+    const name = createHash("sha256").update(basename(path)).digest("hex").slice(0, 16);
+    this.part = join(dirname(path), `.${name}.part`);
+  }
+
+  /**
+   * Return the target of a file in a local folder. A name that is too long is shortened; its extension stays.
+   *
+   * Throws a `TypeError` for a name that leads out of the folder.
+   */
+  static in(folder: string, name: string): FileTarget {
+    if (!isSafe(name)) throw new TypeError(`${JSON.stringify(name)} is no name of a file.`);
+    return new FileTarget(join(folder, fittingName(name)));
   }
 
   async *written(): AsyncGenerator<Uint8Array> {
@@ -70,7 +84,7 @@ export class FileTarget implements Target {
     // Durable before it has its name: a file with that name is always whole.
     await (await this.#open()).sync();
     await this.abort();
-    await rename(this.#part, this.path);
+    await rename(this.part, this.path);
   }
 
   async abort(): Promise<void> {
@@ -79,7 +93,10 @@ export class FileTarget implements Target {
   }
 
   async #open(): Promise<FileHandle> {
-    this.#file ??= await open(this.#part, "a+", 0o600);
+    if (this.#file) return this.#file;
+    // Before the content is downloaded: a name that the file system refuses is an error.
+    await ignoring("ENOENT", lstat(this.path));
+    this.#file = await open(this.part, "a+", 0o600);
     return this.#file;
   }
 }
@@ -93,12 +110,7 @@ export class FolderUploads implements UploadState {
   }
 
   async load(key: string): Promise<string | undefined> {
-    try {
-      return await readFile(this.#path(key), "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    return await ignoring("ENOENT", readFile(this.#path(key), "utf8"));
   }
 
   async save(key: string, id: string | undefined): Promise<void> {
@@ -113,6 +125,22 @@ export class FolderUploads implements UploadState {
   #path(key: string): string {
     return join(this.#folder, createHash("sha256").update(key).digest("hex"));
   }
+}
+
+/** Return a name shortened at a character to what a file system takes; its extension stays. */
+function fittingName(name: string): string {
+  const utf8 = new TextEncoder();
+  const dot = name.lastIndexOf(".");
+  const last = dot > 0 ? name.slice(dot) : "";
+  const extension = utf8.encode(last).length > MAX_NAME_BYTES / 2 ? "" : last;
+  const room = new Uint8Array(MAX_NAME_BYTES - utf8.encode(extension).length);
+  const stem = name.slice(0, name.length - extension.length);
+  return stem.slice(0, utf8.encodeInto(stem, room).read) + extension;
+}
+
+/** Return whether a name is a local one; a server could abuse it to write outside of the folder. */
+function isSafe(name: string): boolean {
+  return !["", ".", ".."].includes(name) && !["/", "\0", sep].some((character) => name.includes(character));
 }
 
 /** Fill an array from a place of a file, which may take several reads. */

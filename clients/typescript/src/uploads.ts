@@ -15,6 +15,9 @@ export interface Progress {
   total: number;
 }
 
+/** What happens if the name is taken; by default the operation fails. */
+export type OnConflict = "fail" | "rename" | "replace";
+
 /** Content that can be read at any place; a `Blob` or a `File` is such content, too. */
 export interface Source {
   readonly size: number;
@@ -68,7 +71,7 @@ export interface UploadOptions {
   parentId?: string;
   /** The name of the file; by default that of the source. */
   name?: string;
-  onConflict?: "fail" | "rename" | "replace";
+  onConflict?: OnConflict;
   onProgress?: (progress: Progress) => void;
   /** Where unfinished uploads are kept; by default until this upload ends. */
   state?: UploadState;

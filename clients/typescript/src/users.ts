@@ -21,6 +21,12 @@ export type Suspension = Schemas["Suspension"];
 /** What a user logs in by. */
 export type ContactKind = "email" | "mobile" | "username";
 
+/** An e-mail address, a mobile number or a username, and whether it counts as proven. */
+export type Contact = Schemas["Contact"];
+
+/** A contact that a user has. */
+export type BoundCredential = Schemas["BoundCredential"];
+
 /** A password that must be changed at the next login. */
 export type TemporaryPassword = Schemas["TemporaryPassword"];
 
@@ -105,8 +111,8 @@ export class Users {
   }
 
   /** Replace the e-mail address, the mobile number or the username of a user. */
-  async setContact(userId: string, kind: ContactKind, contact: Schemas["Contact"]): Promise<void> {
-    await this.#api.PUT("/users/{userId}/contacts/{kind}", { ...ofKind(userId, kind), body: contact });
+  async setContact(userId: string, kind: ContactKind, contact: Contact): Promise<BoundCredential> {
+    return (await this.#api.PUT("/users/{userId}/contacts/{kind}", { ...ofKind(userId, kind), body: contact })).data;
   }
 
   /** Remove the e-mail address, the mobile number or the username of a user, even the last one. */

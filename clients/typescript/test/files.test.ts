@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
-import { ChecksumMismatch, ConflictError, MemoryUploads, type Progress, UploadGone } from "@strongroom/client";
+import {
+  ChecksumMismatch,
+  ConflictError,
+  MemoryUploads,
+  NotFoundError,
+  type Progress,
+  type SearchFilters,
+  UploadGone,
+} from "@strongroom/client";
 import { FileSource, FileTarget, FolderUploads } from "@strongroom/client/node";
-import { breaking, createTenant, type Fetch, loggedIn, losing } from "./support.js";
+import { breaking, counting, createTenant, type Fetch, loggedIn, losing } from "./support.js";
 
 const KIB = 1024;
 const CHUNK = { chunkSize: 64 * KIB };
@@ -27,10 +35,14 @@ async function temporary(name: string, content?: Uint8Array): Promise<string> {
   return path;
 }
 
+async function collected<T>(records: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const record of records) all.push(record);
+  return all;
+}
+
 async function names(records: AsyncIterable<{ name: string }>): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { name } of records) found.push(name);
-  return found;
+  return (await collected(records)).map(({ name }) => name);
 }
 
 test("an upload reports its progress and returns the file", async () => {
@@ -149,35 +161,70 @@ test("a download continues after broken connections", async () => {
 test("a download continues the part of a file", async () => {
   const { client, tenantId } = await setUp();
   const { id } = await client.upload(tenantId, new Blob([CONTENT]), { name: "a" });
-  const path = await temporary("a");
-  await writeFile(`${path}.part`, CONTENT.subarray(0, 1000));
+  const target = new FileTarget(await temporary("a"));
+  await writeFile(target.part, CONTENT.subarray(0, 1000));
   const reports: number[] = [];
   const onProgress = ({ done }: Progress) => reports.push(done);
-  await client.download(tenantId, id, new FileTarget(path), { onProgress });
+  await client.download(tenantId, id, target, { onProgress });
   assert.equal(reports[0], 1000);
-  assert.deepEqual(await readFile(path), CONTENT);
-  await assert.rejects(stat(`${path}.part`), { code: "ENOENT" });
+  assert.deepEqual(await readFile(target.path), CONTENT);
+  await assert.rejects(stat(target.part), { code: "ENOENT" });
 });
 
 test("a download replaces the part of another file", async () => {
   const { client, tenantId } = await setUp();
   const { id } = await client.upload(tenantId, new Blob([CONTENT]), { name: "a" });
   for (const size of [1000, 2 * CONTENT.length]) {
-    const path = await temporary("a");
-    await writeFile(`${path}.part`, randomBytes(size));
-    await client.download(tenantId, id, new FileTarget(path));
-    assert.deepEqual(await readFile(path), CONTENT);
+    const target = new FileTarget(await temporary("a"));
+    await writeFile(target.part, randomBytes(size));
+    await client.download(tenantId, id, target);
+    assert.deepEqual(await readFile(target.path), CONTENT);
   }
 });
 
+test("a file of any name is downloaded into a folder", async () => {
+  const { client, tenantId } = await setUp();
+  const folder = dirname(await temporary("a"));
+  const cut = `${"报".repeat(83)}.txt`;
+  const expected = new Map([
+    ["a", "a"],
+    ["a".repeat(255), "a".repeat(255)],
+    [`${"报".repeat(200)}.txt`, cut],
+    ["é".repeat(200), "é".repeat(127)],
+    [`c.${"é".repeat(200)}`, `c.${"é".repeat(126)}`],
+  ]);
+  for (const [name, local] of expected) {
+    const node = await client.upload(tenantId, new Blob([name]), { name });
+    assert.equal(node.name, name);
+    const target = FileTarget.in(folder, node.name);
+    await client.download(tenantId, node.id, target);
+    assert.deepEqual([dirname(target.path), basename(target.path)], [folder, local]);
+    assert.equal(await readFile(target.path, "utf8"), name);
+  }
+  assert.deepEqual((await readdir(folder)).sort(), [...expected.values()].sort());
+  for (const name of ["..", "../a", "", ".", "a/b", "a\0b"]) assert.throws(() => FileTarget.in(folder, name), TypeError);
+});
+
+test("a name that the file system refuses is an error before the download", async () => {
+  const downloads = counting("/download");
+  const { client, tenantId } = await setUp(downloads.fetch);
+  const { id } = await client.upload(tenantId, new Blob(["x"]), { name: "a" });
+  const target = new FileTarget(await temporary("a".repeat(256)));
+  await assert.rejects(client.download(tenantId, id, target), { code: "ENAMETOOLONG" });
+  assert.equal(downloads.count(), 0);
+  await assert.rejects(stat(target.part), { code: "ENOENT" });
+});
+
+/** A fetch that changes a byte of each download. */
+const changing: Fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (!String(input).endsWith("/download")) return response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  bytes[7]! ^= 1;
+  return new Response(bytes, response);
+};
+
 test("content that was changed on its way is noticed", async () => {
-  const changing: Fetch = async (input, init) => {
-    const response = await fetch(input, init);
-    if (!String(input).endsWith("/download")) return response;
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    bytes[7]! ^= 1;
-    return new Response(bytes, response);
-  };
   const { client, tenantId } = await setUp(changing);
   const { id } = await client.upload(tenantId, new Blob([CONTENT]), { name: "a" });
   const stream = await client.stream(tenantId, id);
@@ -242,4 +289,112 @@ test("folders are created, and nodes are listed, renamed, moved and deleted", as
   await client.delete(tenantId, reports.id);
   assert.deepEqual(await names(client.files(tenantId)), ["moved.txt"]);
   assert.equal((await client.file(tenantId, note.id)).size, 1);
+});
+
+test("a file is copied", async () => {
+  const { client, tenantId } = await setUp();
+  const note = await client.upload(tenantId, new Blob(["one"]), { name: "note.txt" });
+  const folder = await client.createFolder(tenantId, "copies");
+  const copy = await client.copy(tenantId, note.id, folder.id);
+  assert.deepEqual([copy.name, copy.parentId, copy.checksum], ["note.txt", folder.id, note.checksum]);
+  await assert.rejects(client.copy(tenantId, note.id, folder.id), ConflictError);
+  const named = await client.copy(tenantId, note.id, null, { name: "other.txt" });
+  assert.deepEqual([named.name, named.parentId], ["other.txt", null]);
+  const renamed = await client.copy(tenantId, note.id, null, { onConflict: "rename" });
+  assert.notEqual(renamed.name, "note.txt");
+});
+
+test("files are found by a part of their name", async () => {
+  const { client, tenantId } = await setUp();
+  const before = new Date(Date.now() - 60_000);
+  const folder = await client.createFolder(tenantId, "Report folder");
+  await client.upload(tenantId, new Blob(["x"]), { name: "report.txt" });
+  await client.upload(tenantId, new Blob(["12345"]), { name: "old report.txt", parentId: folder.id });
+  await client.upload(tenantId, new Blob(["x"]), { name: "note.txt" });
+  const search = async (...filters: [text: string, filters?: SearchFilters]) =>
+    (await names(client.search(tenantId, ...filters))).sort();
+  assert.deepEqual(await search("REPORT"), ["Report folder", "old report.txt", "report.txt"]);
+  assert.deepEqual(await search("report", { type: "folder" }), ["Report folder"]);
+  assert.deepEqual(await search("r", { folderId: folder.id }), ["old report.txt"]);
+  assert.deepEqual(await search("report", { minSize: 5 }), ["old report.txt"]);
+  assert.deepEqual(await search("note", { contentType: "text/plain" }), ["note.txt"]);
+  assert.deepEqual(await search("note", { modifiedAfter: before }), ["note.txt"]);
+  assert.deepEqual(await search("note", { modifiedAfter: new Date(Date.now() + 60_000) }), []);
+});
+
+test("deleted files are restored or removed", async () => {
+  const { client, tenantId } = await setUp();
+  const folder = await client.createFolder(tenantId, "folder");
+  const send = (text: string) => client.upload(tenantId, new Blob([text]), { name: "note.txt", parentId: folder.id });
+  const { id } = await send("one");
+  await client.delete(tenantId, id);
+  assert.deepEqual(await names(client.trash.iterate(tenantId)), ["note.txt"]);
+  assert.equal((await client.trash.restore(tenantId, id)).parentId, folder.id);
+  await client.delete(tenantId, id);
+  await send("two");
+  await assert.rejects(client.trash.restore(tenantId, id), ConflictError);
+  assert.equal((await client.trash.restore(tenantId, id, { parentId: null })).parentId, null);
+  await client.delete(tenantId, id);
+  await client.trash.delete(tenantId, id);
+  await assert.rejects(client.trash.restore(tenantId, id), NotFoundError);
+  await client.delete(tenantId, folder.id);
+  await client.trash.empty(tenantId);
+  assert.deepEqual(await names(client.trash.iterate(tenantId)), []);
+});
+
+test("earlier contents are read and restored", async () => {
+  const { client, tenantId } = await setUp(breaking(100 * KIB, 2));
+  const send = (content: BlobPart) => {
+    const options = { name: "note.txt", onConflict: "replace" as const };
+    return client.upload(tenantId, new Blob([content]), options);
+  };
+  const { id } = await send(CONTENT);
+  await send("two");
+  const { versions } = client;
+  const [first, ...others] = await collected(versions.iterate(tenantId, id));
+  assert.deepEqual(others, []);
+  const { number } = first!;
+  const stream = await versions.stream(tenantId, id, number);
+  assert.deepEqual(Buffer.from(await new Response(stream).arrayBuffer()), CONTENT);
+  const target = new FileTarget(await temporary("a"));
+  await versions.download(tenantId, id, number, target);
+  assert.deepEqual(await readFile(target.path), CONTENT);
+  const changed = await versions.change(tenantId, id, number, { label: "draft", keep: true });
+  assert.deepEqual([changed.label, changed.keep], ["draft", true]);
+  assert.equal((await versions.restore(tenantId, id, number)).checksum, sha256(CONTENT));
+  assert.equal((await collected(versions.iterate(tenantId, id))).length, 2);
+  await versions.delete(tenantId, id, number);
+  const rest = await collected(versions.iterate(tenantId, id));
+  assert.equal(rest.some((version) => version.number === number), false);
+  const missing = await versions.stream(tenantId, id, number);
+  await assert.rejects(new Response(missing).arrayBuffer(), NotFoundError);
+});
+
+test("an earlier content that was changed on its way is noticed", async () => {
+  const { client, tenantId } = await setUp(changing);
+  const options = { name: "a", onConflict: "replace" as const };
+  const { id } = await client.upload(tenantId, new Blob([CONTENT]), options);
+  await client.upload(tenantId, new Blob(["two"]), options);
+  for await (const { number } of client.versions.iterate(tenantId, id)) {
+    const stream = await client.versions.stream(tenantId, id, number);
+    await assert.rejects(new Response(stream).arrayBuffer(), ChecksumMismatch);
+  }
+});
+
+test("files are shared by links", async () => {
+  const { client, tenantId } = await setUp();
+  const send = (name: string) => client.upload(tenantId, new Blob(["x"]), { name });
+  const [note, other] = [await send("note.txt"), await send("other.txt")];
+  const { shares } = client;
+  const share = await shares.create(tenantId, note.id, { kind: "read", label: "For Ben" });
+  assert.match(share.url!, /^http/);
+  const ids = async (fileId?: string) => (await collected(shares.iterate(tenantId, fileId))).map(({ id }) => id);
+  assert.deepEqual(await ids(), [share.id]);
+  assert.deepEqual(await ids(note.id), [share.id]);
+  assert.deepEqual(await ids(other.id), []);
+  assert.equal((await shares.change(tenantId, share.id, { label: "For Anna" })).label, "For Anna");
+  assert.equal((await shares.get(tenantId, share.id)).label, "For Anna");
+  assert.deepEqual(await collected(shares.withMe()), []);
+  await shares.delete(tenantId, share.id);
+  await assert.rejects(shares.get(tenantId, share.id), NotFoundError);
 });

@@ -40,8 +40,8 @@ test("an administrator creates a user with the password of another system", asyn
   const email = `${newName()}@example.com`;
   const user = await users.create({ name: "Anna", email, emailVerified: true, passwordHash: PHPASS });
   assert.deepEqual([user.email, user.emailVerified, user.status], [email, true, "active"]);
-  const tokens = await createClient().logIn({ username: email, password: "test12345" });
-  assert.equal(tokens.user.id, user.id);
+  const loggedInUser = await createClient().logIn({ username: email, password: "test12345" });
+  assert.equal(loggedInUser.id, user.id);
 });
 
 test("each wrong field has its error, and a taken name is a conflict", async () => {
@@ -137,10 +137,10 @@ test("a temporary password is replaced at the login", async () => {
   const { password } = await client.users.giveTemporaryPassword(id);
   const login = { username: username!, password };
   await assert.rejects(createClient().logIn(login), PasswordChangeRequired);
-  assert.equal((await createClient().logIn({ ...login, newPassword: "Other1Horse" })).user.id, id);
+  assert.equal((await createClient().logIn({ ...login, newPassword: "Other1Horse" })).id, id);
   const changed = { username: username!, password: "Other1Horse", newPassword: PASSWORD };
   // A password that need not change stays.
-  assert.equal((await createClient().logIn(changed)).user.id, id);
+  assert.equal((await createClient().logIn(changed)).id, id);
   await assert.rejects(createClient().logIn({ username: username!, password: PASSWORD }), UnauthorizedError);
 });
 
@@ -151,8 +151,8 @@ test("a link sets a password once", async () => {
   const token = link.url!.split(/[/#]/).at(-1)!;
   const { accounts } = createClient();
   await accounts.redeemLink(token, "Other1Horse");
-  const tokens = await createClient().logIn({ username: user.username!, password: "Other1Horse" });
-  assert.equal(tokens.user.id, user.id);
+  const loggedInUser = await createClient().logIn({ username: user.username!, password: "Other1Horse" });
+  assert.equal(loggedInUser.id, user.id);
   await assert.rejects(accounts.redeemLink(token, PASSWORD), { code: "error.account-link-invalid" });
 });
 
