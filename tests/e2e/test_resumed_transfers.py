@@ -1,4 +1,7 @@
-"""Real clients over an unreliable network: tus-js-client resumes uploads, curl downloads."""
+"""Real clients over an unreliable network.
+
+tus-js-client, tuspy and Uppy upload; curl, aria2 and rclone download.
+"""
 
 import hashlib
 import json
@@ -7,12 +10,20 @@ import random
 import shutil
 import subprocess
 import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
-from tests.support.client import Client
-from tests.support.proxy import cutting
+from strongroom.testing.server import free_port
+from tests.support.browsers import needs_chromium
+from tests.support.client import Client, Json
+from tests.support.databases import on_sqlite
+from tests.support.environment import Environment
+from tests.support.front_end import front_end
+from tests.support.proxy import CuttingProxy, cutting
 from tests.support.server import Server, serving, write_config
 
 pytestmark = pytest.mark.extended
@@ -20,25 +31,36 @@ pytestmark = pytest.mark.extended
 MEBIBYTE = 1024 * 1024
 SIZE = int(os.environ.get("STRONGROOM_TEST_RESUME_MIB", "12")) * MEBIBYTE
 CUTS = [2 * MEBIBYTE, 3 * MEBIBYTE, 1 * MEBIBYTE]
-TUS_CLIENT = "tus-js-client@4.3.1"
-SCRIPT = Path(__file__).parent / "tus" / "upload.mjs"
+PACKAGES = ("tus-js-client@4.3.1", "@uppy/core@6.3.1", "@uppy/tus@6.0.0", "esbuild@0.28.2")
+TUSPY = "tuspy==1.1.0"
+TUSPY_PROGRAM = """
+import sys
+from tusclient.client import TusClient
+
+endpoint, token, path, name = sys.argv[1:]
+client = TusClient(endpoint, headers={"Authorization": f"Bearer {token}"})
+client.uploader(path, metadata={"filename": name}, retries=9, retry_delay=1).upload()
+"""
+SCRIPTS = Path(__file__).parent / "tus"
+APP_PORT = free_port()
+APP = f"http://localhost:{APP_PORT}"
 PATIENCE = 600
 CURL_PARTIAL_FILE, CURL_RECEIVE_ERROR = 18, 56
 
 
 @pytest.fixture(scope="module")
 def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where tus-js-client is installed."""
+    """Where tus-js-client and Uppy are installed."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not on this machine")
     folder = tmp_path_factory.mktemp("npm")
     options = ("--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline")
     result = subprocess.run(
-        [npm, "install", *options, TUS_CLIENT], capture_output=True, text=True, check=False
+        [npm, "install", *options, *PACKAGES], capture_output=True, text=True, check=False
     )
     if result.returncode != 0:
-        pytest.skip(f"npm could not install {TUS_CLIENT}: {result.stderr.strip()[:200]}")
+        pytest.skip(f"npm could not install {PACKAGES[0]}: {result.stderr.strip()[:200]}")
     return folder
 
 
@@ -46,31 +68,95 @@ def content() -> bytes:
     return random.Random(SIZE).randbytes(SIZE)
 
 
-def test_tus_js_client_uploads_through_three_cuts(node_modules: Path, tmp_path: Path) -> None:
-    path, script = tmp_path / "large.bin", node_modules / "upload.mjs"
-    path.write_bytes(content())
-    script.write_text(SCRIPT.read_text())
+@pytest.fixture(scope="module")
+def python_with_tuspy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter with tuspy."""
+    environment = Environment.create(tmp_path_factory.mktemp("tuspy"))
+    install = (environment.python, "-m", "pip", "install", "--quiet", TUSPY)
+    result = subprocess.run(install, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        pytest.skip(f"pip could not install {TUSPY}: {result.stderr.strip()[:200]}")
+    return environment.python
+
+
+@dataclass(frozen=True)
+class CutUploads:
+    """Uploads through a proxy that cuts three connections."""
+
+    proxy: CuttingProxy
+    client: Client
+    tenant: str
+
+    @property
+    def arguments(self) -> tuple[str, str]:
+        """The URL of the uploads, and the token."""
+        return f"http://127.0.0.1:{self.proxy.port}{self.tenant}/uploads", self.client.token or ""
+
+    def assert_complete(self) -> None:
+        assert self.proxy.made == len(CUTS)
+        (file,) = self.client.files(self.tenant)
+        assert file["size"] == SIZE
+        assert file["checksum"] == f"sha256:{hashlib.sha256(content()).hexdigest()}"
+
+
+@pytest.fixture
+def uploads(tmp_path: Path) -> Iterator[CutUploads]:
     with cutting(list(CUTS), towards_server=True) as proxy:
         # The server returns URLs that lead through the proxy, as behind a load balancer.
-        public_url = f"http://127.0.0.1:{proxy.port}"
+        public = {"public_url": f"http://127.0.0.1:{proxy.port}", "cors_origins": [APP]}
         url = f"sqlite:///{tmp_path}/strongroom.sqlite3"
-        config = write_config(tmp_path, url, {"server": {"public_url": public_url}})
-        with serving(config) as server:
+        with serving(write_config(tmp_path, url, {"server": public})) as server:
             proxy.server_port = int(server.url.rpartition(":")[2])
             server.create_user("alice@example.com")
             client = Client.logged_in(server.url, "alice@example.com")
-            tenant = client.make_tenant("tus")
-            endpoint, token = f"{public_url}{tenant}/uploads", client.token or ""
-            command: list[str | Path] = ["node", script, node_modules, endpoint, token, path, path.name]
-            result = subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=PATIENCE
-            )
-            assert result.returncode == 0, result.stderr
-            assert proxy.made == len(CUTS)
-            assert json.loads(result.stdout)["retries"] >= len(CUTS)
-            (file,) = client.files(tenant)
-    assert file["size"] == SIZE
-    assert file["checksum"] == f"sha256:{hashlib.sha256(content()).hexdigest()}"
+            yield CutUploads(proxy, client, client.make_tenant("tus"))
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    path = tmp_path / "large.bin"
+    path.write_bytes(content())
+    return path
+
+
+def output_of(*command: str | Path) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_tus_js_client_uploads_through_three_cuts(
+    node_modules: Path, uploads: CutUploads, large: Path
+) -> None:
+    script = shutil.copy(SCRIPTS / "upload.mjs", node_modules)
+    output = output_of("node", script, node_modules, *uploads.arguments, large, large.name)
+    assert json.loads(output)["retries"] >= len(CUTS)
+    uploads.assert_complete()
+
+
+def test_tuspy_uploads_through_three_cuts(
+    python_with_tuspy: Path, uploads: CutUploads, large: Path
+) -> None:
+    output_of(python_with_tuspy, "-c", TUSPY_PROGRAM, *uploads.arguments, large, large.name)
+    uploads.assert_complete()
+
+
+@needs_chromium
+def test_uppy_uploads_through_three_cuts(
+    node_modules: Path, uploads: CutUploads, large: Path, browser: Browser
+) -> None:
+    script, bundle = shutil.copy(SCRIPTS / "uppy.mjs", node_modules), node_modules / "bundle.js"
+    esbuild = node_modules / "node_modules" / ".bin" / "esbuild"
+    output_of(esbuild, script, "--bundle", "--format=iife", f"--outfile={bundle}")
+    page_text = '<!doctype html><title>Uppy</title><input type="file"><script src="/uppy.js"></script>'
+    with front_end(APP_PORT, {"/": page_text, "/uppy.js": bundle.read_text()}):
+        page = browser.new_page()
+        page.goto(APP)
+        page.locator("input").set_input_files(large)
+        result: Json = page.evaluate("([url, token]) => upload(url, token)", list(uploads.arguments))
+        page.close()
+    assert result == {"successful": ["large.bin"], "failed": []}
+    uploads.assert_complete()
 
 
 def curl(*arguments: str | Path) -> int:
@@ -91,6 +177,33 @@ def test_curl_goes_on_with_a_file(server: Server, client: Client, tmp_path: Path
     assert set(codes[:-1]) <= {CURL_PARTIAL_FILE, CURL_RECEIVE_ERROR}
     assert codes[-1] == 0
     assert target.read_bytes() == content()
+
+
+@on_sqlite
+@pytest.mark.skipif(shutil.which("aria2c") is None, reason="there is no aria2")
+def test_aria2_goes_on_over_eight_connections(server: Server, client: Client, tmp_path: Path) -> None:
+    tenant = client.make_tenant("aria2")
+    file = client.upload(tenant, "large.bin", content())
+    checksum = f"--checksum=sha-256={hashlib.sha256(content()).hexdigest()}"
+    options = ("-x8", "-s8", "-k1M", "--retry-wait=0", "--file-allocation=none", "--no-conf", "--quiet")
+    token = f"--header=Authorization: Bearer {client.token}"
+    cuts = [MEBIBYTE // 2] * 3
+    with cutting(cuts, towards_server=False, server_url=server.url) as proxy:
+        url = f"http://127.0.0.1:{proxy.port}{tenant}/files/{file['id']}/download"
+        output_of("aria2c", *options, checksum, token, "-d", tmp_path, "-o", "large.bin", url)
+        assert proxy.made == 3
+    assert (tmp_path / "large.bin").read_bytes() == content()
+
+
+@on_sqlite
+@pytest.mark.skipif(shutil.which("rclone") is None, reason="there is no rclone")
+def test_rclone_copies_a_file(server: Server, client: Client, tmp_path: Path) -> None:
+    tenant = client.make_tenant("rclone")
+    file = client.upload(tenant, "large.bin", content())
+    url = f"{server.url}{tenant}/files/{file['id']}/download"
+    token = ("--header", f"Authorization: Bearer {client.token}")
+    output_of("rclone", "copyurl", "--auto-filename", "--header-filename", *token, url, tmp_path)
+    assert (tmp_path / "large.bin").read_bytes() == content()
 
 
 def test_curl_goes_on_with_a_bundle(server: Server, client: Client, tmp_path: Path) -> None:
