@@ -9,7 +9,8 @@ const [rounds, username, ...urls] = process.argv.slice(2) as [string, string, ..
 // Each tab has its own copy of the tokens, without the lock of a shared store.
 const stores = Array.from({ length: TABS }, () => new MemoryTokens());
 const tabs = stores.map((tokens, number) => new Client({ url: urls[number % urls.length]!, tokens, retryDelay: 1 }));
-let tokens: Tokens = await tabs[0]!.logIn({ username, password: PASSWORD });
+await tabs[0]!.logIn({ username, password: PASSWORD });
+let tokens: Tokens = stores[0]!.load()!;
 for (let round = 0; round < Number(rounds); round++) {
   for (const store of stores) store.save({ ...tokens, accessToken: "expired" });
   const users = await Promise.all(tabs.map((tab) => tab.me()));
