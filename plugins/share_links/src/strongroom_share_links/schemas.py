@@ -345,6 +345,17 @@ class PageQuery(DropQuery):
     sent = fields.Boolean(load_default=False)
 
 
+class SharedOrder(Schema):
+    """The order of files and folders, which is by name."""
+
+    foldersFirst = fields.Boolean(
+        load_default=False,
+        truthy={"true"},
+        falsy={"false"},
+        metadata={"description": "Whether folders are before files"},
+    )
+
+
 class OpeningsFilter(Schema):
     """Which records to list."""
 

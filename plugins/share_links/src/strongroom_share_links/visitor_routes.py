@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from marshmallow import Schema
+
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import Access, Blueprint
@@ -25,6 +27,7 @@ from strongroom_share_links.schemas import (
     ProofSchema,
     SharedBundleSchema,
     SharedFileSchema,
+    SharedOrder,
 )
 from strongroom_share_links.sending import Sender
 from strongroom_share_links.service import Shares
@@ -156,13 +159,19 @@ def _add_proofs(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
 
 
 def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
+    list_query: type[Schema] = type("SharedFilesQuery", (host.paging_query, SharedOrder), {})
+
     def page(visit: Visit, folder_id: str, query: Json) -> Any:
         tenant_id = visit.link.tenant_id
         with shares.visits.acting(visit):
             if not visit.file.is_folder and folder_id == visit.file.id:
                 return host.collection([_shown(visit.file)], 1, query)
             listed = host.files.list(
-                tenant_id, folder_id, page=query["pageNumber"], size=query["pageSize"]
+                tenant_id,
+                folder_id,
+                folders_first=query["foldersFirst"],
+                page=query["pageNumber"],
+                size=query["pageSize"],
             )
         return host.collection([_shown(item) for item in listed.items], listed.total, query)
 
@@ -172,12 +181,12 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         access=Access.OPTIONAL,
         limit=shares.visits.count,
         request_headers=SENT,
-        query=host.paging_query,
+        query=list_query,
         returns=host.collection_schema(SharedFileSchema),
         errors=VISITOR_ERRORS,
     )
     def list_shared_files(secret: str, query: Json) -> Any:
-        """List the files of a share, or the one file that it is of."""
+        """List the files of a share by name, or the one file that it is of."""
         visit = shares.visits.open(secret, SHOWN)
         return page(visit, visit.file.id, query)
 
@@ -187,12 +196,12 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         access=Access.OPTIONAL,
         limit=shares.visits.count,
         request_headers=SENT,
-        query=host.paging_query,
+        query=list_query,
         returns=host.collection_schema(SharedFileSchema),
         errors=VISITOR_ERRORS,
     )
     def list_shared_files_in_folder(secret: str, file_id: str, query: Json) -> Any:
-        """List the files in a folder of a share."""
+        """List the files in a folder of a share by name."""
         return page(shares.visits.open(secret, SHOWN), file_id, query)
 
     @routes.operation(

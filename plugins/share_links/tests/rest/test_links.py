@@ -59,6 +59,21 @@ def test_a_visitor_reads_a_folder(shared: Shared) -> None:
     assert (archive.status_code, archive.data[:2]) == (200, b"PK")
 
 
+def test_a_visitor_lists_by_name_or_with_folders_first(shared: Shared) -> None:
+    for name in ("img10", "img9", "Zebra", "apple"):
+        shared.api.upload(shared.tenant, shared.admin, name, b"a", shared.inside)
+    for name in ("img1", "Banana"):
+        shared.api.folder(shared.tenant, shared.admin, name, shared.inside)
+    mixed = ["apple", "Banana", "dot.png", "img1", "img9", "img10", "Zebra"]
+    folders = ["Banana", "img1", "apple", "dot.png", "img9", "img10", "Zebra"]
+    lists = (shared.share(shared.inside), "/files"), (shared.share(), f"/files/{shared.inside}/files")
+    for visitor, path in lists:
+        for query, expected in ((path, mixed), (f"{path}?foldersFirst=true", folders)):
+            listed = visitor.get(query).json["data"]
+            assert [item["name"] for item in listed] == expected, query
+        assert visitor.get(f"{path}?foldersFirst=yes").status_code == 400
+
+
 def test_a_visitor_sees_nothing_outside(shared: Shared) -> None:
     visitor = shared.share()
     for path in ("", "/download", "/preview", "/files"):

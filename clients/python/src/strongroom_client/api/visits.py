@@ -170,16 +170,18 @@ def get_shared_file(
 def list_shared_files(
     secret: str,
     *,
+    folders_first: bool | Unset = UNSET,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFileCollection]:
-    """List the files of a share, or the one file that it is of."""
+    """List the files of a share by name, or the one file that it is of."""
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files",
         SharedFileCollection,
         query={
+            "foldersFirst": folders_first,
             "pageSize": page_size,
             "pageNumber": page_number,
         },
@@ -193,16 +195,18 @@ def list_shared_files_in_folder(
     secret: str,
     file_id: str,
     *,
+    folders_first: bool | Unset = UNSET,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFileCollection]:
-    """List the files in a folder of a share."""
+    """List the files in a folder of a share by name."""
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/files",
         SharedFileCollection,
         query={
+            "foldersFirst": folders_first,
             "pageSize": page_size,
             "pageNumber": page_number,
         },
