@@ -122,9 +122,9 @@ def test_the_documentation_page_fits_phones(api: Api) -> None:
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
 
 
-UNDESCRIBED: Final = {"operations": 152, "parameters": 39, "members": 519, "schemas": 0}
+UNDESCRIBED: Final = {"operations": 110, "parameters": 37, "members": 330, "schemas": 0}
 """How many may lack a description; the numbers only fall."""
-REPEATED: Final = 16
+REPEATED: Final = 8
 """How many descriptions may repeat a name; the number only falls."""
 EMPTY_WORDS: Final = {"a", "an", "the", "of", "this", "its", "is", "for"}
 MARKUP: Final = re.compile(r"``|:\w+:`|^(Args|Raises|Returns|Yields):", re.MULTILINE)

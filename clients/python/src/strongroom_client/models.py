@@ -268,14 +268,21 @@ class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key, without its secret."""
 
     id: str
+    """Names the key in URLs; it is not secret."""
     name: str
+    """What the owner sees in the list of keys."""
     scopes: list[AccessKeyScopesItem]
+    """What the key may do, within the rights of its user."""
     tenant_id: None | str = msgspec.field(name="tenantId")
+    """The only tenant that the key reaches; `null`: all tenants of its user."""
     file_id: None | str = msgspec.field(name="fileId")
+    """The only folder, with its subtree, that the key reaches; `null`: no such limit."""
     addresses: list[str]
+    """The networks that may use the key; empty: all."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When requests with the key are refused."""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
     """To within an hour"""
     last_used_from: None | str = msgspec.field(name="lastUsedFrom")
@@ -313,6 +320,7 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
     """The process is alive."""
 
     status: str
+    """Always `alive`."""
 
 
 class Assurance(msgspec.Struct, frozen=True, kw_only=True):
@@ -330,15 +338,23 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """The sequence number, counted from 1"""
     at: datetime.datetime
+    """When it happened, in UTC."""
     action: str
+    """What was done, such as `user.create`."""
     outcome: AuditEventOutcome
+    """Whether it succeeded; `failure` includes refusals."""
     actor: None | Reference
     """Null if the actor is unknown"""
     target: None | Target
+    """What it was done to; `null`: nothing in particular."""
     address: None | str
+    """The IP address of the client; `null`: not caused by a request."""
     user_agent: None | str = msgspec.field(name="userAgent")
+    """The `User-Agent` header of the request, if there was one."""
     request_id: None | str = msgspec.field(name="requestId")
+    """`X-Request-Id` of the request, which is in the server's log, too."""
     details: AuditEventDetails
+    """What the action was about, as texts by name; it depends on the action."""
 
 
 class AuditEventCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -358,6 +374,7 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     """A login of a user."""
 
     id: str
+    """Stands for a token in `DELETE /authorizations/{accessToken}`."""
     method: str
     """The login method"""
     amr: list[str]
@@ -369,7 +386,9 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     device: None | str
     """X-Device-Id"""
     address: str
+    """The IP address that the login came from."""
     user_agent: str = msgspec.field(name="userAgent")
+    """The `User-Agent` header of the login."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC."""
     last_seen_at: datetime.datetime = msgspec.field(name="lastSeenAt")
@@ -399,6 +418,7 @@ class Availability(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a credential can be used for registration."""
 
     available: bool
+    """Whether it is valid, and no user has it."""
 
 
 class BatchError(msgspec.Struct, frozen=True, kw_only=True):
@@ -456,7 +476,9 @@ class BoundCredential(msgspec.Struct, frozen=True, kw_only=True):
     """A credential of a user."""
 
     kind: str
+    """`email`, `mobile` or `username`, or the platform that the user logs in with."""
     value: str
+    """The address, number or username; of a platform, the account there."""
     verified: bool
     """Whether a proof, or an administrator, has verified it"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -512,7 +534,9 @@ class CaptchaAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The solution of a captcha."""
 
     id: str
+    """`id` of the issued captcha."""
     answer: str
+    """What the user has read or heard, or what the captcha's script has returned."""
 
 
 class CaptchaRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -564,8 +588,11 @@ class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request for a verification code."""
 
     recipient: str
+    """An e-mail address or a mobile number, in any spelling."""
     purpose: CodeRequestPurpose
+    """The only operation that accepts the code."""
     captcha: CaptchaAnswer | None | Unset = UNSET
+    """Needed after `error.captcha-required`."""
     invitation: None | str | Unset = UNSET
     """For `register`, if only invited users can: the invitation's secret"""
     link: bool | Unset = UNSET
@@ -585,13 +612,16 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     """The consent to the terms, with the id of the login that needs it."""
 
     id: str
+    """`id` of `consent` in `error.terms-not-accepted`."""
     accepted_terms: str = msgspec.field(name="acceptedTerms")
+    """`version` of the terms that the user has seen and accepted."""
 
 
 class Contact(msgspec.Struct, frozen=True, kw_only=True):
     """A contact or username that an administrator sets."""
 
     value: str
+    """The new address, number or username, in any spelling."""
     verified: bool | Unset = UNSET
     """Whether the contact counts as proven"""
 
@@ -600,12 +630,14 @@ class ContactLink(msgspec.Struct, frozen=True, kw_only=True):
     """The token of a link that takes back a former contact."""
 
     token: str
+    """The last part of the URL in the notice."""
 
 
 class ContactRestoration(msgspec.Struct, frozen=True, kw_only=True):
     """The token of a link that takes back a former contact, and the new password."""
 
     token: str
+    """The last part of the URL in the notice."""
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
 
@@ -622,14 +654,21 @@ class CreatedKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key with its secret, which no other response contains."""
 
     id: str
+    """Names the key in URLs; it is not secret."""
     name: str
+    """What the owner sees in the list of keys."""
     scopes: list[CreatedKeyScopesItem]
+    """What the key may do, within the rights of its user."""
     tenant_id: None | str = msgspec.field(name="tenantId")
+    """The only tenant that the key reaches; `null`: all tenants of its user."""
     file_id: None | str = msgspec.field(name="fileId")
+    """The only folder, with its subtree, that the key reaches; `null`: no such limit."""
     addresses: list[str]
+    """The networks that may use the key; empty: all."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When requests with the key are refused."""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
     """To within an hour"""
     last_used_from: None | str = msgspec.field(name="lastUsedFrom")
@@ -700,8 +739,11 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
     """The error of one field."""
 
     field: str
+    """The member or parameter, with dots for nested ones; empty: the whole body."""
     code: str
+    """What is wrong, such as `required` or `invalid`."""
     message: str
+    """What is wrong, for developers; may change."""
 
 
 class Directory(msgspec.Struct, frozen=True, kw_only=True):
@@ -816,9 +858,13 @@ class EnrolledTokens(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of a login that has enrolled a factor."""
 
     access_token: str = msgspec.field(name="accessToken")
+    """A JWT, to be sent as `Authorization: Bearer`."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the access token expires; the refresh token gets a new one."""
     refresh_token: str = msgspec.field(name="refreshToken")
+    """Gets new tokens, once: the response has the next refresh token."""
     refresh_expires_at: datetime.datetime = msgspec.field(name="refreshExpiresAt")
+    """When the login ends unless it is refreshed before."""
     user: LoggedInUser
     """The user who has logged in."""
     factor: Factor
@@ -835,8 +881,11 @@ class Enrolment(msgspec.Struct, frozen=True, kw_only=True):
     """An open enrolment."""
 
     id: str
+    """Names the enrolment in the request that finishes it."""
     kind: str
+    """The kind of factor that is enrolled."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When an answer comes too late."""
     shown: EnrolmentShown
     """What the user needs to answer"""
 
@@ -845,7 +894,7 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     """The body of every error."""
 
     error: ErrorMember
-    """An error."""
+    """What went wrong: a code for programs, and a text for developers."""
     challenge: ErrorChallenge | Unset = UNSET
     """Only with `error.second-factor-required`: `id`, `methods`, `expiresAt`"""
     enrolment: ErrorEnrolment | Unset = UNSET
@@ -859,28 +908,33 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ErrorMember(msgspec.Struct, frozen=True, kw_only=True):
-    """An error."""
+    """What went wrong: a code for programs, and a text for developers."""
 
     code: str
     """Stable and machine-readable"""
     message: str
     """For developers; may change"""
     details: list[Detail]
+    """The faults of single members and parameters; often empty."""
     request_id: str = msgspec.field(name="requestId")
+    """`X-Request-Id` of the response, which is in the server's log, too."""
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
     """An enrolled second factor."""
 
     id: str
+    """Id of the factor, to rename or remove it."""
     kind: str
     """As in `methods` of a challenge"""
     name: str
+    """What the user sees in the list of factors."""
     is_backup: bool = msgspec.field(name="isBackup")
     """Whether it only replaces others"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC."""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
+    """When a login or a step-up last used it; `null`: never."""
 
 
 class FactorAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -907,6 +961,7 @@ class FactorName(msgspec.Struct, frozen=True, kw_only=True):
     """A new name of a factor."""
 
     name: str
+    """What the user sees in the list of factors."""
 
 
 class Factors(msgspec.Struct, frozen=True, kw_only=True):
@@ -934,6 +989,7 @@ class FactorState(msgspec.Struct, frozen=True, kw_only=True):
     factors: list[str]
     """Kinds, once each"""
     is_required: bool = msgspec.field(name="isRequired")
+    """Whether the user must have a second factor."""
     due_at: datetime.datetime | None = msgspec.field(name="dueAt")
     """The end of the grace period, if it has begun"""
 
@@ -1133,7 +1189,9 @@ class HoldReason(msgspec.Struct, frozen=True, kw_only=True):
     """The hold that a removal is refused for."""
 
     reason: str
+    """Why an administrator placed the hold."""
     until: datetime.datetime | None
+    """When the hold ends; `null`: when it is released."""
 
 
 class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
@@ -1142,7 +1200,9 @@ class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """`DELETE /authorizations/{id}` ends it"""
     access_token: str = msgspec.field(name="accessToken")
+    """A JWT that acts as the user; the audit log names the administrator."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the access token expires. It cannot be renewed."""
     user: LoggedInUser
     """The user who has logged in."""
 
@@ -1212,9 +1272,13 @@ class IssuedTokens(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
 
     access_token: str = msgspec.field(name="accessToken")
+    """A JWT, to be sent as `Authorization: Bearer`."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the access token expires; the refresh token gets a new one."""
     refresh_token: str = msgspec.field(name="refreshToken")
+    """Gets new tokens, once: the response has the next refresh token."""
     refresh_expires_at: datetime.datetime = msgspec.field(name="refreshExpiresAt")
+    """When the login ends unless it is refreshed before."""
     user: LoggedInUser
     """The user who has logged in."""
     second_factor_due_at: datetime.datetime | Unset = msgspec.field(
@@ -1227,25 +1291,30 @@ class JwkSet(msgspec.Struct, frozen=True, kw_only=True):
     """A JWK Set (RFC 7517)."""
 
     keys: list[JwkSetKeysItem]
+    """The public keys as JWKs, by `kid`."""
 
 
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
     """A new name."""
 
     name: str
+    """What the owner sees in the list of keys."""
 
 
 class LeakedKeys(msgspec.Struct, frozen=True, kw_only=True):
     """Access keys that were found in a public place."""
 
     keys: list[str]
+    """The whole keys, as found; unknown texts are ignored."""
 
 
 class Links(msgspec.Struct, frozen=True, kw_only=True):
     """The URLs of other pages; those that this server does not have are absent."""
 
     openapi: str
+    """The OpenAPI document of this server."""
     documentation: str | Unset = UNSET
+    """Pages that send requests of the document from the browser."""
     setup: str | Unset = UNSET
     """Only while there is no administrator"""
 
@@ -1254,8 +1323,11 @@ class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
     """The user who has logged in."""
 
     id: str
+    """Id of the user; `me` stands for it in paths."""
     name: str
+    """What other users see."""
     type_: str = msgspec.field(name="type")
+    """`USER`, or `ADMIN` for administrators of the server."""
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
@@ -1268,11 +1340,15 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     username: str | Unset = UNSET
     """Required without `challenge`"""
     challenge: ChallengeAnswer | None | Unset = UNSET
+    """The answer of a second factor, alone: finishes a login that got a challenge."""
     password: None | str | Unset = UNSET
+    """The user's current password."""
     verification_code: None | Unset | VerificationCode = msgspec.field(
         default=UNSET, name="verificationCode"
     )
+    """A code for `login` that was sent to `username`, in place of a password."""
     captcha: CaptchaAnswer | None | Unset = UNSET
+    """Needed after `error.captcha-required`."""
     new_password: None | str | Unset = msgspec.field(default=UNSET, name="newPassword")
     """With `password`: replaces it, if `error.password-change-required`"""
     accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
@@ -1389,15 +1465,25 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """Paging information."""
 
     total_count: int = msgspec.field(name="totalCount")
+    """Records on all pages together."""
     page_size: int = msgspec.field(name="pageSize")
+    """The largest number of records on a page, as requested."""
     page_number: int = msgspec.field(name="pageNumber")
+    """The page of this response, from 1 on."""
     page_count: int = msgspec.field(name="pageCount")
+    """Pages of the requested size; 0: there is no record."""
     is_first_page: bool = msgspec.field(name="isFirstPage")
+    """Whether no page comes before."""
     is_last_page: bool = msgspec.field(name="isLastPage")
+    """Whether no page follows."""
     has_previous_page: bool = msgspec.field(name="hasPreviousPage")
+    """Whether `previousPageLink` is a URL."""
     previous_page_link: None | str = msgspec.field(name="previousPageLink")
+    """URL of the page before, with the same filters; `null`: there is none."""
     has_next_page: bool = msgspec.field(name="hasNextPage")
+    """Whether `nextPageLink` is a URL."""
     next_page_link: None | str = msgspec.field(name="nextPageLink")
+    """URL of the page after, with the same filters; `null`: there is none."""
 
 
 class NewChallenge(msgspec.Struct, frozen=True, kw_only=True):
@@ -1434,6 +1520,7 @@ class NewEmail(msgspec.Struct, frozen=True, kw_only=True):
     """An e-mail address to bind, with a code sent to it."""
 
     email: str
+    """The new address, in any spelling."""
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
     """A code from a message, with its id."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
@@ -1536,6 +1623,7 @@ class NewImpersonation(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """For the audit log"""
     minutes: int
+    """How long the access token is valid."""
 
 
 class NewInvitation(msgspec.Struct, frozen=True, kw_only=True):
@@ -1552,7 +1640,9 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key of the caller, with a fresh proof unless the login is at most 10 minutes old."""
 
     name: str
+    """What the owner sees in the list of keys."""
     scopes: list[NewKeyScopesItem]
+    """What the key may do. A key with a tenant or a folder can have fewer of them."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -1571,6 +1661,7 @@ class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
     """A mobile number to bind, with a code sent to it."""
 
     mobile: str
+    """The new number, in any spelling."""
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
     """A code from a message, with its id."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
@@ -1616,13 +1707,16 @@ class NewServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
     """A new service account, or a new name."""
 
     name: str
+    """What administrators see in lists, such as the name of the machine."""
 
 
 class NewServiceKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key of a service account, which is limited to the tenant of the account."""
 
     name: str
+    """What the owner sees in the list of keys."""
     scopes: list[NewServiceKeyScopesItem]
+    """What the key may do. A key with a tenant or a folder can have fewer of them."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -1681,15 +1775,21 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     `passwordChangeRequired`, `invite`, `externalId`, `metadata` and `serverMetadata`."""
 
     name: str
+    """What other users see; it need not be unique."""
     email: None | str | Unset = UNSET
+    """An address to log in with; no other user may have it."""
     mobile: None | str | Unset = UNSET
+    """A number to log in with, as `+8613800138000`; no other user may have it."""
     username: None | str | Unset = UNSET
+    """A name to log in with; no other user may have it."""
     password: None | str | Unset = UNSET
     """With an uppercase letter, a lowercase letter and a digit"""
     verification_codes: list[VerificationCode] | Unset = msgspec.field(
         default=UNSET, name="verificationCodes"
     )
+    """For a registration: a code for `register` for each contact, except one that `invitation` proves."""
     captcha: CaptchaAnswer | None | Unset = UNSET
+    """For a registration without an e-mail address and a mobile number."""
     invitation: None | str | Unset = UNSET
     """The secret of an invitation, which proves its address"""
     accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
@@ -1697,11 +1797,13 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     email_verified: bool | Unset = msgspec.field(default=UNSET, name="emailVerified")
     """Whether the address counts as proven"""
     mobile_verified: bool | Unset = msgspec.field(default=UNSET, name="mobileVerified")
+    """Whether the number counts as proven."""
     password_hash: NewUserPasswordHashType0 | None | Unset = msgspec.field(
         default=UNSET, name="passwordHash"
     )
     """A hash of another system: `algorithm` names its scheme"""
     password_change_required: bool | Unset = msgspec.field(default=UNSET, name="passwordChangeRequired")
+    """Whether the first login must replace the password."""
     invite: bool | Unset = UNSET
     """Whether to send a link by which the user chooses a password"""
     external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
@@ -1829,6 +1931,7 @@ class Password(msgspec.Struct, frozen=True, kw_only=True):
     """A password whose strength is estimated."""
 
     password: str
+    """It is neither stored nor logged."""
 
 
 class PasswordChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -1846,6 +1949,7 @@ class PasswordLink(msgspec.Struct, frozen=True, kw_only=True):
     """An issued link."""
 
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the link is no longer accepted."""
     url: str | Unset = UNSET
     """Only with `send: false`, and only now"""
 
@@ -1854,6 +1958,7 @@ class PasswordLinkRedemption(msgspec.Struct, frozen=True, kw_only=True):
     """The token of a link, and the password that it sets."""
 
     token: str
+    """The last part of the URL of the link."""
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
 
@@ -1936,8 +2041,11 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """The instance has no fault of its own."""
 
     status: str
+    """Always `ready`; an instance with a fault responds with 503."""
     parts: list[str]
+    """The parts that were checked, such as `database`."""
     notes: ReadyNotes | Unset = UNSET
+    """By part: faults that all instances share, and remarks."""
 
 
 class ReceivedInvitation(msgspec.Struct, frozen=True, kw_only=True):
@@ -1974,18 +2082,21 @@ class RecoveryCodes(msgspec.Struct, frozen=True, kw_only=True):
     """A new sheet of recovery codes."""
 
     recovery_codes: list[str] = msgspec.field(name="recoveryCodes")
+    """Each replaces a second factor once. No later response has them."""
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """A reference to a related entity, whose summary is in `included` under its id."""
 
     ref: str = msgspec.field(name="$ref")
+    """Id of the entity: the key of its summary in `included`."""
 
 
 class Refresh(msgspec.Struct, frozen=True, kw_only=True):
     """A refresh token, unless the header X-Refresh-Token carries it."""
 
     refresh_token: None | str | Unset = msgspec.field(default=UNSET, name="refreshToken")
+    """The newest refresh token of the login; reusing an older one ends the login."""
 
 
 class RelatedOrigins(msgspec.Struct, frozen=True, kw_only=True):
@@ -2018,7 +2129,7 @@ class Rename(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RenamedFactor(msgspec.Struct, frozen=True, kw_only=True):
-    """A renamed factor."""
+    """A second factor after its change of name."""
 
     shown: RenamedFactorShown
     """By kind: what the user's devices need, such as `passkey.rpId`"""
@@ -2030,7 +2141,9 @@ class RenewedToken(msgspec.Struct, frozen=True, kw_only=True):
     """A new access token of the same login."""
 
     access_token: str = msgspec.field(name="accessToken")
+    """A JWT that has the new proof, to be sent from now on."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the new access token expires."""
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
@@ -2053,11 +2166,13 @@ class RestorableContact(msgspec.Struct, frozen=True, kw_only=True):
     """What a link does, with masked contacts."""
 
     kind: RestorableContactKind
+    """Which contact was changed."""
     former: str
     """The contact to take back"""
     current: None | str
     """What replaced it; `null`: it was removed"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the link is no longer accepted."""
 
 
 class Restoration(msgspec.Struct, frozen=True, kw_only=True):
@@ -2128,15 +2243,20 @@ class SentCode(msgspec.Struct, frozen=True, kw_only=True):
     """A code that was sent, unless no message is due for the recipient."""
 
     id: str
+    """Accompanies the code in the request that uses it."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the code is no longer accepted."""
     retry_after_seconds: int = msgspec.field(name="retryAfterSeconds")
+    """Seconds until another code may be requested for the recipient."""
 
 
 class ServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
     """A service account: a user of the type SERVICE."""
 
     id: str
+    """Id of the account, which is its id as a user, too."""
     name: str
+    """What administrators see in lists."""
     created_by: Reference = msgspec.field(name="createdBy")
     """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -2160,10 +2280,13 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The account of the first administrator, and the token of the setup link."""
 
     token: str
+    """The token in the link that the operator has issued."""
     email: str
+    """The address to log in with."""
     password: str
     """With an uppercase letter, a lowercase letter and a digit"""
     name: str | Unset = UNSET
+    """What other users see."""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -2306,7 +2429,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     """The server."""
 
     name: str
+    """Always `Strongroom`: the name of the software."""
     version: str
+    """The version of the server."""
     links: Links
     """The URLs of other pages; those that this server does not have are absent."""
 
@@ -2315,16 +2440,20 @@ class StepUp(msgspec.Struct, frozen=True, kw_only=True):
     """A proof: the answer to a challenge, a code sent to a contact, or the current password."""
 
     challenge: ChallengeAnswer | None | Unset = UNSET
+    """The answer of a second factor, in the second request."""
     verification_code: None | Unset | VerificationCode = msgspec.field(
         default=UNSET, name="verificationCode"
     )
+    """A code for `bind`, sent to a contact; for callers without a second factor."""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
+    """For callers without a second factor."""
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):
     """How hard a password is to guess."""
 
     strength: StrengthStrength
+    """By an estimate of the guesses that an attacker needs."""
 
 
 class Successor(msgspec.Struct, frozen=True, kw_only=True):
@@ -2337,8 +2466,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary of an entity that records refer to."""
 
     id: str
+    """Id of the entity, as in `$ref`."""
     type_: str = msgspec.field(name="type")
+    """What the entity is, such as `user`."""
     name: str
+    """What people see of the entity."""
 
 
 class Suspension(msgspec.Struct, frozen=True, kw_only=True):
@@ -2347,20 +2479,25 @@ class Suspension(msgspec.Struct, frozen=True, kw_only=True):
     reason: None | str | Unset = UNSET
     """Only administrators see it"""
     until: datetime.datetime | None | Unset = UNSET
+    """When the user is reinstated automatically; `null`: only an administrator reinstates the user."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The object of an action."""
 
     type_: None | str = msgspec.field(name="type")
+    """Such as `user` or `tenant`; `null`: the action has no type of objects."""
     id: str
+    """Id of an object of the type."""
 
 
 class TemporaryPassword(msgspec.Struct, frozen=True, kw_only=True):
     """A temporary password, which is shown only now."""
 
     password: str
+    """To be passed to the user; the login with it requires a new one."""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the password is no longer accepted."""
 
 
 class Tenant(msgspec.Struct, frozen=True, kw_only=True):
@@ -2507,15 +2644,22 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
-    """A user."""
+    """A user as the user and administrators see it."""
 
     id: str
+    """Id of the user, which never changes."""
     type_: UserType = msgspec.field(name="type")
+    """The role on the whole server; `SERVICE` is the account of a machine."""
     status: UserStatus
+    """A suspended user cannot log in, and all tokens and access keys are refused."""
     name: str
+    """What other users see; it need not be unique."""
     email: None | str
+    """The address to log in with; `null`: the user has none."""
     mobile: None | str
+    """The number to log in with, such as `+8613800138000`; `null`: the user has none."""
     username: None | str
+    """The name to log in with; `null`: the user has none."""
     locale: None | str
     """BCP 47"""
     timezone: None | str
@@ -2523,12 +2667,15 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     email_verified: bool = msgspec.field(name="emailVerified")
     """Whether a code, or an administrator, has verified it"""
     mobile_verified: bool = msgspec.field(name="mobileVerified")
+    """Whether a code, or an administrator, has verified it."""
     has_password: bool = msgspec.field(name="hasPassword")
+    """Whether the user can log in with a password."""
     password_change_required: bool = msgspec.field(name="passwordChangeRequired")
     """Whether the next login by the password must change it"""
     external_id: None | str = msgspec.field(name="externalId")
     """The id in another system"""
     last_login_at: datetime.datetime | None = msgspec.field(name="lastLoginAt")
+    """When the user last logged in; `null`: never."""
     suspended_until: datetime.datetime | None = msgspec.field(name="suspendedUntil")
     """When a suspension ends, if it has an end"""
     deletion_due_at: datetime.datetime | None = msgspec.field(name="deletionDueAt")
@@ -2547,12 +2694,15 @@ class UserChange(msgspec.Struct, frozen=True, kw_only=True):
     """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
     name: str | Unset = UNSET
+    """What other users see; it need not be unique."""
     locale: None | str | Unset = UNSET
     """Language of messages that are not caused by a request of the user"""
     timezone: None | str | Unset = UNSET
     """Time zone of IANA of the times in messages, such as `Asia/Shanghai`"""
     type_: UserChangeType | Unset = msgspec.field(default=UNSET, name="type")
+    """The role on the whole server; only for administrators, and never `SERVICE`."""
     status: UserChangeStatus | Unset = UNSET
+    """Suspends or reinstates the user; only for administrators."""
     external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
     """The id in another system; only for administrators"""
     revision: int | Unset = UNSET
@@ -2576,21 +2726,31 @@ class UserImport(msgspec.Struct, frozen=True, kw_only=True):
     """An import of users. The counts are of lines."""
 
     id: str
+    """Id of the import, for its progress and its errors."""
     state: UserImportState
+    """How far it is. `revoked`: the administrator has lost the right to import users."""
     dry_run: bool = msgspec.field(name="dryRun")
+    """Whether lines are only checked, and no user changes."""
     on_conflict: str = msgspec.field(name="onConflict")
+    """What happens to a line whose user exists."""
     events: bool
+    """Whether each new user makes an event."""
     lines: int
     """All lines, also empty ones"""
     read: int
     """The lines with users that were processed"""
     created: int
+    """Lines that made a user."""
     updated: int
+    """Lines that changed an existing user."""
     skipped: int
+    """Lines without effect, because their user exists."""
     failed: int
+    """Lines that were refused; the list of errors has the reasons."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC."""
     finished_at: datetime.datetime | None = msgspec.field(name="finishedAt")
+    """When it ended, in whatever way; `null`: it has not ended."""
 
 
 class UserImportCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -2610,6 +2770,7 @@ class Username(msgspec.Struct, frozen=True, kw_only=True):
     """A login username."""
 
     username: str
+    """The new username, which no other user may have."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -2620,7 +2781,9 @@ class VerificationCode(msgspec.Struct, frozen=True, kw_only=True):
     """A code from a message, with its id."""
 
     id: str
+    """`id` of the response to the request for the code."""
     code: str
+    """The code in the message, for one use."""
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):

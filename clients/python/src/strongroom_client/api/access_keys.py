@@ -41,7 +41,10 @@ def get_access_key(
     user_id: str,
     key_id: str,
 ) -> Operation[AccessKey]:
-    """Get an access key of a user, without its secret."""
+    """Get an access key of a user, without its secret.
+
+    For the user and for administrators. `lastUsedAt` and `lastUsedFrom` show whether it is still in use.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/access-keys/{segment(key_id)}",
@@ -55,7 +58,11 @@ def list_access_keys(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
 ) -> Operation[AccessKeyCollection]:
-    """List the access keys of a user, newest first; expired ones for a month."""
+    """List the access keys of a user, newest first; expired ones for a month.
+
+    For the user and for administrators. The secret of a key is in no list: only the response that
+    creates or rotates it has it.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/access-keys",
@@ -73,7 +80,10 @@ def rename_access_key(
     *,
     body: KeyChange,
 ) -> Operation[AccessKey]:
-    """Rename an access key of the caller. For other limits, create another key."""
+    """Rename an access key of the caller. For other limits, create another key.
+
+    Administrators rename keys of service accounts of the server, too. The key itself stays valid.
+    """
     return Operation(
         "PATCH",
         f"/users/{segment(user_id)}/access-keys/{segment(key_id)}",
@@ -102,7 +112,10 @@ def revoke_access_key(
     user_id: str,
     key_id: str,
 ) -> Operation[Done]:
-    """Revoke an access key. It is refused from the next request on."""
+    """Revoke an access key. It is refused from the next request on.
+
+    For the user and for administrators. It cannot be restored: create another key instead.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/access-keys/{segment(key_id)}",

@@ -4,7 +4,10 @@ from ..operations import Operation
 
 
 def redirect_to_change_password() -> Operation[None]:
-    """Get redirected to the page on which users change their password."""
+    """Get redirected to the page on which users change their password.
+
+    Password managers open this well-known URL, which needs no token.
+    """
     return Operation(
         "GET",
         "/.well-known/change-password",

@@ -19,7 +19,11 @@ def list_audit_events(
     since: datetime.datetime | Unset = UNSET,
     until: datetime.datetime | Unset = UNSET,
 ) -> Operation[AuditEventCollection]:
-    """List audit events, newest first; an event must match all given filters."""
+    """List audit events, newest first; an event must match all given filters.
+
+    For administrators of the server. A record has the actor, the target and the address of the client,
+    as far as they are known.
+    """
     return Operation(
         "GET",
         "/audit-events",

@@ -77,7 +77,11 @@ def delete_authorization(
 def delete_authorizations(
     user_id: str,
 ) -> Operation[Done]:
-    """Revoke all logins of a user (`me`: the caller), including the current one."""
+    """Revoke all logins of a user (`me`: the caller), including the current one.
+
+    For the user and for administrators. Access tokens and refresh tokens of all devices are refused from
+    the next request on; access keys stay valid.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/authorizations",
@@ -103,7 +107,11 @@ def list_authorizations(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
 ) -> Operation[AuthorizationCollection]:
-    """List the logins of a user (`me`: the caller), newest first."""
+    """List the logins of a user (`me`: the caller), newest first.
+
+    For the user and for administrators. Logins that have ended or expired are not among them; `current`
+    marks the login of the request.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/authorizations",

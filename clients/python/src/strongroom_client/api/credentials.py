@@ -44,7 +44,10 @@ def bind_mobile(
     body: NewMobile,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[BoundCredential]:
-    """Bind a mobile number. It replaces the previous one. Requires the proofs of `bind_email`."""
+    """Bind a mobile number. It replaces the previous one. Requires the proofs of `bind_email`.
+
+    The number is in the body with a code for `bind` that was sent to it.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/mobiles",
@@ -79,7 +82,11 @@ def check_credential_available(
     *,
     x_captcha: str | Unset = UNSET,
 ) -> Operation[Availability]:
-    """Check whether a credential can be used for registration. Frequent checks need captchas."""
+    """Check whether a credential can be used for registration. Frequent checks need captchas.
+
+    `available` is also `false` for a text that is no valid credential. After many checks from an
+    address, the header X-Captcha is required.
+    """
     return Operation(
         "GET",
         f"/credentials/{segment(credential)}/available",
@@ -94,7 +101,11 @@ def judge_password(
     *,
     body: Password,
 ) -> Operation[Strength]:
-    """Estimate how hard a password is to guess."""
+    """Estimate how hard a password is to guess.
+
+    For forms that show the strength while a user types. It says nothing about the rules that a new
+    password must meet.
+    """
     return Operation(
         "POST",
         "/password-strength",
@@ -109,7 +120,11 @@ def list_credentials(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
 ) -> Operation[BoundCredentialCollection]:
-    """List the credentials of a user, oldest first. Passwords are not included."""
+    """List the credentials of a user, oldest first. Passwords are not included.
+
+    For the user and for administrators. Accounts of other platforms that the user logs in with are among
+    them.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/credentials",
@@ -126,7 +141,11 @@ def reset_password(
     *,
     body: PasswordReset,
 ) -> Operation[Done]:
-    """Set a new password with a reset code. Revokes all tokens of the user immediately."""
+    """Set a new password with a reset code. Revokes all tokens of the user immediately.
+
+    The code, for `reset-password`, was sent to the credential in the path. The error for a wrong code is
+    the same whether or not a user has the credential.
+    """
     return Operation(
         "POST",
         f"/users/{segment(credential)}/reset-password",
@@ -158,7 +177,10 @@ def unbind_email(
     *,
     x_verification_code: str,
 ) -> Operation[Done]:
-    """Unbind the e-mail address. The user must have a mobile number."""
+    """Unbind the e-mail address. The user must have a mobile number.
+
+    Requires a code for `unbind`, sent to a contact of the user, in X-Verification-Code.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/emails",
@@ -174,7 +196,10 @@ def unbind_mobile(
     *,
     x_verification_code: str,
 ) -> Operation[Done]:
-    """Unbind the mobile number. The user must have an e-mail address."""
+    """Unbind the mobile number. The user must have an e-mail address.
+
+    Requires a code for `unbind`, sent to a contact of the user, in X-Verification-Code.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/mobiles",

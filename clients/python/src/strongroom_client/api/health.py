@@ -5,7 +5,10 @@ from ..operations import Operation
 
 
 def get_liveness() -> Operation[Alive]:
-    """Report that the process is alive. If there is no response, restart the process."""
+    """Report that the process is alive. If there is no response, restart the process.
+
+    It checks nothing else: see `/readyz` for whether the instance can serve requests.
+    """
     return Operation(
         "GET",
         "/livez",

@@ -26,7 +26,10 @@ def change_metadata(
     *,
     body: ChangeMetadataBody,
 ) -> Operation[ChangeMetadataResponse200]:
-    """Merge members into the JSON object of a user (RFC 7396); `null` removes one. At most 16 KiB."""
+    """Merge members into the JSON object of a user (RFC 7396); `null` removes one. At most 16 KiB.
+
+    For the user and for administrators. The response is the whole object after the change.
+    """
     return Operation(
         "PATCH",
         f"/users/{segment(user_id)}/metadata",
@@ -40,7 +43,10 @@ def change_server_metadata(
     *,
     body: ChangeServerMetadataBody,
 ) -> Operation[ChangeServerMetadataResponse200]:
-    """Merge members into the object of administrators (RFC 7396); `null` removes one. At most 16 KiB."""
+    """Merge members into the object of administrators (RFC 7396); `null` removes one. At most 16 KiB.
+
+    For administrators. The response is the whole object after the change.
+    """
     return Operation(
         "PATCH",
         f"/users/{segment(user_id)}/server-metadata",
@@ -74,7 +80,10 @@ def create_password_link(
 def get_metadata(
     user_id: str,
 ) -> Operation[GetMetadataResponse200]:
-    """Get the JSON object that a user writes (`me`: the caller). Never authorise anything by it."""
+    """Get the JSON object that a user writes (`me`: the caller). Never authorise anything by it.
+
+    For the user and for administrators. Other services may keep settings there, such as a theme.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/metadata",
@@ -85,7 +94,11 @@ def get_metadata(
 def get_server_metadata(
     user_id: str,
 ) -> Operation[GetServerMetadataResponse200]:
-    """Get the JSON object about a user that only administrators read and write."""
+    """Get the JSON object about a user that only administrators read and write.
+
+    For administrators; the user cannot read it. Other services may keep facts there, such as a customer
+    number.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/server-metadata",
@@ -117,7 +130,11 @@ def preview_contact_restoration(
     *,
     body: ContactLink,
 ) -> Operation[RestorableContact]:
-    """Get what the link in a notice of a changed contact does. Nothing changes."""
+    """Get what the link in a notice of a changed contact does. Nothing changes.
+
+    The contacts in the response are masked, because the link may be in the wrong hands. `restoreContact`
+    uses the link.
+    """
     return Operation(
         "POST",
         "/users/contact-restoration-previews",
@@ -146,7 +163,10 @@ def remove_contact(
     user_id: str,
     kind: str,
 ) -> Operation[Done]:
-    """Remove the `email`, `mobile` or `username` of a user, even the last one."""
+    """Remove the `email`, `mobile` or `username` of a user, even the last one.
+
+    For administrators, not for their own account. The user is notified at the former contact.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/contacts/{segment(kind)}",

@@ -7,7 +7,10 @@ from ..operations import UNSET, Operation, Unset, segment
 def cancel_deletion(
     user_id: str,
 ) -> Operation[Done]:
-    """Cancel the scheduled deletion of the caller (`me`)."""
+    """Cancel the scheduled deletion of the caller (`me`).
+
+    404 if none is scheduled. The user is notified, and can schedule a deletion again.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/deletion",
@@ -41,7 +44,11 @@ def export_own_data(
 def get_deletion(
     user_id: str,
 ) -> Operation[ScheduledDeletion]:
-    """Get the scheduled deletion of the caller (`me`)."""
+    """Get the scheduled deletion of the caller (`me`).
+
+    404 if none is scheduled. Only the user can read it here; administrators see `deletionDueAt` of the
+    user.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/deletion",

@@ -67,7 +67,11 @@ def confirm_due_enrolment(
     *,
     body: DueAnswer,
 ) -> Operation[EnrolledTokens]:
-    """Finish the enrolment with the right answer, and log in; the response is that of a login."""
+    """Finish the enrolment with the right answer, and log in; the response is that of a login.
+
+    `id` is that of `enrolment` in the error of the login, and `enrolmentId` that of the response that
+    began the enrolment. A wrong answer may be corrected until the tries are used up.
+    """
     return Operation(
         "POST",
         "/authorizations/enrolments/confirmation",
@@ -83,7 +87,11 @@ def confirm_factor(
     body: FactorAnswer | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[ConfirmedFactor]:
-    """Finish an enrolment with the right answer; from now on every login requires a second factor."""
+    """Finish an enrolment with the right answer; from now on every login requires a second factor.
+
+    For the user only. `shown` has what no later response contains: the codes, if the factor is a
+    sheet of recovery codes.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/factors/{segment(enrolment_id)}/confirmation",
@@ -124,7 +132,11 @@ def list_factors(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
 ) -> Operation[Factors]:
-    """List the second factors of a user, oldest first. Secrets are not included."""
+    """List the second factors of a user, oldest first. Secrets are not included.
+
+    For the user and for administrators. `shown` is empty for administrators, because it is meant for the
+    devices of the user.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/factors",
@@ -167,7 +179,10 @@ def rename_factor(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[RenamedFactor]:
-    """Rename a second factor, with the same proof as to remove it."""
+    """Rename a second factor, with the same proof as to remove it.
+
+    For the user only: a wrong name could make the user remove the wrong factor, so it needs the proof.
+    """
     return Operation(
         "PATCH",
         f"/users/{segment(user_id)}/factors/{segment(factor_id)}",
@@ -186,7 +201,10 @@ def report_factors(
     page_number: int | Unset = UNSET,
     missing: bool | Unset = UNSET,
 ) -> Operation[FactorStateCollection]:
-    """List the users with the kinds of their second factors, oldest first."""
+    """List the users with the kinds of their second factors, oldest first.
+
+    For administrators. `missing=true` lists only those who must have one and have none.
+    """
     return Operation(
         "GET",
         "/second-factors",
@@ -202,7 +220,11 @@ def report_factors(
 def reset_factors(
     user_id: str,
 ) -> Operation[Done]:
-    """Remove all second factors of a user who has lost them, and end all logins of the user."""
+    """Remove all second factors of a user who has lost them, and end all logins of the user.
+
+    For administrators. The user logs in without a second factor afterwards, and enrols one again if the
+    server requires it.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/factors",

@@ -27,7 +27,10 @@ def create_server_account(
 def delete_server_account(
     account_id: str,
 ) -> Operation[Done]:
-    """Delete a service account of the server with its access keys."""
+    """Delete a service account of the server with its access keys.
+
+    For administrators. Requests with its keys are refused at once. It cannot be restored.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/service-accounts/{segment(account_id)}",
@@ -38,7 +41,10 @@ def delete_server_account(
 def get_server_account(
     account_id: str,
 ) -> Operation[ServiceAccount]:
-    """Get a service account of the server."""
+    """Get a service account of the server.
+
+    For administrators. 404 for the service account of a tenant.
+    """
     return Operation(
         "GET",
         f"/api/v1/service-accounts/{segment(account_id)}",
@@ -51,7 +57,10 @@ def list_server_accounts(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
 ) -> Operation[ServiceAccountCollection]:
-    """List the service accounts of the server, oldest first."""
+    """List the service accounts of the server, oldest first.
+
+    For administrators. Service accounts of tenants are not among them: each tenant lists its own.
+    """
     return Operation(
         "GET",
         "/api/v1/service-accounts",
@@ -68,7 +77,10 @@ def rename_server_account(
     *,
     body: NewServiceAccount,
 ) -> Operation[ServiceAccount]:
-    """Rename a service account of the server."""
+    """Rename a service account of the server.
+
+    For administrators. The keys of the account stay valid.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/service-accounts/{segment(account_id)}",

@@ -5,7 +5,11 @@ from ..operations import Operation
 
 
 def get_favicon() -> Operation[None]:
-    """Answer browsers, which request it with each first page; the server has no icon."""
+    """Answer browsers, which request it with each first page; the server has no icon.
+
+    Responds 204 without a body, so that the requests of browsers are no errors in the log. The response
+    may be cached for a day.
+    """
     return Operation(
         "GET",
         "/favicon.ico",

@@ -7,7 +7,10 @@ from ..operations import UNSET, Content, Operation, Unset, segment
 def cancel_user_import(
     import_id: str,
 ) -> Operation[UserImport]:
-    """Cancel an import. Users who are imported already stay; one that has ended does not change."""
+    """Cancel an import. Users who are imported already stay; one that has ended does not change.
+
+    For administrators. Lines that were not processed are discarded; send them again in another import.
+    """
     return Operation(
         "DELETE",
         f"/user-imports/{segment(import_id)}",
@@ -50,7 +53,10 @@ def create_user_import(
 def get_user_import(
     import_id: str,
 ) -> Operation[UserImport]:
-    """Get an import: its state, and how many lines were processed."""
+    """Get an import: its state, and how many lines were processed.
+
+    For administrators. Repeat the request until `state` is `finished`, `cancelled` or `revoked`.
+    """
     return Operation(
         "GET",
         f"/user-imports/{segment(import_id)}",
@@ -61,7 +67,11 @@ def get_user_import(
 def list_user_import_errors(
     import_id: str,
 ) -> Operation[bytes]:
-    """Get why lines were refused: JSON lines with `line`, `code`, `field` and `message`."""
+    """Get why lines were refused: JSON lines with `line`, `code`, `field` and `message`.
+
+    For administrators. `line` counts from 1, with empty lines; the response is empty while no line was
+    refused.
+    """
     return Operation(
         "GET",
         f"/user-imports/{segment(import_id)}/errors",
@@ -74,7 +84,10 @@ def list_user_imports(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
 ) -> Operation[UserImportCollection]:
-    """List the imports of the last month, newest first."""
+    """List the imports of the last month, newest first.
+
+    For administrators. The counts of an import that runs grow meanwhile.
+    """
     return Operation(
         "GET",
         "/user-imports",

@@ -91,7 +91,10 @@ def get_user(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
-    """Get a user. `me` is the caller; administrators may get any user."""
+    """Get a user. `me` is the caller; administrators may get any user.
+
+    Other callers get `error.forbidden`. `suspensionReason` is there for administrators only.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}",
@@ -146,7 +149,11 @@ def reinstate_user(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[User]:
-    """Let a suspended user log in again."""
+    """Let a suspended user log in again.
+
+    For administrators. What the suspension has ended, such as tokens and access keys, stays so; a user
+    who is not suspended does not change.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/suspension",

@@ -30,7 +30,11 @@ blueprint = Blueprint(
     errors=(Forbidden,),
 )
 def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:
-    """List audit events, newest first; an event must match all given filters."""
+    """List audit events, newest first; an event must match all given filters.
+
+    For administrators of the server. A record has the actor, the target and the address of the client,
+    as far as they are known.
+    """
     page, included = get_service(AuditListing).page(_filter(query), paging(query))
     return envelope(page, _serialize, included)
 

@@ -25,17 +25,24 @@ def _require_network(value: str) -> None:
 class KeyChangeSchema(Schema):
     """A new name."""
 
-    name = name_text(MAX_NAME, required=True)
+    name = name_text(
+        MAX_NAME, required=True, metadata={"description": "What the owner sees in the list of keys."}
+    )
 
 
 class NewServiceKeySchema(ProofSchema):
     """An access key of a service account, which is limited to the tenant of the account."""
 
-    name = name_text(MAX_NAME, required=True)
+    name = name_text(
+        MAX_NAME, required=True, metadata={"description": "What the owner sees in the list of keys."}
+    )
     scopes = fields.List(
         fields.String(validate=validate.OneOf(_SCOPES)),
         required=True,
         validate=validate.Length(min=1, max=len(_SCOPES)),
+        metadata={
+            "description": "What the key may do. A key with a tenant or a folder can have fewer of them."
+        },
     )
     fileId = identifier(
         load_default=None,
@@ -82,14 +89,41 @@ class RotationSchema(ProofSchema):
 class AccessKeySchema(Schema):
     """An access key, without its secret."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    scopes = fields.List(fields.String(validate=validate.OneOf(_SCOPES)), required=True)
-    tenantId = fields.String(required=True, allow_none=True)
-    fileId = fields.String(required=True, allow_none=True)
-    addresses = fields.List(fields.String(), required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Names the key in URLs; it is not secret."}
+    )
+    name = fields.String(
+        required=True, metadata={"description": "What the owner sees in the list of keys."}
+    )
+    scopes = fields.List(
+        fields.String(validate=validate.OneOf(_SCOPES)),
+        required=True,
+        metadata={"description": "What the key may do, within the rights of its user."},
+    )
+    tenantId = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The only tenant that the key reaches; `null`: all tenants of its user."
+        },
+    )
+    fileId = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The only folder, with its subtree, that the key reaches; `null`: no such "
+            "limit."
+        },
+    )
+    addresses = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The networks that may use the key; empty: all."},
+    )
     createdAt = Timestamp(required=True)
-    expiresAt = Timestamp(required=True)
+    expiresAt = Timestamp(
+        required=True, metadata={"description": "When requests with the key are refused."}
+    )
     lastUsedAt = Timestamp(required=True, allow_none=True, metadata={"description": "To within an hour"})
     lastUsedFrom = fields.String(
         required=True, allow_none=True, metadata={"description": "The client's address"}
@@ -105,7 +139,12 @@ class CreatedKeySchema(AccessKeySchema):
 class LeakedKeysSchema(Schema):
     """Access keys that were found in a public place."""
 
-    keys = fields.List(text(256), required=True, validate=validate.Length(min=1, max=MAX_LEAKED))
+    keys = fields.List(
+        text(256),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_LEAKED),
+        metadata={"description": "The whole keys, as found; unknown texts are ignored."},
+    )
 
 
 class RevokedKeysSchema(Schema):

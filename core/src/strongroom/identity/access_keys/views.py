@@ -71,7 +71,11 @@ def create_access_key(user_id: str, body: Json) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_access_keys(user_id: str, query: dict[str, int]) -> Json:
-    """List the access keys of a user, newest first; expired ones for a month."""
+    """List the access keys of a user, newest first; expired ones for a month.
+
+    For the user and for administrators. The secret of a key is in no list: only the response that
+    creates or rotates it has it.
+    """
     page = get_service(AccessKeyService).page(current_identity(), own_id(user_id), paging(query))
     return envelope(page, serialize)
 
@@ -84,7 +88,10 @@ def list_access_keys(user_id: str, query: dict[str, int]) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_access_key(user_id: str, key_id: str) -> Json:
-    """Get an access key of a user, without its secret."""
+    """Get an access key of a user, without its secret.
+
+    For the user and for administrators. `lastUsedAt` and `lastUsedFrom` show whether it is still in use.
+    """
     return serialize(get_service(AccessKeyService).get(current_identity(), own_id(user_id), key_id))
 
 
@@ -97,7 +104,10 @@ def get_access_key(user_id: str, key_id: str) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def rename_access_key(user_id: str, key_id: str, body: Json) -> Json:
-    """Rename an access key of the caller. For other limits, create another key."""
+    """Rename an access key of the caller. For other limits, create another key.
+
+    Administrators rename keys of service accounts of the server, too. The key itself stays valid.
+    """
     service = get_service(AccessKeyService)
     renamed = service.rename(current_identity(), own_id(user_id), key_id, body["name"], origin())
     return serialize(renamed)
@@ -111,7 +121,10 @@ def rename_access_key(user_id: str, key_id: str, body: Json) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def revoke_access_key(user_id: str, key_id: str) -> dict[str, bool]:
-    """Revoke an access key. It is refused from the next request on."""
+    """Revoke an access key. It is refused from the next request on.
+
+    For the user and for administrators. It cannot be restored: create another key instead.
+    """
     get_service(AccessKeyService).revoke(current_identity(), own_id(user_id), key_id, origin())
     return DONE
 

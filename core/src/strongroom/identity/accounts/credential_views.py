@@ -82,7 +82,11 @@ _UNBIND_ERRORS = (
     document={"parameters": [_CAPTCHA_PARAMETER]},
 )
 def check_credential_available(credential: str) -> dict[str, bool]:
-    """Check whether a credential can be used for registration. Frequent checks need captchas."""
+    """Check whether a credential can be used for registration. Frequent checks need captchas.
+
+    `available` is also `false` for a text that is no valid credential. After many checks from an
+    address, the header X-Captcha is required.
+    """
     # The route reveals whether an account exists, so enumeration is slowed down by captchas.
     if not get_service(RateLimits).has_room("available_per_address"):
         answer = header_pair(CAPTCHA_HEADER)
@@ -101,7 +105,11 @@ def check_credential_available(credential: str) -> dict[str, bool]:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_credentials(user_id: str, query: Json) -> Json:
-    """List the credentials of a user, oldest first. Passwords are not included."""
+    """List the credentials of a user, oldest first. Passwords are not included.
+
+    For the user and for administrators. Accounts of other platforms that the user logs in with are among
+    them.
+    """
     page = get_service(BindingService).page(current_identity(), own_id(user_id), paging(query))
     return envelope(page)
 
@@ -135,7 +143,10 @@ def bind_email(user_id: str, body: Json) -> BoundCredential:
     document={"parameters": [_CODE_PARAMETER]},
 )
 def unbind_email(user_id: str) -> dict[str, bool]:
-    """Unbind the e-mail address. The user must have a mobile number."""
+    """Unbind the e-mail address. The user must have a mobile number.
+
+    Requires a code for `unbind`, sent to a contact of the user, in X-Verification-Code.
+    """
     return _unbind(user_id, EMAIL)
 
 
@@ -150,7 +161,10 @@ def unbind_email(user_id: str) -> dict[str, bool]:
     errors=_BIND_ERRORS,
 )
 def bind_mobile(user_id: str, body: Json) -> BoundCredential:
-    """Bind a mobile number. It replaces the previous one. Requires the proofs of `bind_email`."""
+    """Bind a mobile number. It replaces the previous one. Requires the proofs of `bind_email`.
+
+    The number is in the body with a code for `bind` that was sent to it.
+    """
     return _bind(user_id, MOBILE, body)
 
 
@@ -164,7 +178,10 @@ def bind_mobile(user_id: str, body: Json) -> BoundCredential:
     document={"parameters": [_CODE_PARAMETER]},
 )
 def unbind_mobile(user_id: str) -> dict[str, bool]:
-    """Unbind the mobile number. The user must have an e-mail address."""
+    """Unbind the mobile number. The user must have an e-mail address.
+
+    Requires a code for `unbind`, sent to a contact of the user, in X-Verification-Code.
+    """
     return _unbind(user_id, MOBILE)
 
 
@@ -223,7 +240,11 @@ def change_password(user_id: str, body: Json) -> Json:
     limit="reset_per_address",
 )
 def reset_password(credential: str, body: Json) -> dict[str, bool]:
-    """Set a new password with a reset code. Revokes all tokens of the user immediately."""
+    """Set a new password with a reset code. Revokes all tokens of the user immediately.
+
+    The code, for `reset-password`, was sent to the credential in the path. The error for a wrong code is
+    the same whether or not a user has the credential.
+    """
     code = VerificationCode(**body["verificationCode"])
     get_service(PasswordService).reset(credential, code, body["newPassword"], origin())
     return DONE
@@ -238,7 +259,11 @@ def reset_password(credential: str, body: Json) -> dict[str, bool]:
     limit="strength_per_address",
 )
 def judge_password(body: Json) -> Json:
-    """Estimate how hard a password is to guess."""
+    """Estimate how hard a password is to guess.
+
+    For forms that show the strength while a user types. It says nothing about the rules that a new
+    password must meet.
+    """
     return {"strength": strength(body["password"])}
 
 

@@ -63,7 +63,11 @@ blueprint = Blueprint(
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_factors(user_id: str, query: Json) -> Json:
-    """List the second factors of a user, oldest first. Secrets are not included."""
+    """List the second factors of a user, oldest first. Secrets are not included.
+
+    For the user and for administrators. `shown` is empty for administrators, because it is meant for the
+    devices of the user.
+    """
     service = get_service(FactorService)
     page, shown = service.page(current_identity(), own_id(user_id), paging(query))
     return {**envelope(page, info_of), "shown": shown}
@@ -135,7 +139,11 @@ def begin_factor(user_id: str, body: Json) -> Json:
     ),
 )
 def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, int, dict[str, str]]:
-    """Finish an enrolment with the right answer; from now on every login requires a second factor."""
+    """Finish an enrolment with the right answer; from now on every login requires a second factor.
+
+    For the user only. `shown` has what no later response contains: the codes, if the factor is a
+    sheet of recovery codes.
+    """
     row, shown = get_service(FactorService).confirm(
         current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
     )
@@ -154,7 +162,10 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, i
     document={"parameters": PROOF_PARAMETERS},
 )
 def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
-    """Rename a second factor, with the same proof as to remove it."""
+    """Rename a second factor, with the same proof as to remove it.
+
+    For the user only: a wrong name could make the user remove the wrong factor, so it needs the proof.
+    """
     row, shown = get_service(FactorService).rename(
         current_identity(),
         own_id(user_id),
@@ -197,7 +208,11 @@ def remove_factor(user_id: str, factor_id: str) -> Json:
     errors=(errors.NotFound,),
 )
 def reset_factors(user_id: str) -> dict[str, bool]:
-    """Remove all second factors of a user who has lost them, and end all logins of the user."""
+    """Remove all second factors of a user who has lost them, and end all logins of the user.
+
+    For administrators. The user logs in without a second factor afterwards, and enrols one again if the
+    server requires it.
+    """
     get_service(FactorService).reset(current_identity(), own_id(user_id), origin())
     return DONE
 
@@ -265,7 +280,11 @@ def begin_due_enrolment(body: Json) -> Json:
     response_headers=TOKEN_RESPONSE,
 )
 def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
-    """Finish the enrolment with the right answer, and log in; the response is that of a login."""
+    """Finish the enrolment with the right answer, and log in; the response is that of a login.
+
+    `id` is that of `enrolment` in the error of the login, and `enrolmentId` that of the response that
+    began the enrolment. A wrong answer may be corrected until the tries are used up.
+    """
     done = get_service(DueEnrolments).confirm(
         body["id"], body["enrolmentId"], body["answer"], client(), origin()
     )
@@ -283,7 +302,10 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
     compress=True,
 )
 def report_factors(query: Json) -> Json:
-    """List the users with the kinds of their second factors, oldest first."""
+    """List the users with the kinds of their second factors, oldest first.
+
+    For administrators. `missing=true` lists only those who must have one and have none.
+    """
     page = get_service(FactorService).report(paging(query), only_missing=query["missing"])
     included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
     return envelope(page, _serialize_state, included)

@@ -54,15 +54,42 @@ def new_password(**options: Any) -> fields.String:
 
 
 class UserSchema(Schema):
-    """A user."""
+    """A user as the user and administrators see it."""
 
-    id = fields.String(required=True)
-    type = fields.String(required=True, validate=validate.OneOf([kind.value for kind in UserType]))
-    status = fields.String(required=True, validate=validate.OneOf(LIVE_STATUSES))
-    name = fields.String(required=True)
-    email = fields.String(required=True, allow_none=True)
-    mobile = fields.String(required=True, allow_none=True)
-    username = fields.String(required=True, allow_none=True)
+    id = fields.String(required=True, metadata={"description": "Id of the user, which never changes."})
+    type = fields.String(
+        required=True,
+        validate=validate.OneOf([kind.value for kind in UserType]),
+        metadata={"description": "The role on the whole server; `SERVICE` is the account of a machine."},
+    )
+    status = fields.String(
+        required=True,
+        validate=validate.OneOf(LIVE_STATUSES),
+        metadata={
+            "description": "A suspended user cannot log in, and all tokens and access keys are refused."
+        },
+    )
+    name = fields.String(
+        required=True, metadata={"description": "What other users see; it need not be unique."}
+    )
+    email = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The address to log in with; `null`: the user has none."},
+    )
+    mobile = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The number to log in with, such as `+8613800138000`; `null`: the user has "
+            "none."
+        },
+    )
+    username = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The name to log in with; `null`: the user has none."},
+    )
     locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
     timezone = fields.String(
         required=True, allow_none=True, metadata={"description": "As `Asia/Shanghai`"}
@@ -72,8 +99,16 @@ class UserSchema(Schema):
         attribute="email_verified",
         metadata={"description": "Whether a code, or an administrator, has verified it"},
     )
-    mobileVerified = fields.Boolean(required=True, attribute="mobile_verified")
-    hasPassword = fields.Boolean(required=True, attribute="has_password")
+    mobileVerified = fields.Boolean(
+        required=True,
+        attribute="mobile_verified",
+        metadata={"description": "Whether a code, or an administrator, has verified it."},
+    )
+    hasPassword = fields.Boolean(
+        required=True,
+        attribute="has_password",
+        metadata={"description": "Whether the user can log in with a password."},
+    )
     passwordChangeRequired = fields.Boolean(
         required=True,
         attribute="password_change_required",
@@ -85,7 +120,12 @@ class UserSchema(Schema):
         attribute="external_id",
         metadata={"description": "The id in another system"},
     )
-    lastLoginAt = Timestamp(required=True, allow_none=True, attribute="last_login_at")
+    lastLoginAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="last_login_at",
+        metadata={"description": "When the user last logged in; `null`: never."},
+    )
     suspendedUntil = Timestamp(
         required=True,
         allow_none=True,
@@ -115,8 +155,13 @@ class UserQuery(PagingQuery):
     email = text(MAX_TEXT, metadata={"description": "The whole address, in any spelling"})
     mobile = text(MAX_TEXT, metadata={"description": "The whole number, in any spelling"})
     username = text(MAX_TEXT, metadata={"description": "The whole username"})
-    status = fields.String(validate=validate.OneOf(LIVE_STATUSES))
-    type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
+    status = fields.String(
+        validate=validate.OneOf(LIVE_STATUSES), metadata={"description": "Only users with this status."}
+    )
+    type = fields.String(
+        validate=validate.OneOf([kind.value for kind in UserType]),
+        metadata={"description": "Only users with this role on the server."},
+    )
     externalId = text(
         MAX_EXTERNAL_ID,
         attribute="external_id",
@@ -132,7 +177,7 @@ class UserQuery(PagingQuery):
 class UserChangeSchema(Schema):
     """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
-    name = name_text(MAX_NAME)
+    name = name_text(MAX_NAME, metadata={"description": "What other users see; it need not be unique."})
     locale = fields.String(
         allow_none=True,
         validate=[validate.Length(max=MAX_LOCALE), _require_locale],
@@ -143,8 +188,16 @@ class UserChangeSchema(Schema):
         validate=[validate.Length(max=MAX_ZONE), _require_zone],
         metadata={"description": "Time zone of IANA of the times in messages, such as `Asia/Shanghai`"},
     )
-    type = fields.String(validate=validate.OneOf([kind.value for kind in UserType]))
-    status = fields.String(validate=validate.OneOf(LIVE_STATUSES))
+    type = fields.String(
+        validate=validate.OneOf([kind.value for kind in UserType]),
+        metadata={
+            "description": "The role on the whole server; only for administrators, and never `SERVICE`."
+        },
+    )
+    status = fields.String(
+        validate=validate.OneOf(LIVE_STATUSES),
+        metadata={"description": "Suspends or reinstates the user; only for administrators."},
+    )
     externalId = text(
         MAX_EXTERNAL_ID,
         attribute="external_id",
@@ -163,14 +216,30 @@ class SuspensionSchema(Schema):
         allow_none=True,
         metadata={"description": "Only administrators see it"},
     )
-    until = Timestamp(load_default=None, allow_none=True)
+    until = Timestamp(
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "When the user is reinstated automatically; `null`: only an administrator "
+            "reinstates the user."
+        },
+    )
 
 
 class BoundCredentialSchema(Schema):
     """A credential of a user."""
 
-    kind = fields.String(required=True)
-    value = fields.String(required=True, attribute="address")
+    kind = fields.String(
+        required=True,
+        metadata={
+            "description": "`email`, `mobile` or `username`, or the platform that the user logs in with."
+        },
+    )
+    value = fields.String(
+        required=True,
+        attribute="address",
+        metadata={"description": "The address, number or username; of a platform, the account there."},
+    )
     verified = fields.Boolean(
         required=True,
         attribute="is_verified",
@@ -204,21 +273,33 @@ class ProofSchema(Schema):
 class NewEmailSchema(ProofSchema):
     """An e-mail address to bind, with a code sent to it."""
 
-    email = text(MAX_TEXT, required=True)
-    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+    email = text(MAX_TEXT, required=True, metadata={"description": "The new address, in any spelling."})
+    verificationCode = fields.Nested(
+        VerificationCodeSchema,
+        required=True,
+        metadata={"description": "A code for `bind` that was sent to the new address."},
+    )
 
 
 class NewMobileSchema(ProofSchema):
     """A mobile number to bind, with a code sent to it."""
 
-    mobile = text(MAX_TEXT, required=True)
-    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+    mobile = text(MAX_TEXT, required=True, metadata={"description": "The new number, in any spelling."})
+    verificationCode = fields.Nested(
+        VerificationCodeSchema,
+        required=True,
+        metadata={"description": "A code for `bind` that was sent to the new number."},
+    )
 
 
 class UsernameSchema(ProofSchema):
     """A login username."""
 
-    username = text(MAX_TEXT, required=True)
+    username = text(
+        MAX_TEXT,
+        required=True,
+        metadata={"description": "The new username, which no other user may have."},
+    )
 
 
 class PasswordChangeSchema(Schema):
@@ -241,48 +322,80 @@ class PasswordChangeSchema(Schema):
 class PasswordResetSchema(Schema):
     """A new password and a reset code."""
 
-    verificationCode = fields.Nested(VerificationCodeSchema, required=True)
+    verificationCode = fields.Nested(
+        VerificationCodeSchema,
+        required=True,
+        metadata={
+            "description": "A code for `reset-password` that was sent to the credential in the path."
+        },
+    )
     newPassword = new_password()
 
 
 class PasswordSchema(Schema):
     """A password whose strength is estimated."""
 
-    password = text(MAX_TEXT * 4, minimum=0, required=True)
+    password = text(
+        MAX_TEXT * 4,
+        minimum=0,
+        required=True,
+        metadata={"description": "It is neither stored nor logged."},
+    )
 
 
 class StrengthSchema(Schema):
     """How hard a password is to guess."""
 
-    strength = fields.String(required=True, validate=validate.OneOf(["low", "medium", "high"]))
+    strength = fields.String(
+        required=True,
+        validate=validate.OneOf(["low", "medium", "high"]),
+        metadata={"description": "By an estimate of the guesses that an attacker needs."},
+    )
 
 
 class AvailabilitySchema(Schema):
     """Whether a credential can be used for registration."""
 
-    available = fields.Boolean(required=True)
+    available = fields.Boolean(
+        required=True, metadata={"description": "Whether it is valid, and no user has it."}
+    )
 
 
 class SetupSchema(Schema):
     """The account of the first administrator, and the token of the setup link."""
 
-    token = text(MAX_TEXT, required=True)
-    email = text(MAX_TEXT, required=True)
-    name = name_text(MAX_NAME, minimum=0, load_default="")
+    token = text(
+        MAX_TEXT,
+        required=True,
+        metadata={"description": "The token in the link that the operator has issued."},
+    )
+    email = text(MAX_TEXT, required=True, metadata={"description": "The address to log in with."})
+    name = name_text(
+        MAX_NAME, minimum=0, load_default="", metadata={"description": "What other users see."}
+    )
     password = new_password()
 
 
 class FactorSchema(Schema):
     """An enrolled second factor."""
 
-    id = fields.String(required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Id of the factor, to rename or remove it."}
+    )
     kind = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
-    name = fields.String(required=True)
+    name = fields.String(
+        required=True, metadata={"description": "What the user sees in the list of factors."}
+    )
     isBackup = fields.Boolean(
         required=True, attribute="is_backup", metadata={"description": "Whether it only replaces others"}
     )
     createdAt = Timestamp(required=True, attribute="created_at")
-    lastUsedAt = Timestamp(required=True, allow_none=True, attribute="last_used_at")
+    lastUsedAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="last_used_at",
+        metadata={"description": "When a login or a step-up last used it; `null`: never."},
+    )
 
 
 class _SummarySchema(Schema):
@@ -300,19 +413,30 @@ class FactorsSchema(_SummarySchema, collection_of(FactorSchema)):  # type: ignor
 class RecoveryCodesSchema(Schema):
     """A new sheet of recovery codes."""
 
-    recoveryCodes = fields.List(fields.String(), required=True)
+    recoveryCodes = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Each replaces a second factor once. No later response has them."},
+    )
 
 
 class FactorNameSchema(Schema):
     """A new name of a factor."""
 
-    name = name_text(MAX_FACTOR_NAME, minimum=0, required=True)
+    name = name_text(
+        MAX_FACTOR_NAME,
+        minimum=0,
+        required=True,
+        metadata={"description": "What the user sees in the list of factors."},
+    )
 
 
 class RenamedFactorSchema(_SummarySchema):
-    """A renamed factor."""
+    """A second factor after its change of name."""
 
-    factor = fields.Nested(FactorSchema, required=True)
+    factor = fields.Nested(
+        FactorSchema, required=True, metadata={"description": "The factor with its new name."}
+    )
 
 
 class RemovedFactorSchema(_SummarySchema):
@@ -336,9 +460,11 @@ class NewFactorSchema(Schema):
 class EnrolmentSchema(Schema):
     """An open enrolment."""
 
-    id = fields.String(required=True)
-    kind = fields.String(required=True)
-    expiresAt = Timestamp(required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Names the enrolment in the request that finishes it."}
+    )
+    kind = fields.String(required=True, metadata={"description": "The kind of factor that is enrolled."})
+    expiresAt = Timestamp(required=True, metadata={"description": "When an answer comes too late."})
     shown = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "What the user needs to answer"}
     )
@@ -362,10 +488,16 @@ class FactorReportQuery(PagingQuery):
 class FactorStateSchema(Schema):
     """The second factors of a user."""
 
-    user = fields.Nested(ReferenceSchema, required=True)
+    user = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        metadata={"description": "Whose factors they are; the name is in `included`."},
+    )
     type = fields.String(required=True, metadata={"description": "USER or ADMIN"})
     factors = fields.List(fields.String(), required=True, metadata={"description": "Kinds, once each"})
-    isRequired = fields.Boolean(required=True)
+    isRequired = fields.Boolean(
+        required=True, metadata={"description": "Whether the user must have a second factor."}
+    )
     dueAt = Timestamp(
         required=True,
         allow_none=True,
@@ -387,7 +519,7 @@ class FactorAnswerSchema(Schema):
 class ConfirmedFactorSchema(Schema):
     """An enrolled factor, and what the response contains only this once."""
 
-    factor = fields.Nested(FactorSchema, required=True)
+    factor = fields.Nested(FactorSchema, required=True, metadata={"description": "The new factor."})
     shown = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "Such as `recoveryCodes`"}
     )
@@ -403,7 +535,7 @@ class DueAnswerSchema(FactorAnswerSchema):
 class EnrolledTokensSchema(IssuedTokensSchema):
     """Tokens of a login that has enrolled a factor."""
 
-    factor = fields.Nested(FactorSchema, required=True)
+    factor = fields.Nested(FactorSchema, required=True, metadata={"description": "The new factor."})
     shown = fields.Dict(
         keys=fields.String(),
         required=True,
@@ -414,29 +546,60 @@ class EnrolledTokensSchema(IssuedTokensSchema):
 class StepUpSchema(Schema):
     """A proof: the answer to a challenge, a code sent to a contact, or the current password."""
 
-    challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
-    verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
-    currentPassword = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
+    challenge = fields.Nested(
+        ChallengeAnswerSchema,
+        load_default=None,
+        allow_none=True,
+        unknown=INCLUDE,
+        metadata={"description": "The answer of a second factor, in the second request."},
+    )
+    verificationCode = fields.Nested(
+        VerificationCodeSchema,
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "A code for `bind`, sent to a contact; for callers without a second factor."
+        },
+    )
+    currentPassword = text(
+        MAX_TEXT,
+        load_default=None,
+        allow_none=True,
+        minimum=0,
+        metadata={"description": "For callers without a second factor."},
+    )
 
 
 class RenewedTokenSchema(Schema):
     """A new access token of the same login."""
 
-    accessToken = fields.String(required=True, attribute="access_token")
-    expiresAt = Timestamp(required=True, attribute="expires_at")
+    accessToken = fields.String(
+        required=True,
+        attribute="access_token",
+        metadata={"description": "A JWT that has the new proof, to be sent from now on."},
+    )
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When the new access token expires."},
+    )
 
 
 class LinksSchema(Schema):
     """The URLs of other pages; those that this server does not have are absent."""
 
-    openapi = fields.Url(required=True)
-    documentation = fields.Url()
+    openapi = fields.Url(required=True, metadata={"description": "The OpenAPI document of this server."})
+    documentation = fields.Url(
+        metadata={"description": "Pages that send requests of the document from the browser."}
+    )
     setup = fields.Url(metadata={"description": "Only while there is no administrator"})
 
 
 class StartSchema(Schema):
     """The server."""
 
-    name = fields.String(required=True)
-    version = fields.String(required=True)
-    links = fields.Nested(LinksSchema, required=True)
+    name = fields.String(
+        required=True, metadata={"description": "Always `Strongroom`: the name of the software."}
+    )
+    version = fields.String(required=True, metadata={"description": "The version of the server."})
+    links = fields.Nested(LinksSchema, required=True, metadata={"description": "Where to go from here."})

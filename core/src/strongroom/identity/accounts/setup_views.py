@@ -31,7 +31,11 @@ _PAGE: Final = {"responses": {"200": {"description": "A page", "content": {"text
 
 @blueprint.operation("GET", "", access=Access.PUBLIC, document=_PAGE)
 def show_setup_page() -> Any:
-    """Get the setup page. The token is in the URL fragment, which browsers do not send."""
+    """Get the setup page. The token is in the URL fragment, which browsers do not send.
+
+    For browsers. Its form creates the first administrator while there is none; afterwards the page says
+    so and leads to the login.
+    """
     pages, start = get_service(AccountPages), get_service(StartPages)
     return _PAGES.render(
         "setup.html",

@@ -103,5 +103,9 @@ def _page(paths: dict[str, str], *, is_production: bool) -> Any:
 
 @blueprint.operation("GET", "/favicon.ico", access=Access.PUBLIC, status=204)
 def get_favicon() -> Response:
-    """Answer browsers, which request it with each first page; the server has no icon."""
+    """Answer browsers, which request it with each first page; the server has no icon.
+
+    Responds 204 without a body, so that the requests of browsers are no errors in the log. The response
+    may be cached for a day.
+    """
     return no_content({"Cache-Control": "public, max-age=86400"})

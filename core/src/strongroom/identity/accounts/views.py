@@ -139,7 +139,10 @@ def list_users(query: Json) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_user(user_id: str) -> Json:
-    """Get a user. `me` is the caller; administrators may get any user."""
+    """Get a user. `me` is the caller; administrators may get any user.
+
+    Other callers get `error.forbidden`. `suspensionReason` is there for administrators only.
+    """
     return shown_user(get_service(AccountService).get(current_identity(), own_id(user_id)))
 
 
@@ -229,7 +232,11 @@ def suspend_user(user_id: str, body: Json, revision: int | None) -> Json:
     errors=(errors.NotFound,),
 )
 def reinstate_user(user_id: str, revision: int | None) -> Json:
-    """Let a suspended user log in again."""
+    """Let a suspended user log in again.
+
+    For administrators. What the suspension has ended, such as tokens and access keys, stays so; a user
+    who is not suspended does not change.
+    """
     suspensions = get_service(Suspensions)
     return shown_user(suspensions.reinstate(current_identity(), user_id, origin(), revision))
 

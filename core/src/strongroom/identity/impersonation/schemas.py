@@ -15,7 +15,12 @@ class NewImpersonationSchema(Schema):
     """Why, and for how long."""
 
     reason = text(MAX_REASON, required=True, metadata={"description": "For the audit log"})
-    minutes = fields.Integer(strict=True, required=True, validate=validate.Range(min=1, max=MAX_MINUTES))
+    minutes = fields.Integer(
+        strict=True,
+        required=True,
+        validate=validate.Range(min=1, max=MAX_MINUTES),
+        metadata={"description": "How long the access token is valid."},
+    )
 
 
 class ImpersonationSchema(Schema):
@@ -25,6 +30,16 @@ class ImpersonationSchema(Schema):
         required=True,
         metadata={"description": "`DELETE /authorizations/{id}` ends it"},
     )
-    accessToken = fields.String(required=True, attribute="access_token")
-    expiresAt = Timestamp(required=True, attribute="expires_at")
-    user = fields.Nested(LoggedInUserSchema, required=True)
+    accessToken = fields.String(
+        required=True,
+        attribute="access_token",
+        metadata={"description": "A JWT that acts as the user; the audit log names the administrator."},
+    )
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When the access token expires. It cannot be renewed."},
+    )
+    user = fields.Nested(
+        LoggedInUserSchema, required=True, metadata={"description": "The impersonated user."}
+    )

@@ -91,7 +91,11 @@ def schedule_deletion(user_id: str) -> dict[str, int]:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_deletion(user_id: str) -> dict[str, int]:
-    """Get the scheduled deletion of the caller (`me`)."""
+    """Get the scheduled deletion of the caller (`me`).
+
+    404 if none is scheduled. Only the user can read it here; administrators see `deletionDueAt` of the
+    user.
+    """
     return {"due_at": get_service(ScheduledDeletions).due_at(current_identity(), own_id(user_id))}
 
 
@@ -103,6 +107,9 @@ def get_deletion(user_id: str) -> dict[str, int]:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def cancel_deletion(user_id: str) -> dict[str, bool]:
-    """Cancel the scheduled deletion of the caller (`me`)."""
+    """Cancel the scheduled deletion of the caller (`me`).
+
+    404 if none is scheduled. The user is notified, and can schedule a deletion again.
+    """
     get_service(ScheduledDeletions).cancel(current_identity(), own_id(user_id), origin())
     return DONE

@@ -54,7 +54,10 @@ def create_server_account(body: Json) -> Json:
     compress=True,
 )
 def list_server_accounts(query: dict[str, int]) -> Json:
-    """List the service accounts of the server, oldest first."""
+    """List the service accounts of the server, oldest first.
+
+    For administrators. Service accounts of tenants are not among them: each tenant lists its own.
+    """
     page, creators = get_service(ServerAccountService).page(paging(query))
     return envelope(page, serialize, creators)
 
@@ -67,7 +70,10 @@ def list_server_accounts(query: dict[str, int]) -> Json:
     errors=(errors.NotFound,),
 )
 def get_server_account(account_id: str) -> Json:
-    """Get a service account of the server."""
+    """Get a service account of the server.
+
+    For administrators. 404 for the service account of a tenant.
+    """
     return serialize(get_service(ServerAccountService).get(account_id))
 
 
@@ -80,7 +86,10 @@ def get_server_account(account_id: str) -> Json:
     errors=(errors.NotFound,),
 )
 def rename_server_account(account_id: str, body: Json) -> Json:
-    """Rename a service account of the server."""
+    """Rename a service account of the server.
+
+    For administrators. The keys of the account stay valid.
+    """
     service = get_service(ServerAccountService)
     return serialize(service.rename(current_identity(), account_id, body["name"], origin()))
 
@@ -94,7 +103,10 @@ def rename_server_account(account_id: str, body: Json) -> Json:
     errors=(errors.NotFound,),
 )
 def delete_server_account(account_id: str) -> dict[str, bool]:
-    """Delete a service account of the server with its access keys."""
+    """Delete a service account of the server with its access keys.
+
+    For administrators. Requests with its keys are refused at once. It cannot be restored.
+    """
     get_service(ServerAccountService).delete(current_identity(), account_id, origin())
     return DONE
 

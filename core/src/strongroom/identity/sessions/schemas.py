@@ -35,7 +35,7 @@ class ChallengeAnswerSchema(Schema):
     class Meta:
         unknown = INCLUDE
 
-    id = text(64, required=True)
+    id = text(64, required=True, metadata={"description": "`id` of the challenge."})
 
     @validates_schema
     def _require_short_answers(self, data: dict[str, Any], **_: Any) -> None:
@@ -49,8 +49,14 @@ class ChallengeAnswerSchema(Schema):
 class ConsentSchema(Schema):
     """The consent to the terms, with the id of the login that needs it."""
 
-    id = text(64, required=True)
-    acceptedTerms = text(64, required=True)
+    id = text(
+        64, required=True, metadata={"description": "`id` of `consent` in `error.terms-not-accepted`."}
+    )
+    acceptedTerms = text(
+        64,
+        required=True,
+        metadata={"description": "`version` of the terms that the user has seen and accepted."},
+    )
 
 
 class LoginSchema(Schema):
@@ -62,10 +68,36 @@ class LoginSchema(Schema):
     """
 
     username = text(MAX_TEXT, metadata={"description": "Required without `challenge`"})
-    challenge = fields.Nested(ChallengeAnswerSchema, load_default=None, allow_none=True, unknown=INCLUDE)
-    password = text(MAX_TEXT, load_default=None, allow_none=True, minimum=0)
-    verificationCode = fields.Nested(VerificationCodeSchema, load_default=None, allow_none=True)
-    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None, allow_none=True)
+    challenge = fields.Nested(
+        ChallengeAnswerSchema,
+        load_default=None,
+        allow_none=True,
+        unknown=INCLUDE,
+        metadata={
+            "description": "The answer of a second factor, alone: finishes a login that got a challenge."
+        },
+    )
+    password = text(
+        MAX_TEXT,
+        load_default=None,
+        allow_none=True,
+        minimum=0,
+        metadata={"description": "The user's current password."},
+    )
+    verificationCode = fields.Nested(
+        VerificationCodeSchema,
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "A code for `login` that was sent to `username`, in place of a password."
+        },
+    )
+    captcha = fields.Nested(
+        CaptchaAnswerSchema,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Needed after `error.captcha-required`."},
+    )
     newPassword = text(
         4 * MAX_TEXT,
         load_default=None,
@@ -141,19 +173,41 @@ class IssuedChallengeSchema(Schema):
 class LoggedInUserSchema(Schema):
     """The user who has logged in."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    type = fields.String(required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Id of the user; `me` stands for it in paths."}
+    )
+    name = fields.String(required=True, metadata={"description": "What other users see."})
+    type = fields.String(
+        required=True, metadata={"description": "`USER`, or `ADMIN` for administrators of the server."}
+    )
 
 
 class IssuedTokensSchema(Schema):
     """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
 
-    accessToken = fields.String(required=True, attribute="access_token")
-    expiresAt = Timestamp(required=True, attribute="expires_at")
-    refreshToken = fields.String(required=True, attribute="refresh_token")
-    refreshExpiresAt = Timestamp(required=True, attribute="refresh_expires_at")
-    user = fields.Nested(LoggedInUserSchema, required=True)
+    accessToken = fields.String(
+        required=True,
+        attribute="access_token",
+        metadata={"description": "A JWT, to be sent as `Authorization: Bearer`."},
+    )
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When the access token expires; the refresh token gets a new one."},
+    )
+    refreshToken = fields.String(
+        required=True,
+        attribute="refresh_token",
+        metadata={"description": "Gets new tokens, once: the response has the next refresh token."},
+    )
+    refreshExpiresAt = Timestamp(
+        required=True,
+        attribute="refresh_expires_at",
+        metadata={"description": "When the login ends unless it is refreshed before."},
+    )
+    user = fields.Nested(
+        LoggedInUserSchema, required=True, metadata={"description": "Who has logged in."}
+    )
     secondFactorDueAt = Timestamp(
         attribute="factor_due_at",
         metadata={
@@ -165,7 +219,14 @@ class IssuedTokensSchema(Schema):
 class RefreshSchema(Schema):
     """A refresh token, unless the header X-Refresh-Token carries it."""
 
-    refreshToken = text(MAX_TEXT, load_default=None, allow_none=True)
+    refreshToken = text(
+        MAX_TEXT,
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "The newest refresh token of the login; reusing an older one ends the login."
+        },
+    )
 
 
 class RevocationSchema(Schema):
@@ -174,14 +235,21 @@ class RevocationSchema(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    token = text(MAX_TOKEN, required=True)
+    token = text(
+        MAX_TOKEN,
+        required=True,
+        metadata={"description": "An access token or a refresh token; its whole login ends."},
+    )
     token_type_hint = text(64, metadata={"description": "Ignored: the form of the token shows its type"})
 
 
 class AuthorizationSchema(Schema):
     """A login of a user."""
 
-    id = fields.String(required=True)
+    id = fields.String(
+        required=True,
+        metadata={"description": "Stands for a token in `DELETE /authorizations/{accessToken}`."},
+    )
     method = fields.String(required=True, metadata={"description": "The login method"})
     amr = fields.List(
         fields.String(),
@@ -195,8 +263,14 @@ class AuthorizationSchema(Schema):
     device = fields.String(
         required=True, allow_none=True, attribute="device_id", metadata={"description": "X-Device-Id"}
     )
-    address = fields.String(required=True)
-    userAgent = fields.String(required=True, attribute="user_agent")
+    address = fields.String(
+        required=True, metadata={"description": "The IP address that the login came from."}
+    )
+    userAgent = fields.String(
+        required=True,
+        attribute="user_agent",
+        metadata={"description": "The `User-Agent` header of the login."},
+    )
     createdAt = Timestamp(required=True, attribute="created_at")
     lastSeenAt = Timestamp(
         required=True, attribute="last_seen_at", metadata={"description": "To within a minute"}
@@ -216,7 +290,11 @@ class AuthorizationSchema(Schema):
 class JwkSetSchema(Schema):
     """A JWK Set (RFC 7517)."""
 
-    keys = fields.List(fields.Dict(keys=fields.String()), required=True)
+    keys = fields.List(
+        fields.Dict(keys=fields.String()),
+        required=True,
+        metadata={"description": "The public keys as JWKs, by `kid`."},
+    )
 
 
 class LoginRequestSchema(Schema):

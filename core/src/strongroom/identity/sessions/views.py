@@ -47,7 +47,9 @@ blueprint = Blueprint(
     "authorizations",
     __name__,
     description="Log in and out.",
-    parameters={"reference": "`current`, the `jti` of an access token, or the token itself."},
+    parameters={
+        "reference": "`current`, the id of a login, the `jti` of an access token, or the token itself."
+    },
 )
 
 Headers = dict[str, str]
@@ -210,7 +212,11 @@ def delete_authorization(reference: str) -> dict[str, bool]:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
-    """List the logins of a user (`me`: the caller), newest first."""
+    """List the logins of a user (`me`: the caller), newest first.
+
+    For the user and for administrators. Logins that have ended or expired are not among them; `current`
+    marks the login of the request.
+    """
     service = get_service(AuthorizationService)
     page, actors = service.of_user(current_identity(), own_id(user_id), paging(query))
     return envelope(page, _serialize, actors)
@@ -224,7 +230,11 @@ def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_authorizations(user_id: str) -> dict[str, bool]:
-    """Revoke all logins of a user (`me`: the caller), including the current one."""
+    """Revoke all logins of a user (`me`: the caller), including the current one.
+
+    For the user and for administrators. Access tokens and refresh tokens of all devices are refused from
+    the next request on; access keys stay valid.
+    """
     get_service(AuthorizationService).end_all(current_identity(), own_id(user_id), origin())
     return DONE
 

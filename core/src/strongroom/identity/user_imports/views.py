@@ -69,7 +69,10 @@ def create_user_import(query: Json) -> tuple[UserImport, int, dict[str, str]]:
     compress=True,
 )
 def list_user_imports(query: dict[str, int]) -> Json:
-    """List the imports of the last month, newest first."""
+    """List the imports of the last month, newest first.
+
+    For administrators. The counts of an import that runs grow meanwhile.
+    """
     return envelope(get_service(UserImports).page(paging(query)))
 
 
@@ -82,7 +85,10 @@ def list_user_imports(query: dict[str, int]) -> Json:
     errors=(errors.NotFound,),
 )
 def get_user_import(import_id: str) -> UserImport:
-    """Get an import: its state, and how many lines were processed."""
+    """Get an import: its state, and how many lines were processed.
+
+    For administrators. Repeat the request until `state` is `finished`, `cancelled` or `revoked`.
+    """
     return get_service(UserImports).get(import_id)
 
 
@@ -102,7 +108,11 @@ def get_user_import(import_id: str) -> UserImport:
     },
 )
 def list_user_import_errors(import_id: str) -> Response:
-    """Get why lines were refused: JSON lines with `line`, `code`, `field` and `message`."""
+    """Get why lines were refused: JSON lines with `line`, `code`, `field` and `message`.
+
+    For administrators. `line` counts from 1, with empty lines; the response is empty while no line was
+    refused.
+    """
     return Response(
         _encoded(get_service(UserImports).errors(import_id)), headers={"Content-Type": NDJSON}
     )
@@ -117,7 +127,10 @@ def list_user_import_errors(import_id: str) -> Response:
     errors=(errors.NotFound,),
 )
 def cancel_user_import(import_id: str) -> UserImport:
-    """Cancel an import. Users who are imported already stay; one that has ended does not change."""
+    """Cancel an import. Users who are imported already stay; one that has ended does not change.
+
+    For administrators. Lines that were not processed are discarded; send them again in another import.
+    """
     identity = current_identity()
     return get_service(UserImports).cancel(import_id, identity.user_id, origin())
 

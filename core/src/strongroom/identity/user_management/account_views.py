@@ -96,7 +96,10 @@ def set_contact(user_id: str, kind: str, body: Json) -> BoundCredential:
     errors=_TAKEOVER,
 )
 def remove_contact(user_id: str, kind: str) -> dict[str, bool]:
-    """Remove the `email`, `mobile` or `username` of a user, even the last one."""
+    """Remove the `email`, `mobile` or `username` of a user, even the last one.
+
+    For administrators, not for their own account. The user is notified at the former contact.
+    """
     get_service(ManagedContacts).remove(current_identity(), user_id, known_contact(kind), origin())
     return DONE
 
@@ -169,7 +172,11 @@ def redeem_password_link(body: dict[str, str]) -> dict[str, bool]:
     limit="reset_per_address",
 )
 def preview_contact_restoration(body: dict[str, str]) -> RestorableContact:
-    """Get what the link in a notice of a changed contact does. Nothing changes."""
+    """Get what the link in a notice of a changed contact does. Nothing changes.
+
+    The contacts in the response are masked, because the link may be in the wrong hands. `restoreContact`
+    uses the link.
+    """
     return get_service(ContactRestoration).preview(body["token"])
 
 
@@ -209,7 +216,10 @@ def restore_contact(body: dict[str, str]) -> dict[str, bool]:
     document=_READ,
 )
 def get_metadata(user_id: str) -> Json:
-    """Get the JSON object that a user writes (`me`: the caller). Never authorise anything by it."""
+    """Get the JSON object that a user writes (`me`: the caller). Never authorise anything by it.
+
+    For the user and for administrators. Other services may keep settings there, such as a theme.
+    """
     return get_service(MetadataService).get(current_identity(), own_id(user_id))
 
 
@@ -223,7 +233,10 @@ def get_metadata(user_id: str) -> Json:
     document=_PATCH,
 )
 def change_metadata(user_id: str) -> Json:
-    """Merge members into the JSON object of a user (RFC 7396); `null` removes one. At most 16 KiB."""
+    """Merge members into the JSON object of a user (RFC 7396); `null` removes one. At most 16 KiB.
+
+    For the user and for administrators. The response is the whole object after the change.
+    """
     return get_service(MetadataService).patch(
         current_identity(), own_id(user_id), parse_object(), require_small_metadata, origin()
     )
@@ -238,7 +251,11 @@ def change_metadata(user_id: str) -> Json:
     document=_READ,
 )
 def get_server_metadata(user_id: str) -> Json:
-    """Get the JSON object about a user that only administrators read and write."""
+    """Get the JSON object about a user that only administrators read and write.
+
+    For administrators; the user cannot read it. Other services may keep facts there, such as a customer
+    number.
+    """
     return get_service(MetadataService).get_server(own_id(user_id))
 
 
@@ -252,7 +269,10 @@ def get_server_metadata(user_id: str) -> Json:
     document=_PATCH,
 )
 def change_server_metadata(user_id: str) -> Json:
-    """Merge members into the object of administrators (RFC 7396); `null` removes one. At most 16 KiB."""
+    """Merge members into the object of administrators (RFC 7396); `null` removes one. At most 16 KiB.
+
+    For administrators. The response is the whole object after the change.
+    """
     return get_service(MetadataService).patch_server(
         current_identity(), own_id(user_id), parse_object(), require_small_metadata, origin()
     )

@@ -63,18 +63,44 @@ def metadata_field(**options: Any) -> fields.Dict:
 class _NamesSchema(Schema):
     requires_any = ("email", "mobile", "username")
 
-    name = name_text(MAX_NAME, required=True)
-    email = text(MAX_TEXT, load_default=None)
-    mobile = text(MAX_TEXT, load_default=None)
-    username = text(MAX_TEXT, load_default=None)
+    name = name_text(
+        MAX_NAME, required=True, metadata={"description": "What other users see; it need not be unique."}
+    )
+    email = text(
+        MAX_TEXT,
+        load_default=None,
+        metadata={"description": "An address to log in with; no other user may have it."},
+    )
+    mobile = text(
+        MAX_TEXT,
+        load_default=None,
+        metadata={
+            "description": "A number to log in with, as `+8613800138000`; no other user may have it."
+        },
+    )
+    username = text(
+        MAX_TEXT,
+        load_default=None,
+        metadata={"description": "A name to log in with; no other user may have it."},
+    )
 
 
 class _ProofsSchema(_NamesSchema):
     password = new_password()
     verificationCodes = fields.List(
-        fields.Nested(VerificationCodeSchema), load_default=list, validate=validate.Length(max=4)
+        fields.Nested(VerificationCodeSchema),
+        load_default=list,
+        validate=validate.Length(max=4),
+        metadata={
+            "description": "For a registration: a code for `register` for each contact, except one that "
+            "`invitation` proves."
+        },
     )
-    captcha = fields.Nested(CaptchaAnswerSchema, load_default=None)
+    captcha = fields.Nested(
+        CaptchaAnswerSchema,
+        load_default=None,
+        metadata={"description": "For a registration without an e-mail address and a mobile number."},
+    )
     invitation = text(
         128,
         load_default=None,
@@ -111,13 +137,18 @@ class ManagedUserSchema(_NamesSchema):
     emailVerified = fields.Boolean(
         load_default=False, metadata={"description": "Whether the address counts as proven"}
     )
-    mobileVerified = fields.Boolean(load_default=False)
+    mobileVerified = fields.Boolean(
+        load_default=False, metadata={"description": "Whether the number counts as proven."}
+    )
     passwordHash = fields.Dict(
         keys=fields.String(),
         load_default=None,
         metadata={"description": "A hash of another system: `algorithm` names its scheme"},
     )
-    passwordChangeRequired = fields.Boolean(load_default=False)
+    passwordChangeRequired = fields.Boolean(
+        load_default=False,
+        metadata={"description": "Whether the first login must replace the password."},
+    )
     invite = fields.Boolean(
         load_default=False,
         metadata={"description": "Whether to send a link by which the user chooses a password"},
@@ -160,7 +191,11 @@ class NewUserSchema(ManagedUserSchema, _ProofsSchema):
 class ContactSchema(Schema):
     """A contact or username that an administrator sets."""
 
-    value = text(MAX_TEXT, required=True)
+    value = text(
+        MAX_TEXT,
+        required=True,
+        metadata={"description": "The new address, number or username, in any spelling."},
+    )
     verified = fields.Boolean(
         load_default=False, metadata={"description": "Whether the contact counts as proven"}
     )
@@ -169,8 +204,15 @@ class ContactSchema(Schema):
 class TemporaryPasswordSchema(Schema):
     """A temporary password, which is shown only now."""
 
-    password = fields.String(required=True)
-    expiresAt = Timestamp(required=True, attribute="expires_at")
+    password = fields.String(
+        required=True,
+        metadata={"description": "To be passed to the user; the login with it requires a new one."},
+    )
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When the password is no longer accepted."},
+    )
 
 
 class NewPasswordLinkSchema(Schema):
@@ -189,21 +231,25 @@ class NewPasswordLinkSchema(Schema):
 class PasswordLinkSchema(Schema):
     """An issued link."""
 
-    expiresAt = Timestamp(required=True, attribute="expires_at")
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When the link is no longer accepted."},
+    )
     url = fields.Url(metadata={"description": "Only with `send: false`, and only now"})
 
 
 class PasswordLinkRedemptionSchema(Schema):
     """The token of a link, and the password that it sets."""
 
-    token = text(128, required=True)
+    token = text(128, required=True, metadata={"description": "The last part of the URL of the link."})
     newPassword = new_password()
 
 
 class ContactLinkSchema(Schema):
     """The token of a link that takes back a former contact."""
 
-    token = text(128, required=True)
+    token = text(128, required=True, metadata={"description": "The last part of the URL in the notice."})
 
 
 class ContactRestorationSchema(ContactLinkSchema):
@@ -215,11 +261,19 @@ class ContactRestorationSchema(ContactLinkSchema):
 class RestorableContactSchema(Schema):
     """What a link does, with masked contacts."""
 
-    kind = fields.String(required=True, validate=validate.OneOf([EMAIL, MOBILE]))
+    kind = fields.String(
+        required=True,
+        validate=validate.OneOf([EMAIL, MOBILE]),
+        metadata={"description": "Which contact was changed."},
+    )
     former = fields.String(required=True, metadata={"description": "The contact to take back"})
     current = fields.String(
         allow_none=True,
         required=True,
         metadata={"description": "What replaced it; `null`: it was removed"},
     )
-    expiresAt = Timestamp(required=True, attribute="expires_at")
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When the link is no longer accepted."},
+    )

@@ -16,15 +16,32 @@ from strongroom.web.http.routing import Blueprint
 class AliveSchema(Schema):
     """The process is alive."""
 
-    status = fields.Constant("alive", required=True, metadata={"type": "string"})
+    status = fields.Constant(
+        "alive", required=True, metadata={"type": "string", "description": "Always `alive`."}
+    )
 
 
 class ReadySchema(Schema):
     """The instance has no fault of its own."""
 
-    status = fields.Constant("ready", required=True, metadata={"type": "string"})
-    parts = fields.List(fields.String(), required=True)
-    notes = fields.Dict(fields.String(), fields.String())
+    status = fields.Constant(
+        "ready",
+        required=True,
+        metadata={
+            "type": "string",
+            "description": "Always `ready`; an instance with a fault responds with 503.",
+        },
+    )
+    parts = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The parts that were checked, such as `database`."},
+    )
+    notes = fields.Dict(
+        fields.String(),
+        fields.String(),
+        metadata={"description": "By part: faults that all instances share, and remarks."},
+    )
 
 
 blueprint = Blueprint("health", __name__, description="Liveness and readiness of the server.")
@@ -34,7 +51,10 @@ _RETRY_SECONDS = 1
 
 @blueprint.operation("GET", "/livez", access=Access.PUBLIC, returns=AliveSchema)
 def get_liveness() -> dict[str, Any]:
-    """Report that the process is alive. If there is no response, restart the process."""
+    """Report that the process is alive. If there is no response, restart the process.
+
+    It checks nothing else: see `/readyz` for whether the instance can serve requests.
+    """
     return {}
 
 

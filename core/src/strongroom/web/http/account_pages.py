@@ -45,6 +45,9 @@ def well_known_blueprint(pages: AccountPages, known_paths: Iterable[str], base_p
 
 
 def redirect_to_change_password() -> Response:
-    """Get redirected to the page on which users change their password."""
+    """Get redirected to the page on which users change their password.
+
+    Password managers open this well-known URL, which needs no token.
+    """
     # Temporary, as the specification requires: the page may move.
     return redirect(get_service(AccountPages).change_password or "")  # type: ignore[return-value]

@@ -44,31 +44,53 @@ _BY_STATUS: Mapping[int, type[StrongroomError]] = {
 class DetailSchema(Schema):
     """The error of one field."""
 
-    field = fields.String(required=True)
-    code = fields.String(required=True)
-    message = fields.String(required=True)
+    field = fields.String(
+        required=True,
+        metadata={
+            "description": "The member or parameter, with dots for nested ones; empty: the whole body."
+        },
+    )
+    code = fields.String(
+        required=True, metadata={"description": "What is wrong, such as `required` or `invalid`."}
+    )
+    message = fields.String(
+        required=True, metadata={"description": "What is wrong, for developers; may change."}
+    )
 
 
 class ErrorMemberSchema(Schema):
-    """An error."""
+    """What went wrong: a code for programs, and a text for developers."""
 
     code = fields.String(required=True, metadata={"description": "Stable and machine-readable"})
     message = fields.String(required=True, metadata={"description": "For developers; may change"})
-    details = fields.List(fields.Nested(DetailSchema), required=True)
-    requestId = fields.String(required=True)
+    details = fields.List(
+        fields.Nested(DetailSchema),
+        required=True,
+        metadata={"description": "The faults of single members and parameters; often empty."},
+    )
+    requestId = fields.String(
+        required=True,
+        metadata={"description": "`X-Request-Id` of the response, which is in the server's log, too."},
+    )
 
 
 class HoldReasonSchema(Schema):
     """The hold that a removal is refused for."""
 
-    reason = fields.String(required=True)
-    until = Timestamp(required=True, allow_none=True)
+    reason = fields.String(
+        required=True, metadata={"description": "Why an administrator placed the hold."}
+    )
+    until = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the hold ends; `null`: when it is released."},
+    )
 
 
 class ErrorSchema(Schema):
     """The body of every error."""
 
-    error = fields.Nested(ErrorMemberSchema, required=True)
+    error = fields.Nested(ErrorMemberSchema, required=True, metadata={"description": "What went wrong."})
     challenge = fields.Dict(
         keys=fields.String(),
         metadata={

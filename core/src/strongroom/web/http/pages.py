@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from marshmallow import Schema, fields, validate
@@ -71,31 +71,60 @@ class PagingQuery(Schema):
 class MetaSchema(Schema):
     """Paging information."""
 
-    totalCount = fields.Integer(required=True)
-    pageSize = fields.Integer(required=True)
-    pageNumber = fields.Integer(required=True)
-    pageCount = fields.Integer(required=True)
-    isFirstPage = fields.Boolean(required=True)
-    isLastPage = fields.Boolean(required=True)
-    hasPreviousPage = fields.Boolean(required=True)
-    previousPageLink = fields.Url(required=True, allow_none=True)
-    hasNextPage = fields.Boolean(required=True)
-    nextPageLink = fields.Url(required=True, allow_none=True)
+    totalCount = fields.Integer(
+        required=True, metadata={"description": "Records on all pages together."}
+    )
+    pageSize = fields.Integer(
+        required=True, metadata={"description": "The largest number of records on a page, as requested."}
+    )
+    pageNumber = fields.Integer(
+        required=True, metadata={"description": "The page of this response, from 1 on."}
+    )
+    pageCount = fields.Integer(
+        required=True, metadata={"description": "Pages of the requested size; 0: there is no record."}
+    )
+    isFirstPage = fields.Boolean(
+        required=True, metadata={"description": "Whether no page comes before."}
+    )
+    isLastPage = fields.Boolean(required=True, metadata={"description": "Whether no page follows."})
+    hasPreviousPage = fields.Boolean(
+        required=True, metadata={"description": "Whether `previousPageLink` is a URL."}
+    )
+    previousPageLink = fields.Url(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "URL of the page before, with the same filters; `null`: there is none."
+        },
+    )
+    hasNextPage = fields.Boolean(
+        required=True, metadata={"description": "Whether `nextPageLink` is a URL."}
+    )
+    nextPageLink = fields.Url(
+        required=True,
+        allow_none=True,
+        metadata={"description": "URL of the page after, with the same filters; `null`: there is none."},
+    )
+
+
+_ID: Final = fields.String(
+    required=True, metadata={"description": "Id of the entity: the key of its summary in `included`."}
+)
 
 
 class ReferenceSchema(Schema):
     """A reference to a related entity, whose summary is in ``included`` under its id."""
 
     class Meta:
-        include = {"$ref": fields.String(required=True)}  # noqa: RUF012  as marshmallow wants it
+        include = {"$ref": _ID}  # noqa: RUF012  as marshmallow wants it
 
 
 class SummarySchema(Schema):
     """A summary of an entity that records refer to."""
 
-    id = fields.String(required=True)
-    type = fields.String(required=True)
-    name = fields.String(required=True)
+    id = fields.String(required=True, metadata={"description": "Id of the entity, as in `$ref`."})
+    type = fields.String(required=True, metadata={"description": "What the entity is, such as `user`."})
+    name = fields.String(required=True, metadata={"description": "What people see of the entity."})
 
 
 def paging(query: Mapping[str, int]) -> Paging:

@@ -40,7 +40,13 @@ UPLOAD_BODY: Final[dict[str, Any]] = {
             "schema": {
                 "type": "object",
                 "required": [FILE_FIELD],
-                "properties": {FILE_FIELD: {"type": "string", "format": "binary"}},
+                "properties": {
+                    FILE_FIELD: {
+                        "type": "string",
+                        "format": "binary",
+                        "description": "The file with its name; the only part of the form.",
+                    }
+                },
                 "additionalProperties": False,
             }
         },
