@@ -268,21 +268,21 @@ class AccessKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key, without its secret."""
 
     id: str
-    """Names the key in URLs; it is not secret."""
+    """Names the key in URLs; it is not secret"""
     name: str
-    """What the owner sees in the list of keys."""
+    """What the owner sees in the list of keys"""
     scopes: list[AccessKeyScopesItem]
-    """What the key may do, within the rights of its user."""
+    """What the key may do, within the rights of its user"""
     tenant_id: None | str = msgspec.field(name="tenantId")
-    """The only tenant that the key reaches; `null`: all tenants of its user."""
+    """The only tenant that the key reaches; `null`: all tenants of its user"""
     file_id: None | str = msgspec.field(name="fileId")
-    """The only folder, with its subtree, that the key reaches; `null`: no such limit."""
+    """The only folder, with its subtree, that the key reaches; `null`: no such limit"""
     addresses: list[str]
-    """The networks that may use the key; empty: all."""
+    """The networks that may use the key; empty: all"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When requests with the key are refused."""
+    """When requests with the key are refused"""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
     """To within an hour"""
     last_used_from: None | str = msgspec.field(name="lastUsedFrom")
@@ -293,13 +293,13 @@ class AccessKeyCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[AccessKey]
-    """The records of the page."""
+    """The records of the page"""
     included: AccessKeyCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class AccessReason(msgspec.Struct, frozen=True, kw_only=True):
@@ -320,7 +320,7 @@ class Alive(msgspec.Struct, frozen=True, kw_only=True):
     """The process is alive."""
 
     status: str
-    """Always `alive`."""
+    """Always `alive`"""
 
 
 class Assurance(msgspec.Struct, frozen=True, kw_only=True):
@@ -338,43 +338,43 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """The sequence number, counted from 1"""
     at: datetime.datetime
-    """When it happened, in UTC."""
+    """When it happened, in UTC"""
     action: str
-    """What was done, such as `user.create`."""
+    """What was done, such as `user.create`"""
     outcome: AuditEventOutcome
-    """Whether it succeeded; `failure` includes refusals."""
+    """Whether it succeeded; `failure` includes refusals"""
     actor: None | Reference
     """Null if the actor is unknown"""
     target: None | Target
-    """What it was done to; `null`: nothing in particular."""
+    """What it was done to; `null`: nothing in particular"""
     address: None | str
-    """The IP address of the client; `null`: not caused by a request."""
+    """The IP address of the client; `null`: not caused by a request"""
     user_agent: None | str = msgspec.field(name="userAgent")
-    """The `User-Agent` header of the request, if there was one."""
+    """The `User-Agent` header of the request, if there was one"""
     request_id: None | str = msgspec.field(name="requestId")
-    """`X-Request-Id` of the request, which is in the server's log, too."""
+    """`X-Request-Id` of the request, which is in the server's log, too"""
     details: AuditEventDetails
-    """What the action was about, as texts by name; it depends on the action."""
+    """What the action was about, as texts by name; it depends on the action"""
 
 
 class AuditEventCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[AuditEvent]
-    """The records of the page."""
+    """The records of the page"""
     included: AuditEventCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     """A login of a user."""
 
     id: str
-    """Stands for a token in `DELETE /authorizations/{accessToken}`."""
+    """Stands for a token in `DELETE /authorizations/{accessToken}`"""
     method: str
     """The login method"""
     amr: list[str]
@@ -386,11 +386,11 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     device: None | str
     """X-Device-Id"""
     address: str
-    """The IP address that the login came from."""
+    """The IP address that the login came from"""
     user_agent: str = msgspec.field(name="userAgent")
-    """The `User-Agent` header of the login."""
+    """The `User-Agent` header of the login"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     last_seen_at: datetime.datetime = msgspec.field(name="lastSeenAt")
     """To within a minute"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
@@ -405,20 +405,20 @@ class AuthorizationCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Authorization]
-    """The records of the page."""
+    """The records of the page"""
     included: AuthorizationCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Availability(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a credential can be used for registration."""
 
     available: bool
-    """Whether it is valid, and no user has it."""
+    """Whether it is valid, and no user has it"""
 
 
 class BatchError(msgspec.Struct, frozen=True, kw_only=True):
@@ -476,26 +476,26 @@ class BoundCredential(msgspec.Struct, frozen=True, kw_only=True):
     """A credential of a user."""
 
     kind: str
-    """`email`, `mobile` or `username`, or the platform that the user logs in with."""
+    """`email`, `mobile` or `username`, or the platform that the user logs in with"""
     value: str
-    """The address, number or username; of a platform, the account there."""
+    """The address, number or username; of a platform, the account there"""
     verified: bool
     """Whether a proof, or an administrator, has verified it"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class BoundCredentialCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[BoundCredential]
-    """The records of the page."""
+    """The records of the page"""
     included: BoundCredentialCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
@@ -534,9 +534,9 @@ class CaptchaAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The solution of a captcha."""
 
     id: str
-    """`id` of the issued captcha."""
+    """`id` of the issued captcha"""
     answer: str
-    """What the user has read or heard, or what the captcha's script has returned."""
+    """What the user has read or heard, or what the captcha's script has returned"""
 
 
 class CaptchaRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -556,7 +556,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Of a move, if the caller can see the folder"""
     name: str | Unset = UNSET
     revision: int | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     actor: Reference | Unset = UNSET
     """A reference to a related entity, whose summary is in `included` under its id."""
     on_behalf_of: Reference | Unset = msgspec.field(default=UNSET, name="onBehalfOf")
@@ -568,7 +568,7 @@ class ChangeCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of changes, the oldest first."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: ChangeMeta
     """The position of a page of changes."""
     data: list[Change]
@@ -588,11 +588,11 @@ class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request for a verification code."""
 
     recipient: str
-    """An e-mail address or a mobile number, in any spelling."""
+    """An e-mail address or a mobile number, in any spelling"""
     purpose: CodeRequestPurpose
-    """The only operation that accepts the code."""
+    """The only operation that accepts the code"""
     captcha: CaptchaAnswer | None | Unset = UNSET
-    """Needed after `error.captcha-required`."""
+    """Needed after `error.captcha-required`"""
     invitation: None | str | Unset = UNSET
     """For `register`, if only invited users can: the invitation's secret"""
     link: bool | Unset = UNSET
@@ -612,16 +612,16 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     """The consent to the terms, with the id of the login that needs it."""
 
     id: str
-    """`id` of `consent` in `error.terms-not-accepted`."""
+    """`id` of `consent` in `error.terms-not-accepted`"""
     accepted_terms: str = msgspec.field(name="acceptedTerms")
-    """`version` of the terms that the user has seen and accepted."""
+    """`version` of the terms that the user has seen and accepted"""
 
 
 class Contact(msgspec.Struct, frozen=True, kw_only=True):
     """A contact or username that an administrator sets."""
 
     value: str
-    """The new address, number or username, in any spelling."""
+    """The new address, number or username, in any spelling"""
     verified: bool | Unset = UNSET
     """Whether the contact counts as proven"""
 
@@ -630,14 +630,14 @@ class ContactLink(msgspec.Struct, frozen=True, kw_only=True):
     """The token of a link that takes back a former contact."""
 
     token: str
-    """The last part of the URL in the notice."""
+    """The last part of the URL in the notice"""
 
 
 class ContactRestoration(msgspec.Struct, frozen=True, kw_only=True):
     """The token of a link that takes back a former contact, and the new password."""
 
     token: str
-    """The last part of the URL in the notice."""
+    """The last part of the URL in the notice"""
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
 
@@ -654,21 +654,21 @@ class CreatedKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key with its secret, which no other response contains."""
 
     id: str
-    """Names the key in URLs; it is not secret."""
+    """Names the key in URLs; it is not secret"""
     name: str
-    """What the owner sees in the list of keys."""
+    """What the owner sees in the list of keys"""
     scopes: list[CreatedKeyScopesItem]
-    """What the key may do, within the rights of its user."""
+    """What the key may do, within the rights of its user"""
     tenant_id: None | str = msgspec.field(name="tenantId")
-    """The only tenant that the key reaches; `null`: all tenants of its user."""
+    """The only tenant that the key reaches; `null`: all tenants of its user"""
     file_id: None | str = msgspec.field(name="fileId")
-    """The only folder, with its subtree, that the key reaches; `null`: no such limit."""
+    """The only folder, with its subtree, that the key reaches; `null`: no such limit"""
     addresses: list[str]
-    """The networks that may use the key; empty: all."""
+    """The networks that may use the key; empty: all"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When requests with the key are refused."""
+    """When requests with the key are refused"""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
     """To within an hour"""
     last_used_from: None | str = msgspec.field(name="lastUsedFrom")
@@ -696,7 +696,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """The first 1024 bytes of the answer"""
     duration_ms: int | None = msgspec.field(name="durationMs")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     attempted_at: datetime.datetime | None = msgspec.field(name="attemptedAt")
     next_attempt_at: datetime.datetime | None = msgspec.field(name="nextAttemptAt")
 
@@ -705,13 +705,13 @@ class DeliveryCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Delivery]
-    """The records of the page."""
+    """The records of the page"""
     included: DeliveryCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
@@ -739,11 +739,11 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
     """The error of one field."""
 
     field: str
-    """The member or parameter, with dots for nested ones; empty: the whole body."""
+    """The member or parameter, with dots for nested ones; empty: the whole body"""
     code: str
-    """What is wrong, such as `required` or `invalid`."""
+    """What is wrong, such as `required` or `invalid`"""
     message: str
-    """What is wrong, for developers; may change."""
+    """What is wrong, for developers; may change"""
 
 
 class Directory(msgspec.Struct, frozen=True, kw_only=True):
@@ -753,7 +753,7 @@ class Directory(msgspec.Struct, frozen=True, kw_only=True):
     """The folder; null is the top level"""
     name: None | str | Unset = UNSET
     revision: int | None | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
 
 
 class DirectUpload(msgspec.Struct, frozen=True, kw_only=True):
@@ -770,7 +770,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     """The response of an operation without a result."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
 
 
 class Drop(msgspec.Struct, frozen=True, kw_only=True):
@@ -821,18 +821,18 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Why the server disabled it"""
     failing_since: datetime.datetime | None = msgspec.field(name="failingSince")
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
 
 
 class EndpointChanges(msgspec.Struct, frozen=True, kw_only=True):
     """Changes of an endpoint."""
 
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     url: str | Unset = UNSET
     event_types: list[str] | Unset = msgspec.field(default=UNSET, name="eventTypes")
     description: str | Unset = UNSET
@@ -845,26 +845,26 @@ class EndpointCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Endpoint]
-    """The records of the page."""
+    """The records of the page"""
     included: EndpointCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class EnrolledTokens(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of a login that has enrolled a factor."""
 
     access_token: str = msgspec.field(name="accessToken")
-    """A JWT, to be sent as `Authorization: Bearer`."""
+    """A JWT, to be sent as `Authorization: Bearer`"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the access token expires; the refresh token gets a new one."""
+    """When the access token expires; the refresh token gets a new one"""
     refresh_token: str = msgspec.field(name="refreshToken")
-    """Gets new tokens, once: the response has the next refresh token."""
+    """Gets new tokens, once: the response has the next refresh token"""
     refresh_expires_at: datetime.datetime = msgspec.field(name="refreshExpiresAt")
-    """When the login ends unless it is refreshed before."""
+    """When the login ends unless it is refreshed before"""
     user: LoggedInUser
     """The user who has logged in."""
     factor: Factor
@@ -881,11 +881,11 @@ class Enrolment(msgspec.Struct, frozen=True, kw_only=True):
     """An open enrolment."""
 
     id: str
-    """Names the enrolment in the request that finishes it."""
+    """Names the enrolment in the request that finishes it"""
     kind: str
-    """The kind of factor that is enrolled."""
+    """The kind of factor that is enrolled"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When an answer comes too late."""
+    """When an answer comes too late"""
     shown: EnrolmentShown
     """What the user needs to answer"""
 
@@ -915,26 +915,26 @@ class ErrorMember(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     """For developers; may change"""
     details: list[Detail]
-    """The faults of single members and parameters; often empty."""
+    """The faults of single members and parameters; often empty"""
     request_id: str = msgspec.field(name="requestId")
-    """`X-Request-Id` of the response, which is in the server's log, too."""
+    """`X-Request-Id` of the response, which is in the server's log, too"""
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
     """An enrolled second factor."""
 
     id: str
-    """Id of the factor, to rename or remove it."""
+    """Id of the factor, to rename or remove it"""
     kind: str
     """As in `methods` of a challenge"""
     name: str
-    """What the user sees in the list of factors."""
+    """What the user sees in the list of factors"""
     is_backup: bool = msgspec.field(name="isBackup")
     """Whether it only replaces others"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
-    """When a login or a step-up last used it; `null`: never."""
+    """When a login or a step-up last used it; `null`: never"""
 
 
 class FactorAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -948,33 +948,33 @@ class FactorCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Factor]
-    """The records of the page."""
+    """The records of the page"""
     included: FactorCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class FactorName(msgspec.Struct, frozen=True, kw_only=True):
     """A new name of a factor."""
 
     name: str
-    """What the user sees in the list of factors."""
+    """What the user sees in the list of factors"""
 
 
 class Factors(msgspec.Struct, frozen=True, kw_only=True):
     """The second factors of a user."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Factor]
-    """The records of the page."""
+    """The records of the page"""
     included: FactorsIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
     shown: FactorsShown
     """By kind: what the user's devices need, such as `passkey.rpId`"""
 
@@ -989,7 +989,7 @@ class FactorState(msgspec.Struct, frozen=True, kw_only=True):
     factors: list[str]
     """Kinds, once each"""
     is_required: bool = msgspec.field(name="isRequired")
-    """Whether the user must have a second factor."""
+    """Whether the user must have a second factor"""
     due_at: datetime.datetime | None = msgspec.field(name="dueAt")
     """The end of the grace period, if it has begun"""
 
@@ -998,13 +998,13 @@ class FactorStateCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[FactorState]
-    """The records of the page."""
+    """The records of the page"""
     included: FactorStateCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class FileEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -1033,13 +1033,13 @@ class FileEventCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[FileEvent]
-    """The records of the page."""
+    """The records of the page"""
     included: FileEventCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class FilesBatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -1061,20 +1061,20 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     granted_by: None | Reference = msgspec.field(name="grantedBy")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class GrantCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Grant]
-    """The records of the page."""
+    """The records of the page"""
     included: GrantCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -1084,24 +1084,24 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: str = msgspec.field(name="tenantId")
     name: str
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
 
 
 class GroupCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Group]
-    """The records of the page."""
+    """The records of the page"""
     included: GroupCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class GroupGrant(msgspec.Struct, frozen=True, kw_only=True):
@@ -1114,20 +1114,20 @@ class GroupGrant(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     granted_by: None | Reference = msgspec.field(name="grantedBy")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class GroupGrantCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[GroupGrant]
-    """The records of the page."""
+    """The records of the page"""
     included: GroupGrantCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class GroupMember(msgspec.Struct, frozen=True, kw_only=True):
@@ -1137,20 +1137,20 @@ class GroupMember(msgspec.Struct, frozen=True, kw_only=True):
     """A reference to a related entity, whose summary is in `included` under its id."""
     added_by: None | Reference = msgspec.field(name="addedBy")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class GroupMemberCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[GroupMember]
-    """The records of the page."""
+    """The records of the page"""
     included: GroupMemberCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class GroupName(msgspec.Struct, frozen=True, kw_only=True):
@@ -1158,7 +1158,7 @@ class GroupName(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     revision: int | None | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):
@@ -1176,22 +1176,22 @@ class HoldCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Hold]
-    """The records of the page."""
+    """The records of the page"""
     included: HoldCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class HoldReason(msgspec.Struct, frozen=True, kw_only=True):
     """The hold that a removal is refused for."""
 
     reason: str
-    """Why an administrator placed the hold."""
+    """Why an administrator placed the hold"""
     until: datetime.datetime | None
-    """When the hold ends; `null`: when it is released."""
+    """When the hold ends; `null`: when it is released"""
 
 
 class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
@@ -1200,9 +1200,9 @@ class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """`DELETE /authorizations/{id}` ends it"""
     access_token: str = msgspec.field(name="accessToken")
-    """A JWT that acts as the user; the audit log names the administrator."""
+    """A JWT that acts as the user; the audit log names the administrator"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the access token expires. It cannot be renewed."""
+    """When the access token expires. It cannot be renewed"""
     user: LoggedInUser
     """The user who has logged in."""
 
@@ -1219,7 +1219,7 @@ class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     invited_by: Reference = msgspec.field(name="invitedBy")
     """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
 
 
@@ -1227,13 +1227,13 @@ class InvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Invitation]
-    """The records of the page."""
+    """The records of the page"""
     included: InvitationCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class InvitationPreview(msgspec.Struct, frozen=True, kw_only=True):
@@ -1272,13 +1272,13 @@ class IssuedTokens(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
 
     access_token: str = msgspec.field(name="accessToken")
-    """A JWT, to be sent as `Authorization: Bearer`."""
+    """A JWT, to be sent as `Authorization: Bearer`"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the access token expires; the refresh token gets a new one."""
+    """When the access token expires; the refresh token gets a new one"""
     refresh_token: str = msgspec.field(name="refreshToken")
-    """Gets new tokens, once: the response has the next refresh token."""
+    """Gets new tokens, once: the response has the next refresh token"""
     refresh_expires_at: datetime.datetime = msgspec.field(name="refreshExpiresAt")
-    """When the login ends unless it is refreshed before."""
+    """When the login ends unless it is refreshed before"""
     user: LoggedInUser
     """The user who has logged in."""
     second_factor_due_at: datetime.datetime | Unset = msgspec.field(
@@ -1291,30 +1291,30 @@ class JwkSet(msgspec.Struct, frozen=True, kw_only=True):
     """A JWK Set (RFC 7517)."""
 
     keys: list[JwkSetKeysItem]
-    """The public keys as JWKs, by `kid`."""
+    """The public keys as JWKs, by `kid`"""
 
 
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
     """A new name."""
 
     name: str
-    """What the owner sees in the list of keys."""
+    """What the owner sees in the list of keys"""
 
 
 class LeakedKeys(msgspec.Struct, frozen=True, kw_only=True):
     """Access keys that were found in a public place."""
 
     keys: list[str]
-    """The whole keys, as found; unknown texts are ignored."""
+    """The whole keys, as found; unknown texts are ignored"""
 
 
 class Links(msgspec.Struct, frozen=True, kw_only=True):
     """The URLs of other pages; those that this server does not have are absent."""
 
     openapi: str
-    """The OpenAPI document of this server."""
+    """The OpenAPI document of this server"""
     documentation: str | Unset = UNSET
-    """Pages that send requests of the document from the browser."""
+    """Pages that send requests of the document from the browser"""
     setup: str | Unset = UNSET
     """Only while there is no administrator"""
 
@@ -1323,11 +1323,11 @@ class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
     """The user who has logged in."""
 
     id: str
-    """Id of the user; `me` stands for it in paths."""
+    """Id of the user; `me` stands for it in paths"""
     name: str
-    """What other users see."""
+    """What other users see"""
     type_: str = msgspec.field(name="type")
-    """`USER`, or `ADMIN` for administrators of the server."""
+    """`USER`, or `ADMIN` for administrators of the server"""
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
@@ -1340,15 +1340,15 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     username: str | Unset = UNSET
     """Required without `challenge`"""
     challenge: ChallengeAnswer | None | Unset = UNSET
-    """The answer of a second factor, alone: finishes a login that got a challenge."""
+    """The answer of a second factor, alone: finishes a login that got a challenge"""
     password: None | str | Unset = UNSET
-    """The user's current password."""
+    """The user's current password"""
     verification_code: None | Unset | VerificationCode = msgspec.field(
         default=UNSET, name="verificationCode"
     )
-    """A code for `login` that was sent to `username`, in place of a password."""
+    """A code for `login` that was sent to `username`, in place of a password"""
     captcha: CaptchaAnswer | None | Unset = UNSET
-    """Needed after `error.captcha-required`."""
+    """Needed after `error.captcha-required`"""
     new_password: None | str | Unset = msgspec.field(default=UNSET, name="newPassword")
     """With `password`: replaces it, if `error.password-change-required`"""
     accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
@@ -1420,13 +1420,13 @@ class LoginProviderCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[LoginProvider]
-    """The records of the page."""
+    """The records of the page"""
     included: LoginProviderCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class LoginRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -1445,45 +1445,45 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A reference to a related entity, whose summary is in `included` under its id."""
     role: str
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class MemberCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Member]
-    """The records of the page."""
+    """The records of the page"""
     included: MemberCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """Paging information."""
 
     total_count: int = msgspec.field(name="totalCount")
-    """Records on all pages together."""
+    """Records on all pages together"""
     page_size: int = msgspec.field(name="pageSize")
-    """The largest number of records on a page, as requested."""
+    """The largest number of records on a page, as requested"""
     page_number: int = msgspec.field(name="pageNumber")
-    """The page of this response, from 1 on."""
+    """The page of this response, from 1 on"""
     page_count: int = msgspec.field(name="pageCount")
-    """Pages of the requested size; 0: there is no record."""
+    """Pages of the requested size; 0: there is no record"""
     is_first_page: bool = msgspec.field(name="isFirstPage")
-    """Whether no page comes before."""
+    """Whether no page comes before"""
     is_last_page: bool = msgspec.field(name="isLastPage")
-    """Whether no page follows."""
+    """Whether no page follows"""
     has_previous_page: bool = msgspec.field(name="hasPreviousPage")
-    """Whether `previousPageLink` is a URL."""
+    """Whether `previousPageLink` is a URL"""
     previous_page_link: None | str = msgspec.field(name="previousPageLink")
-    """URL of the page before, with the same filters; `null`: there is none."""
+    """URL of the page before, with the same filters; `null`: there is none"""
     has_next_page: bool = msgspec.field(name="hasNextPage")
-    """Whether `nextPageLink` is a URL."""
+    """Whether `nextPageLink` is a URL"""
     next_page_link: None | str = msgspec.field(name="nextPageLink")
-    """URL of the page after, with the same filters; `null`: there is none."""
+    """URL of the page after, with the same filters; `null`: there is none"""
 
 
 class NewChallenge(msgspec.Struct, frozen=True, kw_only=True):
@@ -1520,7 +1520,7 @@ class NewEmail(msgspec.Struct, frozen=True, kw_only=True):
     """An e-mail address to bind, with a code sent to it."""
 
     email: str
-    """The new address, in any spelling."""
+    """The new address, in any spelling"""
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
     """A code from a message, with its id."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
@@ -1563,11 +1563,11 @@ class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """Why the server disabled it"""
     failing_since: datetime.datetime | None = msgspec.field(name="failingSince")
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
 
 
 class NewFactor(msgspec.Struct, frozen=True, kw_only=True):
@@ -1623,7 +1623,7 @@ class NewImpersonation(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """For the audit log"""
     minutes: int
-    """How long the access token is valid."""
+    """How long the access token is valid"""
 
 
 class NewInvitation(msgspec.Struct, frozen=True, kw_only=True):
@@ -1640,9 +1640,9 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key of the caller, with a fresh proof unless the login is at most 10 minutes old."""
 
     name: str
-    """What the owner sees in the list of keys."""
+    """What the owner sees in the list of keys"""
     scopes: list[NewKeyScopesItem]
-    """What the key may do. A key with a tenant or a folder can have fewer of them."""
+    """What the key may do. A key with a tenant or a folder can have fewer of them"""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -1661,7 +1661,7 @@ class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
     """A mobile number to bind, with a code sent to it."""
 
     mobile: str
-    """The new number, in any spelling."""
+    """The new number, in any spelling"""
     verification_code: VerificationCode = msgspec.field(name="verificationCode")
     """A code from a message, with its id."""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
@@ -1707,16 +1707,16 @@ class NewServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
     """A new service account, or a new name."""
 
     name: str
-    """What administrators see in lists, such as the name of the machine."""
+    """What administrators see in lists, such as the name of the machine"""
 
 
 class NewServiceKey(msgspec.Struct, frozen=True, kw_only=True):
     """An access key of a service account, which is limited to the tenant of the account."""
 
     name: str
-    """What the owner sees in the list of keys."""
+    """What the owner sees in the list of keys"""
     scopes: list[NewServiceKeyScopesItem]
-    """What the key may do. A key with a tenant or a folder can have fewer of them."""
+    """What the key may do. A key with a tenant or a folder can have fewer of them"""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -1775,21 +1775,21 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     `passwordChangeRequired`, `invite`, `externalId`, `metadata` and `serverMetadata`."""
 
     name: str
-    """What other users see; it need not be unique."""
+    """What other users see; it need not be unique"""
     email: None | str | Unset = UNSET
-    """An address to log in with; no other user may have it."""
+    """An address to log in with; no other user may have it"""
     mobile: None | str | Unset = UNSET
-    """A number to log in with, as `+8613800138000`; no other user may have it."""
+    """A number to log in with, as `+8613800138000`; no other user may have it"""
     username: None | str | Unset = UNSET
-    """A name to log in with; no other user may have it."""
+    """A name to log in with; no other user may have it"""
     password: None | str | Unset = UNSET
     """With an uppercase letter, a lowercase letter and a digit"""
     verification_codes: list[VerificationCode] | Unset = msgspec.field(
         default=UNSET, name="verificationCodes"
     )
-    """For a registration: a code for `register` for each contact, except one that `invitation` proves."""
+    """For a registration: a code for `register` for each contact, except one that `invitation` proves"""
     captcha: CaptchaAnswer | None | Unset = UNSET
-    """For a registration without an e-mail address and a mobile number."""
+    """For a registration without an e-mail address and a mobile number"""
     invitation: None | str | Unset = UNSET
     """The secret of an invitation, which proves its address"""
     accepted_terms: None | str | Unset = msgspec.field(default=UNSET, name="acceptedTerms")
@@ -1797,13 +1797,13 @@ class NewUser(msgspec.Struct, frozen=True, kw_only=True):
     email_verified: bool | Unset = msgspec.field(default=UNSET, name="emailVerified")
     """Whether the address counts as proven"""
     mobile_verified: bool | Unset = msgspec.field(default=UNSET, name="mobileVerified")
-    """Whether the number counts as proven."""
+    """Whether the number counts as proven"""
     password_hash: NewUserPasswordHashType0 | None | Unset = msgspec.field(
         default=UNSET, name="passwordHash"
     )
     """A hash of another system: `algorithm` names its scheme"""
     password_change_required: bool | Unset = msgspec.field(default=UNSET, name="passwordChangeRequired")
-    """Whether the first login must replace the password."""
+    """Whether the first login must replace the password"""
     invite: bool | Unset = UNSET
     """Whether to send a link by which the user chooses a password"""
     external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
@@ -1831,11 +1831,11 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     """A reference to a related entity, whose summary is in `included` under its id."""
     permission: NodePermission
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
     scan: NodeScanType0 | None
     """Scan state of the content; null for folders. Content that is `pending`, `infected` or `rejected` cannot be read"""
     path: list[str] | Unset = UNSET
@@ -1846,13 +1846,13 @@ class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Node]
-    """The records of the page."""
+    """The records of the page"""
     included: NodeCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -1872,13 +1872,13 @@ class OpeningCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Opening]
-    """The records of the page."""
+    """The records of the page"""
     included: OpeningCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class PaginationMetadata(msgspec.Struct, frozen=True, kw_only=True):
@@ -1931,7 +1931,7 @@ class Password(msgspec.Struct, frozen=True, kw_only=True):
     """A password whose strength is estimated."""
 
     password: str
-    """It is neither stored nor logged."""
+    """It is neither stored nor logged"""
 
 
 class PasswordChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -1949,7 +1949,7 @@ class PasswordLink(msgspec.Struct, frozen=True, kw_only=True):
     """An issued link."""
 
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the link is no longer accepted."""
+    """When the link is no longer accepted"""
     url: str | Unset = UNSET
     """Only with `send: false`, and only now"""
 
@@ -1958,7 +1958,7 @@ class PasswordLinkRedemption(msgspec.Struct, frozen=True, kw_only=True):
     """The token of a link, and the password that it sets."""
 
     token: str
-    """The last part of the URL of the link."""
+    """The last part of the URL of the link"""
     new_password: str = msgspec.field(name="newPassword")
     """With an uppercase letter, a lowercase letter and a digit"""
 
@@ -2028,24 +2028,24 @@ class QuarantinedFileCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[QuarantinedFile]
-    """The records of the page."""
+    """The records of the page"""
     included: QuarantinedFileCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """The instance has no fault of its own."""
 
     status: str
-    """Always `ready`; an instance with a fault responds with 503."""
+    """Always `ready`; an instance with a fault responds with 503"""
     parts: list[str]
-    """The parts that were checked, such as `database`."""
+    """The parts that were checked, such as `database`"""
     notes: ReadyNotes | Unset = UNSET
-    """By part: faults that all instances share, and remarks."""
+    """By part: faults that all instances share, and remarks"""
 
 
 class ReceivedInvitation(msgspec.Struct, frozen=True, kw_only=True):
@@ -2060,7 +2060,7 @@ class ReceivedInvitation(msgspec.Struct, frozen=True, kw_only=True):
     invited_by: Reference = msgspec.field(name="invitedBy")
     """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     tenant_name: str = msgspec.field(name="tenantName")
 
@@ -2069,34 +2069,34 @@ class ReceivedInvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[ReceivedInvitation]
-    """The records of the page."""
+    """The records of the page"""
     included: ReceivedInvitationCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class RecoveryCodes(msgspec.Struct, frozen=True, kw_only=True):
     """A new sheet of recovery codes."""
 
     recovery_codes: list[str] = msgspec.field(name="recoveryCodes")
-    """Each replaces a second factor once. No later response has them."""
+    """Each replaces a second factor once. No later response has them"""
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """A reference to a related entity, whose summary is in `included` under its id."""
 
     ref: str = msgspec.field(name="$ref")
-    """Id of the entity: the key of its summary in `included`."""
+    """Id of the entity: the key of its summary in `included`"""
 
 
 class Refresh(msgspec.Struct, frozen=True, kw_only=True):
     """A refresh token, unless the header X-Refresh-Token carries it."""
 
     refresh_token: None | str | Unset = msgspec.field(default=UNSET, name="refreshToken")
-    """The newest refresh token of the login; reusing an older one ends the login."""
+    """The newest refresh token of the login; reusing an older one ends the login"""
 
 
 class RelatedOrigins(msgspec.Struct, frozen=True, kw_only=True):
@@ -2117,7 +2117,7 @@ class RemovedFactor(msgspec.Struct, frozen=True, kw_only=True):
     shown: RemovedFactorShown
     """By kind: what the user's devices need, such as `passkey.rpId`"""
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
 
 
 class Rename(msgspec.Struct, frozen=True, kw_only=True):
@@ -2125,7 +2125,7 @@ class Rename(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     revision: int | None | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
 
 
 class RenamedFactor(msgspec.Struct, frozen=True, kw_only=True):
@@ -2141,9 +2141,9 @@ class RenewedToken(msgspec.Struct, frozen=True, kw_only=True):
     """A new access token of the same login."""
 
     access_token: str = msgspec.field(name="accessToken")
-    """A JWT that has the new proof, to be sent from now on."""
+    """A JWT that has the new proof, to be sent from now on"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the new access token expires."""
+    """When the new access token expires"""
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
@@ -2166,13 +2166,13 @@ class RestorableContact(msgspec.Struct, frozen=True, kw_only=True):
     """What a link does, with masked contacts."""
 
     kind: RestorableContactKind
-    """Which contact was changed."""
+    """Which contact was changed"""
     former: str
     """The contact to take back"""
     current: None | str
     """What replaced it; `null`: it was removed"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the link is no longer accepted."""
+    """When the link is no longer accepted"""
 
 
 class Restoration(msgspec.Struct, frozen=True, kw_only=True):
@@ -2243,50 +2243,50 @@ class SentCode(msgspec.Struct, frozen=True, kw_only=True):
     """A code that was sent, unless no message is due for the recipient."""
 
     id: str
-    """Accompanies the code in the request that uses it."""
+    """Accompanies the code in the request that uses it"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the code is no longer accepted."""
+    """When the code is no longer accepted"""
     retry_after_seconds: int = msgspec.field(name="retryAfterSeconds")
-    """Seconds until another code may be requested for the recipient."""
+    """Seconds until another code may be requested for the recipient"""
 
 
 class ServiceAccount(msgspec.Struct, frozen=True, kw_only=True):
     """A service account: a user of the type SERVICE."""
 
     id: str
-    """Id of the account, which is its id as a user, too."""
+    """Id of the account, which is its id as a user, too"""
     name: str
-    """What administrators see in lists."""
+    """What administrators see in lists"""
     created_by: Reference = msgspec.field(name="createdBy")
     """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class ServiceAccountCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[ServiceAccount]
-    """The records of the page."""
+    """The records of the page"""
     included: ServiceAccountCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The account of the first administrator, and the token of the setup link."""
 
     token: str
-    """The token in the link that the operator has issued."""
+    """The token in the link that the operator has issued"""
     email: str
-    """The address to log in with."""
+    """The address to log in with"""
     password: str
     """With an uppercase letter, a lowercase letter and a digit"""
     name: str | Unset = UNSET
-    """What other users see."""
+    """What other users see"""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -2315,11 +2315,11 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     dropped_bytes: int = msgspec.field(name="droppedBytes")
     opened_at: datetime.datetime | None = msgspec.field(name="openedAt")
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
 
 
 class ShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
@@ -2332,7 +2332,7 @@ class ShareChanges(msgspec.Struct, frozen=True, kw_only=True):
     """Changes of a share; absent members stay as they are."""
 
     revision: int | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     label: str | Unset = UNSET
     password: None | str | Unset = UNSET
     """At least 8 characters; null: no password"""
@@ -2354,13 +2354,13 @@ class ShareCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Share]
-    """The records of the page."""
+    """The records of the page"""
     included: ShareCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class SharedBundle(msgspec.Struct, frozen=True, kw_only=True):
@@ -2379,20 +2379,20 @@ class SharedFile(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     content_type: None | str = msgspec.field(name="contentType")
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
 
 
 class SharedFileCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[SharedFile]
-    """The records of the page."""
+    """The records of the page"""
     included: SharedFileCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class SharedWithMe(msgspec.Struct, frozen=True, kw_only=True):
@@ -2409,29 +2409,29 @@ class SharedWithMe(msgspec.Struct, frozen=True, kw_only=True):
     """Null if there is a password"""
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
 
 
 class SharedWithMeCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[SharedWithMe]
-    """The records of the page."""
+    """The records of the page"""
     included: SharedWithMeCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
     """The server."""
 
     name: str
-    """Always `Strongroom`: the name of the software."""
+    """Always `Strongroom`: the name of the software"""
     version: str
-    """The version of the server."""
+    """The version of the server"""
     links: Links
     """The URLs of other pages; those that this server does not have are absent."""
 
@@ -2440,20 +2440,20 @@ class StepUp(msgspec.Struct, frozen=True, kw_only=True):
     """A proof: the answer to a challenge, a code sent to a contact, or the current password."""
 
     challenge: ChallengeAnswer | None | Unset = UNSET
-    """The answer of a second factor, in the second request."""
+    """The answer of a second factor, in the second request"""
     verification_code: None | Unset | VerificationCode = msgspec.field(
         default=UNSET, name="verificationCode"
     )
-    """A code for `bind`, sent to a contact; for callers without a second factor."""
+    """A code for `bind`, sent to a contact; for callers without a second factor"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
-    """For callers without a second factor."""
+    """For callers without a second factor"""
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):
     """How hard a password is to guess."""
 
     strength: StrengthStrength
-    """By an estimate of the guesses that an attacker needs."""
+    """By an estimate of the guesses that an attacker needs"""
 
 
 class Successor(msgspec.Struct, frozen=True, kw_only=True):
@@ -2466,11 +2466,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """A summary of an entity that records refer to."""
 
     id: str
-    """Id of the entity, as in `$ref`."""
+    """Id of the entity, as in `$ref`"""
     type_: str = msgspec.field(name="type")
-    """What the entity is, such as `user`."""
+    """What the entity is, such as `user`"""
     name: str
-    """What people see of the entity."""
+    """What people see of the entity"""
 
 
 class Suspension(msgspec.Struct, frozen=True, kw_only=True):
@@ -2479,25 +2479,25 @@ class Suspension(msgspec.Struct, frozen=True, kw_only=True):
     reason: None | str | Unset = UNSET
     """Only administrators see it"""
     until: datetime.datetime | None | Unset = UNSET
-    """When the user is reinstated automatically; `null`: only an administrator reinstates the user."""
+    """When the user is reinstated automatically; `null`: only an administrator reinstates the user"""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The object of an action."""
 
     type_: None | str = msgspec.field(name="type")
-    """Such as `user` or `tenant`; `null`: the action has no type of objects."""
+    """Such as `user` or `tenant`; `null`: the action has no type of objects"""
     id: str
-    """Id of an object of the type."""
+    """Id of an object of the type"""
 
 
 class TemporaryPassword(msgspec.Struct, frozen=True, kw_only=True):
     """A temporary password, which is shown only now."""
 
     password: str
-    """To be passed to the user; the login with it requires a new one."""
+    """To be passed to the user; the login with it requires a new one"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """When the password is no longer accepted."""
+    """When the password is no longer accepted"""
 
 
 class Tenant(msgspec.Struct, frozen=True, kw_only=True):
@@ -2510,11 +2510,11 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True):
     assurance: Assurance | None
     """null: any login"""
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
 
 
 class TenantChanges(msgspec.Struct, frozen=True, kw_only=True):
@@ -2526,20 +2526,20 @@ class TenantChanges(msgspec.Struct, frozen=True, kw_only=True):
     assurance: Assurance | None | Unset = UNSET
     """null: any login; the caller's own login must meet it"""
     revision: int | None | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
 
 
 class TenantCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Tenant]
-    """The records of the page."""
+    """The records of the page"""
     included: TenantCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class TotpCode(msgspec.Struct, frozen=True, kw_only=True):
@@ -2598,13 +2598,13 @@ class TrashedFileCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[TrashedFile]
-    """The records of the page."""
+    """The records of the page"""
     included: TrashedFileCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Upload(msgspec.Struct, frozen=True, kw_only=True):
@@ -2647,19 +2647,19 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     """A user as the user and administrators see it."""
 
     id: str
-    """Id of the user, which never changes."""
+    """Id of the user, which never changes"""
     type_: UserType = msgspec.field(name="type")
-    """The role on the whole server; `SERVICE` is the account of a machine."""
+    """The role on the whole server; `SERVICE` is the account of a machine"""
     status: UserStatus
-    """A suspended user cannot log in, and all tokens and access keys are refused."""
+    """A suspended user cannot log in, and all tokens and access keys are refused"""
     name: str
-    """What other users see; it need not be unique."""
+    """What other users see; it need not be unique"""
     email: None | str
-    """The address to log in with; `null`: the user has none."""
+    """The address to log in with; `null`: the user has none"""
     mobile: None | str
-    """The number to log in with, such as `+8613800138000`; `null`: the user has none."""
+    """The number to log in with, such as `+8613800138000`; `null`: the user has none"""
     username: None | str
-    """The name to log in with; `null`: the user has none."""
+    """The name to log in with; `null`: the user has none"""
     locale: None | str
     """BCP 47"""
     timezone: None | str
@@ -2667,25 +2667,25 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     email_verified: bool = msgspec.field(name="emailVerified")
     """Whether a code, or an administrator, has verified it"""
     mobile_verified: bool = msgspec.field(name="mobileVerified")
-    """Whether a code, or an administrator, has verified it."""
+    """Whether a code, or an administrator, has verified it"""
     has_password: bool = msgspec.field(name="hasPassword")
-    """Whether the user can log in with a password."""
+    """Whether the user can log in with a password"""
     password_change_required: bool = msgspec.field(name="passwordChangeRequired")
     """Whether the next login by the password must change it"""
     external_id: None | str = msgspec.field(name="externalId")
     """The id in another system"""
     last_login_at: datetime.datetime | None = msgspec.field(name="lastLoginAt")
-    """When the user last logged in; `null`: never."""
+    """When the user last logged in; `null`: never"""
     suspended_until: datetime.datetime | None = msgspec.field(name="suspendedUntil")
     """When a suspension ends, if it has an end"""
     deletion_due_at: datetime.datetime | None = msgspec.field(name="deletionDueAt")
     """When the user will be deleted, unless the user cancels it"""
     revision: int
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
-    """When the record last changed, in UTC."""
+    """When the record last changed, in UTC"""
     suspension_reason: None | str | Unset = msgspec.field(default=UNSET, name="suspensionReason")
     """Only for administrators"""
 
@@ -2694,83 +2694,83 @@ class UserChange(msgspec.Struct, frozen=True, kw_only=True):
     """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
     name: str | Unset = UNSET
-    """What other users see; it need not be unique."""
+    """What other users see; it need not be unique"""
     locale: None | str | Unset = UNSET
     """Language of messages that are not caused by a request of the user"""
     timezone: None | str | Unset = UNSET
     """Time zone of IANA of the times in messages, such as `Asia/Shanghai`"""
     type_: UserChangeType | Unset = msgspec.field(default=UNSET, name="type")
-    """The role on the whole server; only for administrators, and never `SERVICE`."""
+    """The role on the whole server; only for administrators, and never `SERVICE`"""
     status: UserChangeStatus | Unset = UNSET
-    """Suspends or reinstates the user; only for administrators."""
+    """Suspends or reinstates the user; only for administrators"""
     external_id: None | str | Unset = msgspec.field(default=UNSET, name="externalId")
     """The id in another system; only for administrators"""
     revision: int | Unset = UNSET
-    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409."""
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
 
 
 class UserCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[User]
-    """The records of the page."""
+    """The records of the page"""
     included: UserCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class UserImport(msgspec.Struct, frozen=True, kw_only=True):
     """An import of users. The counts are of lines."""
 
     id: str
-    """Id of the import, for its progress and its errors."""
+    """Id of the import, for its progress and its errors"""
     state: UserImportState
-    """How far it is. `revoked`: the administrator has lost the right to import users."""
+    """How far it is. `revoked`: the administrator has lost the right to import users"""
     dry_run: bool = msgspec.field(name="dryRun")
-    """Whether lines are only checked, and no user changes."""
+    """Whether lines are only checked, and no user changes"""
     on_conflict: str = msgspec.field(name="onConflict")
-    """What happens to a line whose user exists."""
+    """What happens to a line whose user exists"""
     events: bool
-    """Whether each new user makes an event."""
+    """Whether each new user makes an event"""
     lines: int
     """All lines, also empty ones"""
     read: int
     """The lines with users that were processed"""
     created: int
-    """Lines that made a user."""
+    """Lines that made a user"""
     updated: int
-    """Lines that changed an existing user."""
+    """Lines that changed an existing user"""
     skipped: int
-    """Lines without effect, because their user exists."""
+    """Lines without effect, because their user exists"""
     failed: int
-    """Lines that were refused; the list of errors has the reasons."""
+    """Lines that were refused; the list of errors has the reasons"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC."""
+    """When the record was created, in UTC"""
     finished_at: datetime.datetime | None = msgspec.field(name="finishedAt")
-    """When it ended, in whatever way; `null`: it has not ended."""
+    """When it ended, in whatever way; `null`: it has not ended"""
 
 
 class UserImportCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[UserImport]
-    """The records of the page."""
+    """The records of the page"""
     included: UserImportCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 class Username(msgspec.Struct, frozen=True, kw_only=True):
     """A login username."""
 
     username: str
-    """The new username, which no other user may have."""
+    """The new username, which no other user may have"""
     held_code: None | Unset | VerificationCode = msgspec.field(default=UNSET, name="heldCode")
     """A code sent to a current contact; required if the user has one"""
     current_password: None | str | Unset = msgspec.field(default=UNSET, name="currentPassword")
@@ -2781,9 +2781,9 @@ class VerificationCode(msgspec.Struct, frozen=True, kw_only=True):
     """A code from a message, with its id."""
 
     id: str
-    """`id` of the response to the request for the code."""
+    """`id` of the response to the request for the code"""
     code: str
-    """The code in the message, for one use."""
+    """The code in the message, for one use"""
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
@@ -2820,13 +2820,13 @@ class VersionCollection(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, with the summaries of the entities that its records refer to."""
 
     success: bool
-    """Always `true`: an error has a body of its own."""
+    """Always `true`: an error has a body of its own"""
     meta: Meta
     """Paging information."""
     data: list[Version]
-    """The records of the page."""
+    """The records of the page"""
     included: VersionCollectionIncluded
-    """By id: a summary of each entity that a `$ref` of a record names."""
+    """By id: a summary of each entity that a `$ref` of a record names"""
 
 
 AccessKeyCollectionIncluded: TypeAlias = dict[str, Summary]

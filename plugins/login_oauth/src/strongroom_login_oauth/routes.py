@@ -129,7 +129,7 @@ class Routes:
         self.blueprint = host.blueprint(
             login.name,
             description=f"Log in with {login.platform}.",
-            parameters={"name": f"The name of the {login.selector} in the configuration."},
+            parameters={"name": f"The name of the {login.selector} in the configuration"},
         )
         self._add_requests()
         self._add_logins()

@@ -19,7 +19,7 @@ def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
     routes = host.blueprint(
         "passkeys",
         description="What browsers and password managers read.",
-        parameters={"passkey_id": "Id of the passkey, as in the list of the user's passkeys."},
+        parameters={"passkey_id": "Id of the passkey, as in the list of the user's passkeys"},
     )
     options = factor.options
 

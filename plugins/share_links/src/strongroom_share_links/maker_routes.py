@@ -37,7 +37,7 @@ def make_maker_routes(host: HostAPI, shares: Shares) -> Blueprint:
     routes = host.blueprint(
         "shares",
         description="Share links and drop boxes, for their makers.",
-        parameters={"share_id": "Id of the share; not the secret of its link."},
+        parameters={"share_id": "Id of the share; not the secret of its link"},
     )
     _add_lists(routes, host, shares)
     _add_one(routes, host, shares)

@@ -50,7 +50,7 @@ def make_pages(host: HostAPI, shares: Shares) -> list[Blueprint]:
         description="Pages of share links, for browsers.",
         parameters={
             **PATH_PARAMETERS,
-            "path": "The names of folders, and of the file, below the shared folder, with `/` between.",
+            "path": "The names of folders, and of the file, below the shared folder, with `/` between",
         },
     )
     pages = SharePages(host, shares)

@@ -36,7 +36,7 @@ from strongroom_share_links.visits import Visit
 Json = dict[str, Any]
 
 ROOT: Final = "/api/v1/shares/<secret>"
-PATH_PARAMETERS: Final = {"secret": "The secret of the share: the last segment of its link."}
+PATH_PARAMETERS: Final = {"secret": "The secret of the share: the last segment of its link"}
 _FILE: Final = f"{ROOT}/files/<file_id>"
 _UPLOAD: Final = f"{ROOT}/uploads/<upload_id>"
 _DROP_ERRORS: Final = (*VISITOR_ERRORS, NAME_REQUIRED, LENGTH_REQUIRED, TOO_LARGE, FULL)

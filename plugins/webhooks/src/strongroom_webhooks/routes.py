@@ -50,8 +50,8 @@ def make_routes(host: HostAPI, webhooks: Webhooks) -> Blueprint:
         "webhooks",
         description="Events for URLs of receivers.",
         parameters={
-            "delivery_id": "Id of the delivery, as in the list of the endpoint's deliveries.",
-            "endpoint_id": "Id of the endpoint, as in the list of endpoints.",
+            "delivery_id": "Id of the delivery, as in the list of the endpoint's deliveries",
+            "endpoint_id": "Id of the endpoint, as in the list of endpoints",
         },
     )
     _add_endpoints(routes, host, webhooks)

@@ -16,19 +16,19 @@ class AuditQuery(PagingQuery):
     outcome = fields.String(
         validate=validate.OneOf(_OUTCOMES),
         metadata={
-            "description": "Only actions that succeeded, or only those that failed or were refused."
+            "description": "Only actions that succeeded, or only those that failed or were refused"
         },
     )
     actorId = identifier(
-        attribute="actor_id", metadata={"description": "Only actions of this user, by the id."}
+        attribute="actor_id", metadata={"description": "Only actions of this user, by the id"}
     )
     targetType = text(
         32,
         attribute="target_type",
-        metadata={"description": "Only actions on objects of this type, such as `user`."},
+        metadata={"description": "Only actions on objects of this type, such as `user`"},
     )
     targetId = text(
-        255, attribute="target_id", metadata={"description": "Only actions on the object with this id."}
+        255, attribute="target_id", metadata={"description": "Only actions on the object with this id"}
     )
     address = text(64, metadata={"description": "The client's address, exactly as recorded"})
     since = Timestamp(metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"})
@@ -42,10 +42,10 @@ class TargetSchema(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Such as `user` or `tenant`; `null`: the action has no type of objects."
+            "description": "Such as `user` or `tenant`; `null`: the action has no type of objects"
         },
     )
-    id = fields.String(required=True, metadata={"description": "Id of an object of the type."})
+    id = fields.String(required=True, metadata={"description": "Id of an object of the type"})
 
 
 class AuditEventSchema(Schema):
@@ -56,14 +56,14 @@ class AuditEventSchema(Schema):
         attribute="sequence",
         metadata={"description": "The sequence number, counted from 1"},
     )
-    at = Timestamp(required=True, metadata={"description": "When it happened, in UTC."})
+    at = Timestamp(required=True, metadata={"description": "When it happened, in UTC"})
     action = fields.String(
-        required=True, metadata={"description": "What was done, such as `user.create`."}
+        required=True, metadata={"description": "What was done, such as `user.create`"}
     )
     outcome = fields.String(
         required=True,
         validate=validate.OneOf(_OUTCOMES),
-        metadata={"description": "Whether it succeeded; `failure` includes refusals."},
+        metadata={"description": "Whether it succeeded; `failure` includes refusals"},
     )
     actor = fields.Nested(
         ReferenceSchema,
@@ -75,30 +75,30 @@ class AuditEventSchema(Schema):
         TargetSchema,
         required=True,
         allow_none=True,
-        metadata={"description": "What it was done to; `null`: nothing in particular."},
+        metadata={"description": "What it was done to; `null`: nothing in particular"},
     )
     address = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The IP address of the client; `null`: not caused by a request."},
+        metadata={"description": "The IP address of the client; `null`: not caused by a request"},
     )
     userAgent = fields.String(
         required=True,
         allow_none=True,
         attribute="user_agent",
-        metadata={"description": "The `User-Agent` header of the request, if there was one."},
+        metadata={"description": "The `User-Agent` header of the request, if there was one"},
     )
     requestId = fields.String(
         required=True,
         allow_none=True,
         attribute="request_id",
-        metadata={"description": "`X-Request-Id` of the request, which is in the server's log, too."},
+        metadata={"description": "`X-Request-Id` of the request, which is in the server's log, too"},
     )
     details = fields.Dict(
         keys=fields.String(),
         values=fields.String(),
         required=True,
         metadata={
-            "description": "What the action was about, as texts by name; it depends on the action."
+            "description": "What the action was about, as texts by name; it depends on the action"
         },
     )

@@ -52,7 +52,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/files",
     description="Photos, illustrations, covers, logos and other files, addressed only by their name.",
     parameters={
-        "file_name": "`fileName` of the response to the upload, which is also the end of its URL.",
+        "file_name": "`fileName` of the response to the upload, which is also the end of its URL",
     },
 )
 

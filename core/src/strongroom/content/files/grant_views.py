@@ -36,7 +36,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
     description="Grants on files and folders.",
     parameters={
-        "owner_id": "Id of the user who has the grant.",
+        "owner_id": "Id of the user who has the grant",
     },
 )
 

@@ -16,7 +16,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/tenants/<tenant_id>/members/<user_id>",
     description="Transfers of the files of a member to another member.",
     parameters={
-        "user_id": "Id of the member whose files are transferred.",
+        "user_id": "Id of the member whose files are transferred",
     },
 )
 

@@ -182,7 +182,7 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/api/v1/tenants/<tenant_id>",
     description="Files and folders.",
-    parameters={"owner_id": "Id of the user whose view of the files is listed; `me` is the caller."},
+    parameters={"owner_id": "Id of the user whose view of the files is listed; `me` is the caller"},
 )
 
 _CREATE_ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFolder, errors.NameConflict)

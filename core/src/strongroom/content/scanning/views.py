@@ -19,7 +19,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/quarantine",
     description="Infected and rejected files, for administrators.",
     parameters={
-        "scan_id": "`id` of the entry in quarantine; not the id of the file.",
+        "scan_id": "`id` of the entry in quarantine; not the id of the file",
     },
 )
 

@@ -32,7 +32,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/tenants/<tenant_id>/groups",
     description="Groups of a tenant's members, which hold grants on files.",
     parameters={
-        "user_id": "Id of the member, as in the list of the tenant's members.",
+        "user_id": "Id of the member, as in the list of the tenant's members",
     },
 )
 

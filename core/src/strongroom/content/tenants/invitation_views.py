@@ -36,7 +36,7 @@ blueprint = Blueprint(
     __name__,
     description="Invitations to tenants by e-mail or mobile.",
     parameters={
-        "invitation_id": "Id of the invitation; not its secret.",
+        "invitation_id": "Id of the invitation; not its secret",
     },
 )
 

@@ -42,7 +42,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/tenants",
     description="Tenants and their members.",
     parameters={
-        "user_id": "Id of the member, as in the list of the tenant's members.",
+        "user_id": "Id of the member, as in the list of the tenant's members",
     },
 )
 

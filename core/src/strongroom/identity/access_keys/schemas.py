@@ -26,7 +26,7 @@ class KeyChangeSchema(Schema):
     """A new name."""
 
     name = name_text(
-        MAX_NAME, required=True, metadata={"description": "What the owner sees in the list of keys."}
+        MAX_NAME, required=True, metadata={"description": "What the owner sees in the list of keys"}
     )
 
 
@@ -34,14 +34,14 @@ class NewServiceKeySchema(ProofSchema):
     """An access key of a service account, which is limited to the tenant of the account."""
 
     name = name_text(
-        MAX_NAME, required=True, metadata={"description": "What the owner sees in the list of keys."}
+        MAX_NAME, required=True, metadata={"description": "What the owner sees in the list of keys"}
     )
     scopes = fields.List(
         fields.String(validate=validate.OneOf(_SCOPES)),
         required=True,
         validate=validate.Length(min=1, max=len(_SCOPES)),
         metadata={
-            "description": "What the key may do. A key with a tenant or a folder can have fewer of them."
+            "description": "What the key may do. A key with a tenant or a folder can have fewer of them"
         },
     )
     fileId = identifier(
@@ -90,21 +90,21 @@ class AccessKeySchema(Schema):
     """An access key, without its secret."""
 
     id = fields.String(
-        required=True, metadata={"description": "Names the key in URLs; it is not secret."}
+        required=True, metadata={"description": "Names the key in URLs; it is not secret"}
     )
     name = fields.String(
-        required=True, metadata={"description": "What the owner sees in the list of keys."}
+        required=True, metadata={"description": "What the owner sees in the list of keys"}
     )
     scopes = fields.List(
         fields.String(validate=validate.OneOf(_SCOPES)),
         required=True,
-        metadata={"description": "What the key may do, within the rights of its user."},
+        metadata={"description": "What the key may do, within the rights of its user"},
     )
     tenantId = fields.String(
         required=True,
         allow_none=True,
         metadata={
-            "description": "The only tenant that the key reaches; `null`: all tenants of its user."
+            "description": "The only tenant that the key reaches; `null`: all tenants of its user"
         },
     )
     fileId = fields.String(
@@ -112,17 +112,17 @@ class AccessKeySchema(Schema):
         allow_none=True,
         metadata={
             "description": "The only folder, with its subtree, that the key reaches; `null`: no such "
-            "limit."
+            "limit"
         },
     )
     addresses = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "The networks that may use the key; empty: all."},
+        metadata={"description": "The networks that may use the key; empty: all"},
     )
     createdAt = Timestamp(required=True)
     expiresAt = Timestamp(
-        required=True, metadata={"description": "When requests with the key are refused."}
+        required=True, metadata={"description": "When requests with the key are refused"}
     )
     lastUsedAt = Timestamp(required=True, allow_none=True, metadata={"description": "To within an hour"})
     lastUsedFrom = fields.String(
@@ -143,7 +143,7 @@ class LeakedKeysSchema(Schema):
         text(256),
         required=True,
         validate=validate.Length(min=1, max=MAX_LEAKED),
-        metadata={"description": "The whole keys, as found; unknown texts are ignored."},
+        metadata={"description": "The whole keys, as found; unknown texts are ignored"},
     )
 
 

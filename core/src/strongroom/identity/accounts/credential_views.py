@@ -35,7 +35,7 @@ blueprint = Blueprint(
     "credentials",
     __name__,
     description="Login credentials.",
-    parameters={"credential": "An e-mail address, a mobile number or a username, in any spelling."},
+    parameters={"credential": "An e-mail address, a mobile number or a username, in any spelling"},
 )
 
 Json = dict[str, Any]

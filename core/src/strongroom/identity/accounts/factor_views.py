@@ -48,8 +48,8 @@ blueprint = Blueprint(
     __name__,
     description="Second factors and step-up.",
     parameters={
-        "enrolment_id": "`id` of the response that began the enrolment.",
-        "factor_id": "Id of the second factor, as in the list of the user's factors.",
+        "enrolment_id": "`id` of the response that began the enrolment",
+        "factor_id": "Id of the second factor, as in the list of the user's factors",
     },
 )
 

@@ -56,39 +56,39 @@ def new_password(**options: Any) -> fields.String:
 class UserSchema(Schema):
     """A user as the user and administrators see it."""
 
-    id = fields.String(required=True, metadata={"description": "Id of the user, which never changes."})
+    id = fields.String(required=True, metadata={"description": "Id of the user, which never changes"})
     type = fields.String(
         required=True,
         validate=validate.OneOf([kind.value for kind in UserType]),
-        metadata={"description": "The role on the whole server; `SERVICE` is the account of a machine."},
+        metadata={"description": "The role on the whole server; `SERVICE` is the account of a machine"},
     )
     status = fields.String(
         required=True,
         validate=validate.OneOf(LIVE_STATUSES),
         metadata={
-            "description": "A suspended user cannot log in, and all tokens and access keys are refused."
+            "description": "A suspended user cannot log in, and all tokens and access keys are refused"
         },
     )
     name = fields.String(
-        required=True, metadata={"description": "What other users see; it need not be unique."}
+        required=True, metadata={"description": "What other users see; it need not be unique"}
     )
     email = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The address to log in with; `null`: the user has none."},
+        metadata={"description": "The address to log in with; `null`: the user has none"},
     )
     mobile = fields.String(
         required=True,
         allow_none=True,
         metadata={
             "description": "The number to log in with, such as `+8613800138000`; `null`: the user has "
-            "none."
+            "none"
         },
     )
     username = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The name to log in with; `null`: the user has none."},
+        metadata={"description": "The name to log in with; `null`: the user has none"},
     )
     locale = fields.String(required=True, allow_none=True, metadata={"description": "BCP 47"})
     timezone = fields.String(
@@ -102,12 +102,12 @@ class UserSchema(Schema):
     mobileVerified = fields.Boolean(
         required=True,
         attribute="mobile_verified",
-        metadata={"description": "Whether a code, or an administrator, has verified it."},
+        metadata={"description": "Whether a code, or an administrator, has verified it"},
     )
     hasPassword = fields.Boolean(
         required=True,
         attribute="has_password",
-        metadata={"description": "Whether the user can log in with a password."},
+        metadata={"description": "Whether the user can log in with a password"},
     )
     passwordChangeRequired = fields.Boolean(
         required=True,
@@ -124,7 +124,7 @@ class UserSchema(Schema):
         required=True,
         allow_none=True,
         attribute="last_login_at",
-        metadata={"description": "When the user last logged in; `null`: never."},
+        metadata={"description": "When the user last logged in; `null`: never"},
     )
     suspendedUntil = Timestamp(
         required=True,
@@ -156,11 +156,11 @@ class UserQuery(PagingQuery):
     mobile = text(MAX_TEXT, metadata={"description": "The whole number, in any spelling"})
     username = text(MAX_TEXT, metadata={"description": "The whole username"})
     status = fields.String(
-        validate=validate.OneOf(LIVE_STATUSES), metadata={"description": "Only users with this status."}
+        validate=validate.OneOf(LIVE_STATUSES), metadata={"description": "Only users with this status"}
     )
     type = fields.String(
         validate=validate.OneOf([kind.value for kind in UserType]),
-        metadata={"description": "Only users with this role on the server."},
+        metadata={"description": "Only users with this role on the server"},
     )
     externalId = text(
         MAX_EXTERNAL_ID,
@@ -177,7 +177,7 @@ class UserQuery(PagingQuery):
 class UserChangeSchema(Schema):
     """Changes to a user. A revision, here or in If-Match, detects concurrent changes."""
 
-    name = name_text(MAX_NAME, metadata={"description": "What other users see; it need not be unique."})
+    name = name_text(MAX_NAME, metadata={"description": "What other users see; it need not be unique"})
     locale = fields.String(
         allow_none=True,
         validate=[validate.Length(max=MAX_LOCALE), _require_locale],
@@ -191,12 +191,12 @@ class UserChangeSchema(Schema):
     type = fields.String(
         validate=validate.OneOf([kind.value for kind in UserType]),
         metadata={
-            "description": "The role on the whole server; only for administrators, and never `SERVICE`."
+            "description": "The role on the whole server; only for administrators, and never `SERVICE`"
         },
     )
     status = fields.String(
         validate=validate.OneOf(LIVE_STATUSES),
-        metadata={"description": "Suspends or reinstates the user; only for administrators."},
+        metadata={"description": "Suspends or reinstates the user; only for administrators"},
     )
     externalId = text(
         MAX_EXTERNAL_ID,
@@ -221,7 +221,7 @@ class SuspensionSchema(Schema):
         allow_none=True,
         metadata={
             "description": "When the user is reinstated automatically; `null`: only an administrator "
-            "reinstates the user."
+            "reinstates the user"
         },
     )
 
@@ -232,13 +232,13 @@ class BoundCredentialSchema(Schema):
     kind = fields.String(
         required=True,
         metadata={
-            "description": "`email`, `mobile` or `username`, or the platform that the user logs in with."
+            "description": "`email`, `mobile` or `username`, or the platform that the user logs in with"
         },
     )
     value = fields.String(
         required=True,
         attribute="address",
-        metadata={"description": "The address, number or username; of a platform, the account there."},
+        metadata={"description": "The address, number or username; of a platform, the account there"},
     )
     verified = fields.Boolean(
         required=True,
@@ -273,22 +273,22 @@ class ProofSchema(Schema):
 class NewEmailSchema(ProofSchema):
     """An e-mail address to bind, with a code sent to it."""
 
-    email = text(MAX_TEXT, required=True, metadata={"description": "The new address, in any spelling."})
+    email = text(MAX_TEXT, required=True, metadata={"description": "The new address, in any spelling"})
     verificationCode = fields.Nested(
         VerificationCodeSchema,
         required=True,
-        metadata={"description": "A code for `bind` that was sent to the new address."},
+        metadata={"description": "A code for `bind` that was sent to the new address"},
     )
 
 
 class NewMobileSchema(ProofSchema):
     """A mobile number to bind, with a code sent to it."""
 
-    mobile = text(MAX_TEXT, required=True, metadata={"description": "The new number, in any spelling."})
+    mobile = text(MAX_TEXT, required=True, metadata={"description": "The new number, in any spelling"})
     verificationCode = fields.Nested(
         VerificationCodeSchema,
         required=True,
-        metadata={"description": "A code for `bind` that was sent to the new number."},
+        metadata={"description": "A code for `bind` that was sent to the new number"},
     )
 
 
@@ -298,7 +298,7 @@ class UsernameSchema(ProofSchema):
     username = text(
         MAX_TEXT,
         required=True,
-        metadata={"description": "The new username, which no other user may have."},
+        metadata={"description": "The new username, which no other user may have"},
     )
 
 
@@ -326,7 +326,7 @@ class PasswordResetSchema(Schema):
         VerificationCodeSchema,
         required=True,
         metadata={
-            "description": "A code for `reset-password` that was sent to the credential in the path."
+            "description": "A code for `reset-password` that was sent to the credential in the path"
         },
     )
     newPassword = new_password()
@@ -339,7 +339,7 @@ class PasswordSchema(Schema):
         MAX_TEXT * 4,
         minimum=0,
         required=True,
-        metadata={"description": "It is neither stored nor logged."},
+        metadata={"description": "It is neither stored nor logged"},
     )
 
 
@@ -349,7 +349,7 @@ class StrengthSchema(Schema):
     strength = fields.String(
         required=True,
         validate=validate.OneOf(["low", "medium", "high"]),
-        metadata={"description": "By an estimate of the guesses that an attacker needs."},
+        metadata={"description": "By an estimate of the guesses that an attacker needs"},
     )
 
 
@@ -357,7 +357,7 @@ class AvailabilitySchema(Schema):
     """Whether a credential can be used for registration."""
 
     available = fields.Boolean(
-        required=True, metadata={"description": "Whether it is valid, and no user has it."}
+        required=True, metadata={"description": "Whether it is valid, and no user has it"}
     )
 
 
@@ -367,11 +367,11 @@ class SetupSchema(Schema):
     token = text(
         MAX_TEXT,
         required=True,
-        metadata={"description": "The token in the link that the operator has issued."},
+        metadata={"description": "The token in the link that the operator has issued"},
     )
-    email = text(MAX_TEXT, required=True, metadata={"description": "The address to log in with."})
+    email = text(MAX_TEXT, required=True, metadata={"description": "The address to log in with"})
     name = name_text(
-        MAX_NAME, minimum=0, load_default="", metadata={"description": "What other users see."}
+        MAX_NAME, minimum=0, load_default="", metadata={"description": "What other users see"}
     )
     password = new_password()
 
@@ -380,11 +380,11 @@ class FactorSchema(Schema):
     """An enrolled second factor."""
 
     id = fields.String(
-        required=True, metadata={"description": "Id of the factor, to rename or remove it."}
+        required=True, metadata={"description": "Id of the factor, to rename or remove it"}
     )
     kind = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
     name = fields.String(
-        required=True, metadata={"description": "What the user sees in the list of factors."}
+        required=True, metadata={"description": "What the user sees in the list of factors"}
     )
     isBackup = fields.Boolean(
         required=True, attribute="is_backup", metadata={"description": "Whether it only replaces others"}
@@ -394,7 +394,7 @@ class FactorSchema(Schema):
         required=True,
         allow_none=True,
         attribute="last_used_at",
-        metadata={"description": "When a login or a step-up last used it; `null`: never."},
+        metadata={"description": "When a login or a step-up last used it; `null`: never"},
     )
 
 
@@ -416,7 +416,7 @@ class RecoveryCodesSchema(Schema):
     recoveryCodes = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "Each replaces a second factor once. No later response has them."},
+        metadata={"description": "Each replaces a second factor once. No later response has them"},
     )
 
 
@@ -427,7 +427,7 @@ class FactorNameSchema(Schema):
         MAX_FACTOR_NAME,
         minimum=0,
         required=True,
-        metadata={"description": "What the user sees in the list of factors."},
+        metadata={"description": "What the user sees in the list of factors"},
     )
 
 
@@ -435,7 +435,7 @@ class RenamedFactorSchema(_SummarySchema):
     """A second factor after its change of name."""
 
     factor = fields.Nested(
-        FactorSchema, required=True, metadata={"description": "The factor with its new name."}
+        FactorSchema, required=True, metadata={"description": "The factor with its new name"}
     )
 
 
@@ -461,10 +461,10 @@ class EnrolmentSchema(Schema):
     """An open enrolment."""
 
     id = fields.String(
-        required=True, metadata={"description": "Names the enrolment in the request that finishes it."}
+        required=True, metadata={"description": "Names the enrolment in the request that finishes it"}
     )
-    kind = fields.String(required=True, metadata={"description": "The kind of factor that is enrolled."})
-    expiresAt = Timestamp(required=True, metadata={"description": "When an answer comes too late."})
+    kind = fields.String(required=True, metadata={"description": "The kind of factor that is enrolled"})
+    expiresAt = Timestamp(required=True, metadata={"description": "When an answer comes too late"})
     shown = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "What the user needs to answer"}
     )
@@ -491,12 +491,12 @@ class FactorStateSchema(Schema):
     user = fields.Nested(
         ReferenceSchema,
         required=True,
-        metadata={"description": "Whose factors they are; the name is in `included`."},
+        metadata={"description": "Whose factors they are; the name is in `included`"},
     )
     type = fields.String(required=True, metadata={"description": "USER or ADMIN"})
     factors = fields.List(fields.String(), required=True, metadata={"description": "Kinds, once each"})
     isRequired = fields.Boolean(
-        required=True, metadata={"description": "Whether the user must have a second factor."}
+        required=True, metadata={"description": "Whether the user must have a second factor"}
     )
     dueAt = Timestamp(
         required=True,
@@ -519,7 +519,7 @@ class FactorAnswerSchema(Schema):
 class ConfirmedFactorSchema(Schema):
     """An enrolled factor, and what the response contains only this once."""
 
-    factor = fields.Nested(FactorSchema, required=True, metadata={"description": "The new factor."})
+    factor = fields.Nested(FactorSchema, required=True, metadata={"description": "The new factor"})
     shown = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "Such as `recoveryCodes`"}
     )
@@ -535,7 +535,7 @@ class DueAnswerSchema(FactorAnswerSchema):
 class EnrolledTokensSchema(IssuedTokensSchema):
     """Tokens of a login that has enrolled a factor."""
 
-    factor = fields.Nested(FactorSchema, required=True, metadata={"description": "The new factor."})
+    factor = fields.Nested(FactorSchema, required=True, metadata={"description": "The new factor"})
     shown = fields.Dict(
         keys=fields.String(),
         required=True,
@@ -551,14 +551,14 @@ class StepUpSchema(Schema):
         load_default=None,
         allow_none=True,
         unknown=INCLUDE,
-        metadata={"description": "The answer of a second factor, in the second request."},
+        metadata={"description": "The answer of a second factor, in the second request"},
     )
     verificationCode = fields.Nested(
         VerificationCodeSchema,
         load_default=None,
         allow_none=True,
         metadata={
-            "description": "A code for `bind`, sent to a contact; for callers without a second factor."
+            "description": "A code for `bind`, sent to a contact; for callers without a second factor"
         },
     )
     currentPassword = text(
@@ -566,7 +566,7 @@ class StepUpSchema(Schema):
         load_default=None,
         allow_none=True,
         minimum=0,
-        metadata={"description": "For callers without a second factor."},
+        metadata={"description": "For callers without a second factor"},
     )
 
 
@@ -576,21 +576,21 @@ class RenewedTokenSchema(Schema):
     accessToken = fields.String(
         required=True,
         attribute="access_token",
-        metadata={"description": "A JWT that has the new proof, to be sent from now on."},
+        metadata={"description": "A JWT that has the new proof, to be sent from now on"},
     )
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the new access token expires."},
+        metadata={"description": "When the new access token expires"},
     )
 
 
 class LinksSchema(Schema):
     """The URLs of other pages; those that this server does not have are absent."""
 
-    openapi = fields.Url(required=True, metadata={"description": "The OpenAPI document of this server."})
+    openapi = fields.Url(required=True, metadata={"description": "The OpenAPI document of this server"})
     documentation = fields.Url(
-        metadata={"description": "Pages that send requests of the document from the browser."}
+        metadata={"description": "Pages that send requests of the document from the browser"}
     )
     setup = fields.Url(metadata={"description": "Only while there is no administrator"})
 
@@ -599,7 +599,7 @@ class StartSchema(Schema):
     """The server."""
 
     name = fields.String(
-        required=True, metadata={"description": "Always `Strongroom`: the name of the software."}
+        required=True, metadata={"description": "Always `Strongroom`: the name of the software"}
     )
-    version = fields.String(required=True, metadata={"description": "The version of the server."})
-    links = fields.Nested(LinksSchema, required=True, metadata={"description": "Where to go from here."})
+    version = fields.String(required=True, metadata={"description": "The version of the server"})
+    links = fields.Nested(LinksSchema, required=True, metadata={"description": "Where to go from here"})

@@ -19,7 +19,7 @@ class NewImpersonationSchema(Schema):
         strict=True,
         required=True,
         validate=validate.Range(min=1, max=MAX_MINUTES),
-        metadata={"description": "How long the access token is valid."},
+        metadata={"description": "How long the access token is valid"},
     )
 
 
@@ -33,13 +33,13 @@ class ImpersonationSchema(Schema):
     accessToken = fields.String(
         required=True,
         attribute="access_token",
-        metadata={"description": "A JWT that acts as the user; the audit log names the administrator."},
+        metadata={"description": "A JWT that acts as the user; the audit log names the administrator"},
     )
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the access token expires. It cannot be renewed."},
+        metadata={"description": "When the access token expires. It cannot be renewed"},
     )
     user = fields.Nested(
-        LoggedInUserSchema, required=True, metadata={"description": "The impersonated user."}
+        LoggedInUserSchema, required=True, metadata={"description": "The impersonated user"}
     )

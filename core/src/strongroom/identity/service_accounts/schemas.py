@@ -12,7 +12,7 @@ class NewServiceAccountSchema(Schema):
     name = name_text(
         255,
         required=True,
-        metadata={"description": "What administrators see in lists, such as the name of the machine."},
+        metadata={"description": "What administrators see in lists, such as the name of the machine"},
     )
 
 
@@ -20,13 +20,13 @@ class ServiceAccountSchema(Schema):
     """A service account: a user of the type SERVICE."""
 
     id = fields.String(
-        required=True, metadata={"description": "Id of the account, which is its id as a user, too."}
+        required=True, metadata={"description": "Id of the account, which is its id as a user, too"}
     )
-    name = fields.String(required=True, metadata={"description": "What administrators see in lists."})
+    name = fields.String(required=True, metadata={"description": "What administrators see in lists"})
     createdBy = fields.Nested(
         ReferenceSchema,
         required=True,
         attribute="created_by",
-        metadata={"description": "The administrator who created the account."},
+        metadata={"description": "The administrator who created the account"},
     )
     createdAt = Timestamp(required=True, attribute="created_at")

@@ -35,7 +35,7 @@ class ChallengeAnswerSchema(Schema):
     class Meta:
         unknown = INCLUDE
 
-    id = text(64, required=True, metadata={"description": "`id` of the challenge."})
+    id = text(64, required=True, metadata={"description": "`id` of the challenge"})
 
     @validates_schema
     def _require_short_answers(self, data: dict[str, Any], **_: Any) -> None:
@@ -50,12 +50,12 @@ class ConsentSchema(Schema):
     """The consent to the terms, with the id of the login that needs it."""
 
     id = text(
-        64, required=True, metadata={"description": "`id` of `consent` in `error.terms-not-accepted`."}
+        64, required=True, metadata={"description": "`id` of `consent` in `error.terms-not-accepted`"}
     )
     acceptedTerms = text(
         64,
         required=True,
-        metadata={"description": "`version` of the terms that the user has seen and accepted."},
+        metadata={"description": "`version` of the terms that the user has seen and accepted"},
     )
 
 
@@ -74,7 +74,7 @@ class LoginSchema(Schema):
         allow_none=True,
         unknown=INCLUDE,
         metadata={
-            "description": "The answer of a second factor, alone: finishes a login that got a challenge."
+            "description": "The answer of a second factor, alone: finishes a login that got a challenge"
         },
     )
     password = text(
@@ -82,21 +82,21 @@ class LoginSchema(Schema):
         load_default=None,
         allow_none=True,
         minimum=0,
-        metadata={"description": "The user's current password."},
+        metadata={"description": "The user's current password"},
     )
     verificationCode = fields.Nested(
         VerificationCodeSchema,
         load_default=None,
         allow_none=True,
         metadata={
-            "description": "A code for `login` that was sent to `username`, in place of a password."
+            "description": "A code for `login` that was sent to `username`, in place of a password"
         },
     )
     captcha = fields.Nested(
         CaptchaAnswerSchema,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Needed after `error.captcha-required`."},
+        metadata={"description": "Needed after `error.captcha-required`"},
     )
     newPassword = text(
         4 * MAX_TEXT,
@@ -174,11 +174,11 @@ class LoggedInUserSchema(Schema):
     """The user who has logged in."""
 
     id = fields.String(
-        required=True, metadata={"description": "Id of the user; `me` stands for it in paths."}
+        required=True, metadata={"description": "Id of the user; `me` stands for it in paths"}
     )
-    name = fields.String(required=True, metadata={"description": "What other users see."})
+    name = fields.String(required=True, metadata={"description": "What other users see"})
     type = fields.String(
-        required=True, metadata={"description": "`USER`, or `ADMIN` for administrators of the server."}
+        required=True, metadata={"description": "`USER`, or `ADMIN` for administrators of the server"}
     )
 
 
@@ -188,25 +188,25 @@ class IssuedTokensSchema(Schema):
     accessToken = fields.String(
         required=True,
         attribute="access_token",
-        metadata={"description": "A JWT, to be sent as `Authorization: Bearer`."},
+        metadata={"description": "A JWT, to be sent as `Authorization: Bearer`"},
     )
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the access token expires; the refresh token gets a new one."},
+        metadata={"description": "When the access token expires; the refresh token gets a new one"},
     )
     refreshToken = fields.String(
         required=True,
         attribute="refresh_token",
-        metadata={"description": "Gets new tokens, once: the response has the next refresh token."},
+        metadata={"description": "Gets new tokens, once: the response has the next refresh token"},
     )
     refreshExpiresAt = Timestamp(
         required=True,
         attribute="refresh_expires_at",
-        metadata={"description": "When the login ends unless it is refreshed before."},
+        metadata={"description": "When the login ends unless it is refreshed before"},
     )
     user = fields.Nested(
-        LoggedInUserSchema, required=True, metadata={"description": "Who has logged in."}
+        LoggedInUserSchema, required=True, metadata={"description": "Who has logged in"}
     )
     secondFactorDueAt = Timestamp(
         attribute="factor_due_at",
@@ -224,7 +224,7 @@ class RefreshSchema(Schema):
         load_default=None,
         allow_none=True,
         metadata={
-            "description": "The newest refresh token of the login; reusing an older one ends the login."
+            "description": "The newest refresh token of the login; reusing an older one ends the login"
         },
     )
 
@@ -238,7 +238,7 @@ class RevocationSchema(Schema):
     token = text(
         MAX_TOKEN,
         required=True,
-        metadata={"description": "An access token or a refresh token; its whole login ends."},
+        metadata={"description": "An access token or a refresh token; its whole login ends"},
     )
     token_type_hint = text(64, metadata={"description": "Ignored: the form of the token shows its type"})
 
@@ -248,7 +248,7 @@ class AuthorizationSchema(Schema):
 
     id = fields.String(
         required=True,
-        metadata={"description": "Stands for a token in `DELETE /authorizations/{accessToken}`."},
+        metadata={"description": "Stands for a token in `DELETE /authorizations/{accessToken}`"},
     )
     method = fields.String(required=True, metadata={"description": "The login method"})
     amr = fields.List(
@@ -264,12 +264,12 @@ class AuthorizationSchema(Schema):
         required=True, allow_none=True, attribute="device_id", metadata={"description": "X-Device-Id"}
     )
     address = fields.String(
-        required=True, metadata={"description": "The IP address that the login came from."}
+        required=True, metadata={"description": "The IP address that the login came from"}
     )
     userAgent = fields.String(
         required=True,
         attribute="user_agent",
-        metadata={"description": "The `User-Agent` header of the login."},
+        metadata={"description": "The `User-Agent` header of the login"},
     )
     createdAt = Timestamp(required=True, attribute="created_at")
     lastSeenAt = Timestamp(
@@ -293,7 +293,7 @@ class JwkSetSchema(Schema):
     keys = fields.List(
         fields.Dict(keys=fields.String()),
         required=True,
-        metadata={"description": "The public keys as JWKs, by `kid`."},
+        metadata={"description": "The public keys as JWKs, by `kid`"},
     )
 
 

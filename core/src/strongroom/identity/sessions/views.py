@@ -48,7 +48,7 @@ blueprint = Blueprint(
     __name__,
     description="Log in and out.",
     parameters={
-        "reference": "`current`, the id of a login, the `jti` of an access token, or the token itself."
+        "reference": "`current`, the id of a login, the `jti` of an access token, or the token itself"
     },
 )
 

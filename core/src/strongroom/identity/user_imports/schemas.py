@@ -76,35 +76,35 @@ class UserImportQuery(Schema):
 class UserImportSchema(Schema):
     """An import of users. The counts are of lines."""
 
-    id = fields.String(required=True, **_described("Id of the import, for its progress and its errors."))
+    id = fields.String(required=True, **_described("Id of the import, for its progress and its errors"))
     state = fields.String(
         required=True,
         validate=validate.OneOf([state.value for state in ImportState]),
-        **_described("How far it is. `revoked`: the administrator has lost the right to import users."),
+        **_described("How far it is. `revoked`: the administrator has lost the right to import users"),
     )
     dryRun = fields.Boolean(
         required=True,
         attribute="dry_run",
-        **_described("Whether lines are only checked, and no user changes."),
+        **_described("Whether lines are only checked, and no user changes"),
     )
     onConflict = fields.String(
-        required=True, attribute="on_conflict", **_described("What happens to a line whose user exists.")
+        required=True, attribute="on_conflict", **_described("What happens to a line whose user exists")
     )
-    events = fields.Boolean(required=True, **_described("Whether each new user makes an event."))
+    events = fields.Boolean(required=True, **_described("Whether each new user makes an event"))
     lines = fields.Integer(required=True, **_described("All lines, also empty ones"))
     read = fields.Integer(required=True, **_described("The lines with users that were processed"))
-    created = fields.Integer(required=True, **_described("Lines that made a user."))
-    updated = fields.Integer(required=True, **_described("Lines that changed an existing user."))
+    created = fields.Integer(required=True, **_described("Lines that made a user"))
+    updated = fields.Integer(required=True, **_described("Lines that changed an existing user"))
     skipped = fields.Integer(
-        required=True, **_described("Lines without effect, because their user exists.")
+        required=True, **_described("Lines without effect, because their user exists")
     )
     failed = fields.Integer(
-        required=True, **_described("Lines that were refused; the list of errors has the reasons.")
+        required=True, **_described("Lines that were refused; the list of errors has the reasons")
     )
     createdAt = Timestamp(required=True, attribute="created_at")
     finishedAt = Timestamp(
         required=True,
         allow_none=True,
         attribute="finished_at",
-        **_described("When it ended, in whatever way; `null`: it has not ended."),
+        **_described("When it ended, in whatever way; `null`: it has not ended"),
     )

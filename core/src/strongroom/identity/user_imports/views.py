@@ -27,7 +27,7 @@ blueprint = Blueprint(
     "user imports",
     __name__,
     description="Imports of users of other systems.",
-    parameters={"import_id": "Id of the import, from the response that created it."},
+    parameters={"import_id": "Id of the import, from the response that created it"},
 )
 
 Json = dict[str, Any]

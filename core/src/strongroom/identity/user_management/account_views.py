@@ -39,7 +39,7 @@ blueprint = Blueprint(
     url_prefix="/users",
     description="Users as administrators manage them.",
     parameters={
-        "kind": "`email`, `mobile` or `username`.",
+        "kind": "`email`, `mobile` or `username`",
     },
 )
 

@@ -64,24 +64,24 @@ class _NamesSchema(Schema):
     requires_any = ("email", "mobile", "username")
 
     name = name_text(
-        MAX_NAME, required=True, metadata={"description": "What other users see; it need not be unique."}
+        MAX_NAME, required=True, metadata={"description": "What other users see; it need not be unique"}
     )
     email = text(
         MAX_TEXT,
         load_default=None,
-        metadata={"description": "An address to log in with; no other user may have it."},
+        metadata={"description": "An address to log in with; no other user may have it"},
     )
     mobile = text(
         MAX_TEXT,
         load_default=None,
         metadata={
-            "description": "A number to log in with, as `+8613800138000`; no other user may have it."
+            "description": "A number to log in with, as `+8613800138000`; no other user may have it"
         },
     )
     username = text(
         MAX_TEXT,
         load_default=None,
-        metadata={"description": "A name to log in with; no other user may have it."},
+        metadata={"description": "A name to log in with; no other user may have it"},
     )
 
 
@@ -93,13 +93,13 @@ class _ProofsSchema(_NamesSchema):
         validate=validate.Length(max=4),
         metadata={
             "description": "For a registration: a code for `register` for each contact, except one that "
-            "`invitation` proves."
+            "`invitation` proves"
         },
     )
     captcha = fields.Nested(
         CaptchaAnswerSchema,
         load_default=None,
-        metadata={"description": "For a registration without an e-mail address and a mobile number."},
+        metadata={"description": "For a registration without an e-mail address and a mobile number"},
     )
     invitation = text(
         128,
@@ -138,7 +138,7 @@ class ManagedUserSchema(_NamesSchema):
         load_default=False, metadata={"description": "Whether the address counts as proven"}
     )
     mobileVerified = fields.Boolean(
-        load_default=False, metadata={"description": "Whether the number counts as proven."}
+        load_default=False, metadata={"description": "Whether the number counts as proven"}
     )
     passwordHash = fields.Dict(
         keys=fields.String(),
@@ -147,7 +147,7 @@ class ManagedUserSchema(_NamesSchema):
     )
     passwordChangeRequired = fields.Boolean(
         load_default=False,
-        metadata={"description": "Whether the first login must replace the password."},
+        metadata={"description": "Whether the first login must replace the password"},
     )
     invite = fields.Boolean(
         load_default=False,
@@ -194,7 +194,7 @@ class ContactSchema(Schema):
     value = text(
         MAX_TEXT,
         required=True,
-        metadata={"description": "The new address, number or username, in any spelling."},
+        metadata={"description": "The new address, number or username, in any spelling"},
     )
     verified = fields.Boolean(
         load_default=False, metadata={"description": "Whether the contact counts as proven"}
@@ -206,12 +206,12 @@ class TemporaryPasswordSchema(Schema):
 
     password = fields.String(
         required=True,
-        metadata={"description": "To be passed to the user; the login with it requires a new one."},
+        metadata={"description": "To be passed to the user; the login with it requires a new one"},
     )
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the password is no longer accepted."},
+        metadata={"description": "When the password is no longer accepted"},
     )
 
 
@@ -234,7 +234,7 @@ class PasswordLinkSchema(Schema):
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the link is no longer accepted."},
+        metadata={"description": "When the link is no longer accepted"},
     )
     url = fields.Url(metadata={"description": "Only with `send: false`, and only now"})
 
@@ -242,14 +242,14 @@ class PasswordLinkSchema(Schema):
 class PasswordLinkRedemptionSchema(Schema):
     """The token of a link, and the password that it sets."""
 
-    token = text(128, required=True, metadata={"description": "The last part of the URL of the link."})
+    token = text(128, required=True, metadata={"description": "The last part of the URL of the link"})
     newPassword = new_password()
 
 
 class ContactLinkSchema(Schema):
     """The token of a link that takes back a former contact."""
 
-    token = text(128, required=True, metadata={"description": "The last part of the URL in the notice."})
+    token = text(128, required=True, metadata={"description": "The last part of the URL in the notice"})
 
 
 class ContactRestorationSchema(ContactLinkSchema):
@@ -264,7 +264,7 @@ class RestorableContactSchema(Schema):
     kind = fields.String(
         required=True,
         validate=validate.OneOf([EMAIL, MOBILE]),
-        metadata={"description": "Which contact was changed."},
+        metadata={"description": "Which contact was changed"},
     )
     former = fields.String(required=True, metadata={"description": "The contact to take back"})
     current = fields.String(
@@ -275,5 +275,5 @@ class RestorableContactSchema(Schema):
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the link is no longer accepted."},
+        metadata={"description": "When the link is no longer accepted"},
     )

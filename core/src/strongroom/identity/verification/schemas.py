@@ -20,16 +20,16 @@ class IssuedCaptchaSchema(Schema):
         unknown = INCLUDE
 
     id = fields.String(
-        required=True, metadata={"description": "Names the captcha in the answer, which counts once."}
+        required=True, metadata={"description": "Names the captcha in the answer, which counts once"}
     )
     kind = fields.String(
         required=True,
         metadata={
-            "description": "What the user has to do, such as `image`; it decides the other members."
+            "description": "What the user has to do, such as `image`; it decides the other members"
         },
     )
     expiresAt = Timestamp(
-        required=True, attribute="expires_at", metadata={"description": "When an answer comes too late."}
+        required=True, attribute="expires_at", metadata={"description": "When an answer comes too late"}
     )
     question = fields.String(metadata={"description": "The question as text"})
     image = fields.String(metadata={"description": "A data URI of the image to read"})
@@ -44,12 +44,12 @@ class IssuedCaptchaSchema(Schema):
 class CaptchaAnswerSchema(Schema):
     """The solution of a captcha."""
 
-    id = text(64, required=True, metadata={"description": "`id` of the issued captcha."})
+    id = text(64, required=True, metadata={"description": "`id` of the issued captcha"})
     answer = text(
         1024,
         required=True,
         metadata={
-            "description": "What the user has read or heard, or what the captcha's script has returned."
+            "description": "What the user has read or heard, or what the captcha's script has returned"
         },
     )
 
@@ -58,9 +58,9 @@ class VerificationCodeSchema(Schema):
     """A code from a message, with its id."""
 
     id = text(
-        64, required=True, metadata={"description": "`id` of the response to the request for the code."}
+        64, required=True, metadata={"description": "`id` of the response to the request for the code"}
     )
-    code = text(64, required=True, metadata={"description": "The code in the message, for one use."})
+    code = text(64, required=True, metadata={"description": "The code in the message, for one use"})
 
 
 class CodeRequestSchema(Schema):
@@ -69,17 +69,17 @@ class CodeRequestSchema(Schema):
     recipient = text(
         1024,
         required=True,
-        metadata={"description": "An e-mail address or a mobile number, in any spelling."},
+        metadata={"description": "An e-mail address or a mobile number, in any spelling"},
     )
     purpose = fields.String(
         required=True,
         validate=validate.OneOf([item.value for item in Purpose]),
-        metadata={"description": "The only operation that accepts the code."},
+        metadata={"description": "The only operation that accepts the code"},
     )
     captcha = fields.Nested(
         CaptchaAnswerSchema,
         load_default=None,
-        metadata={"description": "Needed after `error.captcha-required`."},
+        metadata={"description": "Needed after `error.captcha-required`"},
     )
     invitation = text(
         128,
@@ -99,15 +99,15 @@ class SentCodeSchema(Schema):
     """A code that was sent, unless no message is due for the recipient."""
 
     id = fields.String(
-        required=True, metadata={"description": "Accompanies the code in the request that uses it."}
+        required=True, metadata={"description": "Accompanies the code in the request that uses it"}
     )
     expiresAt = Timestamp(
         required=True,
         attribute="expires_at",
-        metadata={"description": "When the code is no longer accepted."},
+        metadata={"description": "When the code is no longer accepted"},
     )
     retryAfterSeconds = fields.Integer(
         required=True,
         attribute="retry_after_seconds",
-        metadata={"description": "Seconds until another code may be requested for the recipient."},
+        metadata={"description": "Seconds until another code may be requested for the recipient"},
     )

@@ -17,7 +17,7 @@ class AliveSchema(Schema):
     """The process is alive."""
 
     status = fields.Constant(
-        "alive", required=True, metadata={"type": "string", "description": "Always `alive`."}
+        "alive", required=True, metadata={"type": "string", "description": "Always `alive`"}
     )
 
 
@@ -29,18 +29,18 @@ class ReadySchema(Schema):
         required=True,
         metadata={
             "type": "string",
-            "description": "Always `ready`; an instance with a fault responds with 503.",
+            "description": "Always `ready`; an instance with a fault responds with 503",
         },
     )
     parts = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "The parts that were checked, such as `database`."},
+        metadata={"description": "The parts that were checked, such as `database`"},
     )
     notes = fields.Dict(
         fields.String(),
         fields.String(),
-        metadata={"description": "By part: faults that all instances share, and remarks."},
+        metadata={"description": "By part: faults that all instances share, and remarks"},
     )
 
 

@@ -47,14 +47,14 @@ class DetailSchema(Schema):
     field = fields.String(
         required=True,
         metadata={
-            "description": "The member or parameter, with dots for nested ones; empty: the whole body."
+            "description": "The member or parameter, with dots for nested ones; empty: the whole body"
         },
     )
     code = fields.String(
-        required=True, metadata={"description": "What is wrong, such as `required` or `invalid`."}
+        required=True, metadata={"description": "What is wrong, such as `required` or `invalid`"}
     )
     message = fields.String(
-        required=True, metadata={"description": "What is wrong, for developers; may change."}
+        required=True, metadata={"description": "What is wrong, for developers; may change"}
     )
 
 
@@ -66,11 +66,11 @@ class ErrorMemberSchema(Schema):
     details = fields.List(
         fields.Nested(DetailSchema),
         required=True,
-        metadata={"description": "The faults of single members and parameters; often empty."},
+        metadata={"description": "The faults of single members and parameters; often empty"},
     )
     requestId = fields.String(
         required=True,
-        metadata={"description": "`X-Request-Id` of the response, which is in the server's log, too."},
+        metadata={"description": "`X-Request-Id` of the response, which is in the server's log, too"},
     )
 
 
@@ -78,19 +78,19 @@ class HoldReasonSchema(Schema):
     """The hold that a removal is refused for."""
 
     reason = fields.String(
-        required=True, metadata={"description": "Why an administrator placed the hold."}
+        required=True, metadata={"description": "Why an administrator placed the hold"}
     )
     until = Timestamp(
         required=True,
         allow_none=True,
-        metadata={"description": "When the hold ends; `null`: when it is released."},
+        metadata={"description": "When the hold ends; `null`: when it is released"},
     )
 
 
 class ErrorSchema(Schema):
     """The body of every error."""
 
-    error = fields.Nested(ErrorMemberSchema, required=True, metadata={"description": "What went wrong."})
+    error = fields.Nested(ErrorMemberSchema, required=True, metadata={"description": "What went wrong"})
     challenge = fields.Dict(
         keys=fields.String(),
         metadata={

@@ -8,15 +8,15 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "account_id": "Id of the service account, as in the list of service accounts.",
-    "bundle_id": "Id of the archive, from the `Content-Location` of the response that made it.",
-    "file_id": "Id of the file or folder.",
-    "group_id": "Id of the group, as in the list of the tenant's groups.",
-    "key_id": "Id of the access key, as in the list of keys; not the key itself.",
-    "parent_id": "Id of the folder that contains the files.",
-    "tenant_id": "Id of the tenant, as in `GET /api/v1/tenants`.",
-    "upload_id": "Id of the upload, from the response that created it.",
-    "user_id": "Id of the user; `me` is the caller, except where an administrator changes another user.",
+    "account_id": "Id of the service account, as in the list of service accounts",
+    "bundle_id": "Id of the archive, from the `Content-Location` of the response that made it",
+    "file_id": "Id of the file or folder",
+    "group_id": "Id of the group, as in the list of the tenant's groups",
+    "key_id": "Id of the access key, as in the list of keys; not the key itself",
+    "parent_id": "Id of the folder that contains the files",
+    "tenant_id": "Id of the tenant, as in `GET /api/v1/tenants`",
+    "upload_id": "Id of the upload, from the response that created it",
+    "user_id": "Id of the user; `me` is the caller, except where an administrator changes another user",
 }
 """The path parameters of several features, by their names in routes.
 
@@ -24,11 +24,11 @@ A blueprint declares its other ones, and may replace one of these.
 """
 
 MEMBERS: Final[Mapping[str, str]] = {
-    "createdAt": "When the record was created, in UTC.",
+    "createdAt": "When the record was created, in UTC",
     "revision": "Number of the record's state, which grows with each change. A change that states "
-    "another number than the current one fails with 409.",
-    "success": "Always `true`: an error has a body of its own.",
-    "updatedAt": "When the record last changed, in UTC.",
+    "another number than the current one fails with 409",
+    "success": "Always `true`: an error has a body of its own",
+    "updatedAt": "When the record last changed, in UTC",
 }
 """The members that mean the same in all schemas; a field's own description comes first."""
 

@@ -71,44 +71,38 @@ class PagingQuery(Schema):
 class MetaSchema(Schema):
     """Paging information."""
 
-    totalCount = fields.Integer(
-        required=True, metadata={"description": "Records on all pages together."}
-    )
+    totalCount = fields.Integer(required=True, metadata={"description": "Records on all pages together"})
     pageSize = fields.Integer(
-        required=True, metadata={"description": "The largest number of records on a page, as requested."}
+        required=True, metadata={"description": "The largest number of records on a page, as requested"}
     )
     pageNumber = fields.Integer(
-        required=True, metadata={"description": "The page of this response, from 1 on."}
+        required=True, metadata={"description": "The page of this response, from 1 on"}
     )
     pageCount = fields.Integer(
-        required=True, metadata={"description": "Pages of the requested size; 0: there is no record."}
+        required=True, metadata={"description": "Pages of the requested size; 0: there is no record"}
     )
-    isFirstPage = fields.Boolean(
-        required=True, metadata={"description": "Whether no page comes before."}
-    )
-    isLastPage = fields.Boolean(required=True, metadata={"description": "Whether no page follows."})
+    isFirstPage = fields.Boolean(required=True, metadata={"description": "Whether no page comes before"})
+    isLastPage = fields.Boolean(required=True, metadata={"description": "Whether no page follows"})
     hasPreviousPage = fields.Boolean(
-        required=True, metadata={"description": "Whether `previousPageLink` is a URL."}
+        required=True, metadata={"description": "Whether `previousPageLink` is a URL"}
     )
     previousPageLink = fields.Url(
         required=True,
         allow_none=True,
-        metadata={
-            "description": "URL of the page before, with the same filters; `null`: there is none."
-        },
+        metadata={"description": "URL of the page before, with the same filters; `null`: there is none"},
     )
     hasNextPage = fields.Boolean(
-        required=True, metadata={"description": "Whether `nextPageLink` is a URL."}
+        required=True, metadata={"description": "Whether `nextPageLink` is a URL"}
     )
     nextPageLink = fields.Url(
         required=True,
         allow_none=True,
-        metadata={"description": "URL of the page after, with the same filters; `null`: there is none."},
+        metadata={"description": "URL of the page after, with the same filters; `null`: there is none"},
     )
 
 
 _ID: Final = fields.String(
-    required=True, metadata={"description": "Id of the entity: the key of its summary in `included`."}
+    required=True, metadata={"description": "Id of the entity: the key of its summary in `included`"}
 )
 
 
@@ -122,9 +116,9 @@ class ReferenceSchema(Schema):
 class SummarySchema(Schema):
     """A summary of an entity that records refer to."""
 
-    id = fields.String(required=True, metadata={"description": "Id of the entity, as in `$ref`."})
-    type = fields.String(required=True, metadata={"description": "What the entity is, such as `user`."})
-    name = fields.String(required=True, metadata={"description": "What people see of the entity."})
+    id = fields.String(required=True, metadata={"description": "Id of the entity, as in `$ref`"})
+    type = fields.String(required=True, metadata={"description": "What the entity is, such as `user`"})
+    name = fields.String(required=True, metadata={"description": "What people see of the entity"})
 
 
 def paging(query: Mapping[str, int]) -> Paging:
@@ -139,16 +133,16 @@ def collection_of(item: type[Schema]) -> type[Schema]:
         "__doc__": "A page of a list, with the summaries of the entities that its records refer to.",
         "success": fields.Boolean(required=True),
         "meta": fields.Nested(
-            MetaSchema, required=True, metadata={"description": "Where the page is in the whole list."}
+            MetaSchema, required=True, metadata={"description": "Where the page is in the whole list"}
         ),
         "data": fields.List(
-            fields.Nested(item), required=True, metadata={"description": "The records of the page."}
+            fields.Nested(item), required=True, metadata={"description": "The records of the page"}
         ),
         "included": fields.Dict(
             keys=fields.String(),
             values=fields.Nested(SummarySchema),
             required=True,
-            metadata={"description": "By id: a summary of each entity that a `$ref` of a record names."},
+            metadata={"description": "By id: a summary of each entity that a `$ref` of a record names"},
         ),
     }
     return type(f"{item.__name__.removesuffix('Schema')}CollectionSchema", (Schema,), members)

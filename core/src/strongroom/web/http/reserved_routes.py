@@ -21,7 +21,7 @@ def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
         RESERVED,
         __name__,
         description="Provided by plugins that are not enabled.",
-        parameters={"name": "The name of the provider in the plugin's configuration."},
+        parameters={"name": "The name of the provider in the plugin's configuration"},
     )
     taken = {(method, rule.rule) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     for method, path in reserved_routes():

@@ -44,7 +44,7 @@ UPLOAD_BODY: Final[dict[str, Any]] = {
                     FILE_FIELD: {
                         "type": "string",
                         "format": "binary",
-                        "description": "The file with its name; the only part of the form.",
+                        "description": "The file with its name; the only part of the form",
                     }
                 },
                 "additionalProperties": False,

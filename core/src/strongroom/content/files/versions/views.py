@@ -29,7 +29,7 @@ blueprint = Blueprint(
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>/versions",
     description="Earlier contents of files.",
     parameters={
-        "number": "`number` of the version, as in the list of versions.",
+        "number": "`number` of the version, as in the list of versions",
     },
 )
 
