@@ -20,6 +20,7 @@ from strongroom.identity.sessions.models import refresh_tokens
 from strongroom_client import Client, MemoryTokens
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size
+from tests.support.config import lifted
 from tests.support.http import TIMEOUT_SECONDS, at_once
 from tests.support.server import NODE, Server, serving, serving_nodes
 
@@ -88,7 +89,8 @@ def nodes(
     tmp_path_factory: pytest.TempPathFactory, shared_database_url: str
 ) -> Iterator[tuple[Node, Node]]:
     """Two server processes with the same database, keys and files, each at a port of its own."""
-    with serving_nodes(tmp_path_factory.mktemp("nodes"), shared_database_url) as (first, second):
+    folder = tmp_path_factory.mktemp("nodes")
+    with serving_nodes(folder, shared_database_url, lifted()) as (first, second):
         first.create_user(EMAIL, PASSWORD)
         yield Node(first), Node(second)
 

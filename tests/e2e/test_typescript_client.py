@@ -210,7 +210,7 @@ def test_the_tests_of_the_client_pass(built: Path, shared_server: Server, admini
 
 
 def test_eight_tabs_at_two_nodes_keep_their_login(built: Path, tmp_path: Path) -> None:
-    with serving_nodes(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3") as nodes:
+    with serving_nodes(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3", lifted()) as nodes:
         nodes[0].create_user(EMAIL)
         urls = [node.url for node in nodes]
         output = succeed(["node", built / "build" / "tabs.js", str(TAB_ROUNDS), EMAIL, *urls], built)

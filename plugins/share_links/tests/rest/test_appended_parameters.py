@@ -1,11 +1,19 @@
 """Parameters that trackers, messengers and cache busters append to links change no answer."""
 
+import re
+import sys
 from collections.abc import Iterator
+from itertools import cycle, islice, product
+from typing import Any
 
 import pytest
-from tests.support.api import Api
+from tests.support.api import Answer, Api
+from tests.support.appended import ACCEPTED, APPENDED
+from tests.support.campaign import campaign_size
 from tests.support.config import lifted
+from tests.support.console_town import CONFIG, ConsoleTown, routes
 from tests.support.databases import on_sqlite
+from tests.support.page_browser import PageBrowser
 from tests.support.shares import ALL_KINDS, PLUGINS, PNG, Shared
 
 from strongroom.web.http.access import SAFE_METHODS
@@ -21,29 +29,12 @@ pytestmark = [
     ),
 ]
 
-APPENDED = (
-    "fbclid=IwAR0x",
-    "gclid=Cj0",
-    "gbraid=0A",
-    "wbraid=Cg",
-    "msclkid=9f",
-    "yclid=1",
-    "twclid=2",
-    "ttclid=E",
-    "igshid=x==",
-    "mc_cid=1&mc_eid=2",
-    "_hsenc=p2&_hsmi=3",
-    "utm_source=a&utm_medium=b&utm_campaign=c%20d",
-    "mkt_tok=NDI",
-    "vero_id=%E4%BD%A0",
-    "from=singlemessage&isappinstalled=0&scene=1",
-    "nsukey=Q%2B1",
-    "spm=a2c4g.1",
-    "_=1764288000000",
-    "cachebuster",
-    "=&&;v=2",
-)
-ACCEPTED = ("text/html", "*/*", "application/json", "image/avif,image/webp,*/*;q=0.8")
+LOGIN_PAGES = "/account"
+VARYING = re.compile(r"""\?[^"<]*|[\w-]{20,}|\d\d:\d\d:\d\d""")
+"""Queries of links, which keep that of the page, secrets of forms, ids and times."""
+
+CELLS = campaign_size("APPENDED_CELLS", 4)
+"""How many of the 80 pairs of a parameter and an Accept header each page of an application gets."""
 
 
 def linked(shared: Shared) -> Iterator[str]:
@@ -112,3 +103,47 @@ def _view(api: Api, path: str) -> Operation:
     view = api.app.view_functions[rule.endpoint]
     assert isinstance(view, Operation)
     return view
+
+
+def pages(town: ConsoleTown) -> Iterator[tuple[str, bool]]:
+    """Yield the paths of all pages of the mounted applications, and whether a visitor opens them."""
+    for rule in routes(town.api):
+        if "GET" in (rule.methods or ()) and rule.rule != "/logout":
+            yield town.path(rule.rule), False
+    app: Any = town.api.app
+    mount = next(mount for mount in app.mounts if mount.prefix == LOGIN_PAGES)
+    for rule in mount.application._routes.iter_rules():
+        if "GET" in (rule.methods or {"GET"}):
+            path = LOGIN_PAGES + re.sub(r"<[^>]+>", "x", rule.rule)
+            yield from ((path, True), (path, False))
+
+
+def seen_of(answer: Answer) -> tuple[object, ...]:
+    """Return what a client sees of an answer, without what differs between any two."""
+    location = answer.headers.get("Location", "")
+    kind = answer.headers.get("Content-Type", "")
+    text = answer.text if kind.startswith("text/html") else ""
+    return answer.status_code, kind, location.partition("?")[0], VARYING.sub("", text)
+
+
+@pytest.mark.extended
+@pytest.mark.config(CONFIG)
+def test_no_page_of_an_application_depends_on_them(api: Api) -> None:
+    town = ConsoleTown.built(api, str)
+    visitor, owner, root = PageBrowser(api), PageBrowser(api), PageBrowser(api)
+    owner.log_in(town.owner.email)
+    root.log_in(town.root.email)
+    cells, compared, faults = cycle(product(APPENDED, ACCEPTED)), 0, []
+    for path, is_visitor in dict.fromkeys(pages(town)):
+        browsers = (visitor,) if is_visitor else (owner, root)
+        browser = next((one for one in browsers if one.request(path).status_code != 404), browsers[0])
+        for query, accept in islice(cells, CELLS):
+            plain, seen = (
+                seen_of(browser.request(url, Accept=accept)) for url in (path, f"{path}?{query}")
+            )
+            compared += 1
+            if seen != plain:
+                faults.append((path, accept, query, seen[:3], plain[:3]))
+    sys.stderr.write(f"{compared} answers compared\n")
+    assert faults == []
+    assert compared > 100 * CELLS
