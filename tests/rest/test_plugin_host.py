@@ -5,6 +5,9 @@ from tests.support.api import Api
 from tests.support.config import SMS_LOGIN
 from tests.support.outbox import messages_in
 
+from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.web import ApiError
+
 
 def test_a_sealed_text_is_for_one_plugin(api: Api) -> None:
     first, other = (api.container.hosts.of(name) for name in ("storage_local", "password"))
@@ -26,11 +29,22 @@ def test_a_notice_reaches_the_contacts_of_a_user(api: Api) -> None:
 def test_a_page_of_records_is_an_envelope(api: Api) -> None:
     host = api.container.hosts.of("storage_local")
     with api.app.test_request_context("/api/v1/things?color=red"):
-        page = host.collection([{"id": "1"}, {"id": "2"}], 5, {"pageNumber": 2, "pageSize": 2})
+        query = {"pageNumber": 2, "pageSize": 2, "cursor": None}
+        things = [{"id": str(number)} for number in range(5)]
+        page = host.collection(host.list_page(things, query, lambda thing: (thing["id"],)), query)
+    assert [thing["id"] for thing in page["data"]] == ["2", "3"]
     assert page["meta"]["pageCount"] == 3
     assert "color=red" in page["meta"]["nextPageLink"]
     assert "pageSize" in host.paging_query().fields
     assert "data" in host.collection_schema(host.done_schema)().fields
+
+
+def test_a_list_that_is_read_by_number_refuses_a_cursor(api: Api) -> None:
+    host = api.container.hosts.of("storage_local")
+    query = {"pageNumber": 1, "pageSize": 2, "cursor": ""}
+    with api.app.test_request_context("/api/v1/things"), pytest.raises(ApiError) as refusal:
+        host.collection(ResultPage([1], 1, 1, 2), query)
+    assert [detail.field for detail in refusal.value.details] == ["cursor"]
 
 
 class TestLoginOptions:

@@ -27,7 +27,12 @@ export type Item<P extends CollectionPath> = Content<P> extends Collection<infer
 
 type Query = Record<string, unknown>;
 
-/** Yield the records of all pages; only one page is in memory. */
+/**
+ * Yield the records of all pages; only one page is in memory.
+ *
+ * Each record that exists throughout is yielded once, because pages are read by cursor unless the query
+ * has a number.
+ */
 export async function* iterate<P extends CollectionPath>(
   api: Api,
   path: P,
@@ -35,7 +40,8 @@ export async function* iterate<P extends CollectionPath>(
 ): AsyncGenerator<Item<P>, void, undefined> {
   const get = api.GET as (path: string, init: object) => Promise<{ data: Collection<Item<P>> }>;
   const params = (init?.params ?? {}) as { query?: Query };
-  let query: Query = { pageSize: PAGE_SIZE, ...params.query };
+  const first = params.query?.pageNumber === undefined ? { cursor: "" } : {};
+  let query: Query = { pageSize: PAGE_SIZE, ...first, ...params.query };
   for (;;) {
     const { data: page } = await get(path, { ...init, params: { ...params, query } });
     yield* page.data;

@@ -106,7 +106,7 @@ ROWS: Final = (
     shares(
         "shares-urls",
         "Only the maker and administrators read the URL of a share.",
-        "links.py::Links._readable",
+        "links.py::Links._reader",
         "else replace(item, secret=None)",
         "else replace(item)",
         "share_links/rest/test_limited_makers.py::test_only_the_maker_and_administrators_read_the_url",

@@ -16,6 +16,7 @@ from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import add_plugin_error
+from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.foundation.translations import Translations
 from strongroom.identity.access_keys.verification import AccessKeyAuthenticator
 from strongroom.identity.accounts.reauthentication import Reauthentication
@@ -138,6 +139,7 @@ def _register_services(app: Flask, container: Container, design: PageDesign) -> 
         Browsers: Browsers(container.base.keys, _session_cookie(settings)),
         PageDesign: design,
         PublicUrl: PublicUrl(settings.public_root),
+        SecretKeys: container.base.keys,
         TrustedProxies: TrustedProxies(networks),
         TokenAuthenticator: container.get(AuthorizationService),
         KeyAuthenticator: container.get(AccessKeyAuthenticator),

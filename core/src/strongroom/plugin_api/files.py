@@ -15,7 +15,7 @@ epoch, sizes in bytes.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -247,6 +247,7 @@ class FilesAPI(ABC):
         folders_first: bool = False,
         page: int = 1,
         size: int = 100,
+        query: Mapping[str, Any] | None = None,
     ) -> ResultPage[FileInfo]:
         """Return a page of a folder, or of the caller's top level, sorted by name.
 
@@ -254,6 +255,8 @@ class FilesAPI(ABC):
 
         Args:
             folders_first: whether all folders are before all files.
+            query: the parsed query of a request for a page, in place of ``page`` and ``size``; it may
+                have a cursor.
         """
 
     @abstractmethod

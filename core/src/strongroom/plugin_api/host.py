@@ -21,6 +21,7 @@ from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.login import Credential, LoginMethod, LoginOptions, VerificationCode
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
@@ -31,6 +32,7 @@ from strongroom.plugin_api.users import UsersAPI
 if TYPE_CHECKING:
     from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse, State
 
+T = TypeVar("T")
 FactorT = TypeVar("FactorT", bound=SecondFactor[Any])
 MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
 ScannerT = TypeVar("ScannerT", bound=ContentScanner[Any])
@@ -74,9 +76,10 @@ class HostAPI(ABC):
     """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON (API 1.1)."""
 
     paging_query: type[Any]
-    """The marshmallow schema of ``pageSize`` and ``pageNumber``, to derive a collection's query from.
+    """The marshmallow schema of ``pageSize``, ``pageNumber`` and ``cursor``, for the query of a list.
 
-    The parsed query has both keys: integers from 1, with their defaults if the client has sent none.
+    The parsed query has all keys. :meth:`list_page` and
+    :meth:`strongroom.plugin_api.state.Transaction.page` read the page.
     """
 
     @property
@@ -300,13 +303,36 @@ class HostAPI(ABC):
         """Return the marshmallow schema of a page of records, the result of :meth:`collection`."""
 
     @abstractmethod
-    def collection(self, items: Sequence[Any], total: int, query: Mapping[str, Any]) -> Any:
+    def list_page(
+        self,
+        records: Sequence[T],
+        query: Mapping[str, Any],
+        key: Callable[[T], tuple[Any, ...]],
+        *,
+        descending: bool = False,
+    ) -> ResultPage[T]:
+        """Sort records that are all in memory, and return the page that a request demands.
+
+        Records of tables are read by :meth:`strongroom.plugin_api.state.Transaction.page`.
+
+        Args:
+            query: the parsed query, with the fields of :attr:`paging_query`.
+            key: returns the unique key of a record, a tuple of numbers and texts.
+
+        Raises:
+            ApiError: the cursor of the query is not one of this list for the caller.
+        """
+
+    @abstractmethod
+    def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:
         """Return the response body of a page, with the links to other pages.
 
         Args:
-            items: the records of the page.
-            total: the number of all records.
+            page: the page of :meth:`list_page` or of a transaction, or one that is read by its number.
             query: the parsed query, with the fields of :attr:`paging_query`.
+
+        Raises:
+            ApiError: the query has a cursor, and the page was read by its number.
         """
 
     @abstractmethod

@@ -1,11 +1,12 @@
 """Pages of lists."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 PAGE_SIZE: Final = 200
 """The most records that a page of the REST API has."""
@@ -20,12 +21,22 @@ class ResultPage(Generic[T]):
         total: the number of records of the whole list.
         number: the number of the page, starting at 1.
         size: the maximum number of records of a page.
+        is_by_cursor: whether the page was read by cursor, as the query of a request demanded.
+        following: the key of the last record, if the page was read by cursor and others follow.
     """
 
     items: Sequence[T]
     total: int
     number: int
     size: int
+    is_by_cursor: bool = False
+    following: Sequence[Any] | None = None
+
+    def map(self, convert: Callable[[T], S]) -> "ResultPage[S]":
+        """Return the page with its records converted."""
+        page: Any = self
+        result: ResultPage[S] = replace(page, items=[convert(item) for item in self.items])
+        return result
 
     @property
     def next(self) -> int | None:

@@ -31,6 +31,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from strongroom.plugin_api.paging import ResultPage
+
 Parameters = Mapping[str, Any]
 
 NO_PARAMETERS: Final[Parameters] = MappingProxyType({})
@@ -82,6 +84,21 @@ class Transaction(ABC):
     @abstractmethod
     def scalars(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> list[Any]:
         """Execute a statement and return the first value of all rows."""
+
+    @abstractmethod
+    def page(self, statement: Any, query: Mapping[str, Any]) -> ResultPage[Any]:
+        """Return the page of a list that a request demands, by number or by cursor.
+
+        While records are added and removed, a list that is read by cursor has each other one once.
+
+        Args:
+            statement: a SELECT whose ORDER BY is unique, such as a time and then the id. Its columns are
+                not NULL, or have ``nulls_first()`` ascending and ``nulls_last()`` descending.
+            query: the parsed query, with the fields of ``host.paging_query``.
+
+        Raises:
+            ApiError: the cursor of the query is not one of this list for the caller.
+        """
 
     @abstractmethod
     def execute(

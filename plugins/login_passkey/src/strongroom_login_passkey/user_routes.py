@@ -58,8 +58,8 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
     def list_passkeys(user_id: str, query: Json) -> Any:
         """List the passkeys of a user, oldest first."""
         passkeys = factors.list(user_id, _PASSKEY)
-        start = (query["pageNumber"] - 1) * query["pageSize"]
-        return host.collection(passkeys[start : start + query["pageSize"]], len(passkeys), query)
+        page = host.list_page(passkeys, query, lambda item: (item.created_at, item.id))
+        return host.collection(page, query)
 
     @routes.operation(
         "GET",

@@ -3,14 +3,15 @@
 import hashlib
 import secrets
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, insert, or_, select, update
+from sqlalchemy import Select, delete, insert, or_, select, update
 
 from strongroom.plugin_api.files import FileInfo, Tenure
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError, FieldError
@@ -101,7 +102,7 @@ class Links:
             ApiError: there is none, or the caller may not manage it.
         """
         shared = self._shown(self._managed(tenant_id, link_id))
-        return self._readable(tenant_id, [shared])[0]
+        return self._reader(tenant_id)(shared)
 
     def update(
         self, tenant_id: str, link_id: str, request: Json, revision: int | None = None
@@ -149,7 +150,7 @@ class Links:
                 raise ApiError(UNKNOWN)
         self._audit("delete", link)
 
-    def of_file(self, tenant_id: str, file_id: str, query: Json) -> tuple[list[SharedLink], int]:
+    def of_file(self, tenant_id: str, file_id: str, query: Json) -> ResultPage[SharedLink]:
         """Return a page of the shares of a file or folder that the caller manages, the newest first.
 
         Raises:
@@ -158,10 +159,9 @@ class Links:
         if self._host.files.stat(tenant_id, file_id).permission != "manage":
             raise ApiError(FORBIDDEN)
         condition = (links.c.tenant_id == tenant_id) & (links.c.file_id == file_id)
-        items, total = self._page(condition, query)
-        return self._readable(tenant_id, items), total
+        return self._page(condition, query).map(self._reader(tenant_id))
 
-    def of_tenant(self, tenant_id: str, query: Json) -> tuple[list[SharedLink], int]:
+    def of_tenant(self, tenant_id: str, query: Json) -> ResultPage[SharedLink]:
         """Return a page of the caller's shares in a tenant; for its administrators, of all shares.
 
         Raises:
@@ -174,10 +174,9 @@ class Links:
         if role != "admin":
             condition &= links.c.maker_id == self._host.users.me().id
         find = self._page if query["stale"] is None else self._by_state
-        items, total = find(condition, query)
-        return self._readable(tenant_id, items), total
+        return find(condition, query).map(self._reader(tenant_id))
 
-    def with_me(self, query: Json) -> tuple[list[SharedLink], int]:
+    def with_me(self, query: Json) -> ResultPage[SharedLink]:
         """Return a page of the shares for the caller: as a named user, or as a member of a tenant."""
         me = self._host.users.me().id
         tenants = self._tenants()
@@ -189,7 +188,7 @@ class Links:
             for shared in self._newest(condition & (links.c.maker_id != me))
             if shared.state is State.ACTIVE
         ]
-        return _slice(results, query), len(results)
+        return self._newest_page(results, query)
 
     def _tenants(self) -> list[str]:
         tenants: list[str] = []
@@ -245,22 +244,24 @@ class Links:
         """Return whether the caller is the maker of a share, or administers its tenant."""
         return link.maker_id == self._caller() or self._role(link.tenant_id) == "admin"
 
-    def _readable(self, tenant_id: str, items: Sequence[SharedLink]) -> list[SharedLink]:
-        """Return shares without the secrets that the caller may not read.
+    def _reader(self, tenant_id: str) -> Callable[[SharedLink], SharedLink]:
+        """Return the function that returns a share without the secrets that the caller may not read.
 
         With the URL, other users, the holder of a key and an administrator who impersonates the maker
         could open a share longer than they may read the file.
         """
         is_admin, caller = self._role(tenant_id) == "admin", self._host.caller
-        if caller is None or caller.actor_id is not None:
-            return [replace(item, secret=None) for item in items]
-        return [
-            item
-            if (is_admin or item.link.maker_id == caller.user_id)
-            and caller.key_id in (None, item.link.key_id)
-            else replace(item, secret=None)
-            for item in items
-        ]
+
+        def readable(item: SharedLink) -> SharedLink:
+            may_read = (
+                caller is not None
+                and caller.actor_id is None
+                and (is_admin or item.link.maker_id == caller.user_id)
+                and caller.key_id in (None, item.link.key_id)
+            )
+            return item if may_read else replace(item, secret=None)
+
+        return readable
 
     def _new(
         self, tenant_id: str, file_id: str, maker_id: str, secret: str, policy: Policy, request: Json
@@ -326,20 +327,24 @@ class Links:
             raise ApiError(POLICY, details=[FieldError("expiresAt", "out-of-range", message)])
         return requested
 
-    def _page(self, condition: Any, query: Json) -> tuple[list[SharedLink], int]:
-        size, offset = query["pageSize"], (query["pageNumber"] - 1) * query["pageSize"]
+    def _page(self, condition: Any, query: Json) -> ResultPage[SharedLink]:
         with self._host.database.read() as transaction:
-            total = transaction.scalar(select(func.count()).select_from(links).where(condition))
-            rows = transaction.all(_ordered(condition).limit(size).offset(offset))
-        return [self._shown(Link.of(row)) for row in rows], total
+            page = transaction.page(_ordered(condition), query)
+        return page.map(lambda row: self._shown(Link.of(row)))
 
-    def _by_state(self, condition: Any, query: Json) -> tuple[list[SharedLink], int]:
+    def _newest_page(self, shared: list[SharedLink], query: Json) -> ResultPage[SharedLink]:
+        def key(item: SharedLink) -> tuple[int, str]:
+            return item.link.created_at, item.link.id
+
+        return self._host.list_page(shared, query, key, descending=True)
+
+    def _by_state(self, condition: Any, query: Json) -> ResultPage[SharedLink]:
         results = [
             shared
             for shared in self._newest(condition)
             if (shared.state is not State.ACTIVE) is query["stale"]
         ]
-        return _slice(results, query), len(results)
+        return self._newest_page(results, query)
 
     def _newest(self, condition: Any) -> list[SharedLink]:
         # The state depends on other tables of the server, so it is no condition of the query.
@@ -374,12 +379,7 @@ _CHANGEABLE: Final = {"label": "label", "maxDownloads": "max_downloads", "notify
 
 
 def _ordered(condition: Any) -> Select[Any]:
-    return select(links).where(condition).order_by(links.c.created_at.desc(), links.c.id)
-
-
-def _slice(shared: Sequence[SharedLink], query: Json) -> list[SharedLink]:
-    start = (query["pageNumber"] - 1) * query["pageSize"]
-    return list(shared[start : start + query["pageSize"]])
+    return select(links).where(condition).order_by(links.c.created_at.desc(), links.c.id.desc())
 
 
 def _require_allowed(policy: Policy, link: Link) -> None:

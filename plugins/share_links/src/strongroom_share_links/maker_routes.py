@@ -1,5 +1,6 @@
 """The routes of makers: shares of a file, of a tenant, and for the caller; the policy of a tenant."""
 
+from functools import partial
 from typing import Any, Final
 
 from marshmallow import Schema, fields
@@ -83,8 +84,8 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
     )
     def list_shares_of_file(tenant_id: str, file_id: str, query: Json) -> Any:
         """List the shares of a file or folder that the caller manages, the newest first."""
-        items, total = shares.links.of_file(tenant_id, file_id, query)
-        return host.collection([_share(host, item) for item in items], total, query)
+        page = shares.links.of_file(tenant_id, file_id, query)
+        return host.collection(page.map(partial(_share, host)), query)
 
     @routes.operation(
         "GET",
@@ -99,8 +100,8 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
 
         `stale=true` lists those that cannot be opened, among the newest 1,000.
         """
-        items, total = shares.links.of_tenant(tenant_id, query)
-        return host.collection([_share(host, item) for item in items], total, query)
+        page = shares.links.of_tenant(tenant_id, query)
+        return host.collection(page.map(partial(_share, host)), query)
 
 
 def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
@@ -163,8 +164,7 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
     def list_share_openings(tenant_id: str, share_id: str, query: Json) -> Any:
         """List what visitors opened, downloaded and dropped, the newest first."""
         link = shares.links.get(tenant_id, share_id).link
-        items, total = shares.openings.page(link, query)
-        return host.collection(items, total, query)
+        return host.collection(shares.openings.page(link, query), query)
 
     @routes.operation(
         "GET",
@@ -175,8 +175,7 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
     )
     def list_shared_with_me(query: Json) -> Any:
         """List the open shares for the caller: as a named user, or as a member of a tenant."""
-        items, total = shares.links.with_me(query)
-        return host.collection([_with_me(host, item) for item in items], total, query)
+        return host.collection(shares.links.with_me(query).map(partial(_with_me, host)), query)
 
 
 def _add_policy(routes: Blueprint, shares: Shares) -> None:

@@ -1,14 +1,15 @@
 """Records of what visitors do with a share, and messages to its maker."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom_share_links.models import Link, links, openings
 
@@ -65,16 +66,14 @@ class Openings:
             label = link.label or link.id
             self._host.notify(link.maker_id, _SUBJECTS[what], f"{_SUBJECTS[what]}: {label}. {detail}")
 
-    def page(self, link: Link, query: Mapping[str, Any]) -> tuple[Sequence[Any], int]:
+    def page(self, link: Link, query: Mapping[str, Any]) -> ResultPage[Any]:
         """Return a page of the records of a share, the newest first."""
         condition = openings.c.link_id == link.id
         if query["what"] is not None:
             condition &= openings.c.what == query["what"]
-        size, offset = query["pageSize"], (query["pageNumber"] - 1) * query["pageSize"]
         newest = select(openings).where(condition).order_by(openings.c.at.desc(), openings.c.id)
         with self._host.database.read() as transaction:
-            total = transaction.scalar(select(func.count()).select_from(openings).where(condition))
-            return transaction.all(newest.limit(size).offset(offset)), total
+            return transaction.page(newest, query)
 
 
 def shortened(address: str) -> str:

@@ -12,6 +12,7 @@ from uuid_utils import uuid7
 from strongroom.plugin_api.events import SERVER, Event, matches
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.outbound import OutboundClient, OutboundRefused
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, ErrorKind, FieldError
 from strongroom_webhooks.errors import (
@@ -88,15 +89,15 @@ class Endpoints:
         self._owners.record("create", created, eventTypes=" ".join(created.event_types))
         return created, keys
 
-    def list(self, query: Mapping[str, Any]) -> tuple[Sequence[Endpoint], int]:
-        """Return a page of endpoints, the oldest first, and the number of all."""
+    def list(self, query: Mapping[str, Any]) -> ResultPage[Endpoint]:
+        """Return a page of endpoints, the oldest first."""
         tenant_id = query.get("tenantId")
         self._require(tenant_id, FORBIDDEN)
         condition = endpoints.c.tenant_id == tenant_id if tenant_id else true()
-        chosen = _page(select(endpoints).where(condition), query)
+        oldest_first = (endpoints.c.created_at, endpoints.c.id)
         with self._host.database.read() as tx:
-            rows = tx.all(chosen.order_by(endpoints.c.created_at, endpoints.c.id))
-            return [Endpoint.of(row) for row in rows], _count(tx, endpoints, condition)
+            page = tx.page(select(endpoints).where(condition).order_by(*oldest_first), query)
+        return page.map(Endpoint.of)
 
     def get(self, endpoint_id: str) -> Endpoint:
         """Return an endpoint."""
@@ -186,17 +187,16 @@ class Endpoints:
         self._owners.record("test", endpoint)
         return delivery
 
-    def deliveries(self, endpoint_id: str, query: Mapping[str, Any]) -> tuple[Sequence[Delivery], int]:
-        """Return a page of deliveries, the newest first, and the number of all."""
+    def deliveries(self, endpoint_id: str, query: Mapping[str, Any]) -> ResultPage[Delivery]:
+        """Return a page of deliveries, the newest first."""
         self.get(endpoint_id)
         condition = deliveries.c.endpoint_id == endpoint_id
         if outcome := query.get("outcome"):
             condition = and_(condition, deliveries.c.outcome == outcome)
-        chosen = _page(select(deliveries).where(condition), query)
         newest = (deliveries.c.created_at.desc(), deliveries.c.position.desc(), deliveries.c.id)
         with self._host.database.read() as tx:
-            rows = tx.all(chosen.order_by(*newest))
-            return [Delivery.of(row) for row in rows], _count(tx, deliveries, condition)
+            page = tx.page(select(deliveries).where(condition).order_by(*newest), query)
+        return page.map(Delivery.of)
 
     def redeliver(self, endpoint_id: str, delivery_id: str) -> Delivery:
         """Queue a delivery again."""
@@ -303,11 +303,6 @@ def _resume(tx: Transaction, endpoint_id: str, now: int) -> None:
 
 def _endpoint(tx: Transaction, endpoint_id: str) -> Endpoint:
     return Endpoint.of(tx.first(select(endpoints).where(endpoints.c.id == endpoint_id)))
-
-
-def _page(statement: Any, query: Mapping[str, Any]) -> Any:
-    size = query["pageSize"]
-    return statement.limit(size).offset((query["pageNumber"] - 1) * size)
 
 
 def _count(tx: Transaction, table: Any, condition: Any) -> int:

@@ -97,8 +97,7 @@ def _add_endpoints(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None
     )
     def list_webhook_endpoints(query: Json) -> Any:
         """List endpoints, the oldest first; `tenantId` is optional for administrators only."""
-        items, total = webhooks.endpoints.list(query)
-        return host.collection(items, total, query)
+        return host.collection(webhooks.endpoints.list(query), query)
 
 
 def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
@@ -202,8 +201,7 @@ def _add_deliveries(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> Non
     )
     def list_webhook_deliveries(endpoint_id: str, query: Json) -> Any:
         """List the deliveries of an endpoint, the newest first, with the last attempt of each."""
-        items, total = webhooks.endpoints.deliveries(endpoint_id, query)
-        return host.collection(items, total, query)
+        return host.collection(webhooks.endpoints.deliveries(endpoint_id, query), query)
 
     @routes.operation(
         "POST",

@@ -33,12 +33,12 @@ class AsyncSender:
     async def iterate(self, operation: Operation[Page[Item_co]]) -> AsyncIterator[Item_co]:
         """Iterate over all records of a list, page by page.
 
-        Records that are created or removed meanwhile may be repeated or left out.
+        Each record that exists throughout is returned once, whatever else is created or removed.
 
         Args:
-            operation: returns the first page.
+            operation: returns the first page, which is read by cursor unless it has a number.
         """
-        following: Operation[Page[Item_co]] | None = operation
+        following: Operation[Page[Item_co]] | None = _by_cursor(operation)
         while following is not None:
             page = await self.send(following)
             for item in page.data:
@@ -53,6 +53,12 @@ class AsyncSender:
                 *lines, rest = (rest + piece).split(b"\n")
                 for line in lines:
                     yield line
+
+
+def _by_cursor(operation: Operation[Page[Item_co]]) -> Operation[Page[Item_co]]:
+    if "pageNumber" in operation.query:
+        return operation
+    return replace(operation, query={"cursor": "", **operation.query})
 
 
 def _next(operation: Operation[Page[Item_co]], link: str | None) -> Operation[Page[Item_co]] | None:

@@ -57,6 +57,7 @@ def list_access_keys(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[AccessKeyCollection]:
     """List the access keys of a user, newest first; expired ones for a month.
 
@@ -70,6 +71,7 @@ def list_access_keys(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

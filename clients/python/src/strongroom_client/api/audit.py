@@ -10,6 +10,7 @@ def list_audit_events(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     action: str | Unset = UNSET,
     outcome: ListAuditEventsOutcome | Unset = UNSET,
     actor_id: str | Unset = UNSET,
@@ -31,6 +32,7 @@ def list_audit_events(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "action": action,
             "outcome": outcome,
             "actorId": actor_id,

@@ -106,6 +106,7 @@ def list_authorizations(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[AuthorizationCollection]:
     """List the logins of a user (`me`: the caller), newest first.
 
@@ -119,6 +120,7 @@ def list_authorizations(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -127,6 +129,7 @@ def list_login_providers(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     accept_language: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[LoginProviderCollection]:
@@ -141,6 +144,7 @@ def list_login_providers(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
         headers={
             "Accept-Language": accept_language,

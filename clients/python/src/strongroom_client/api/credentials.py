@@ -119,6 +119,7 @@ def list_credentials(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[BoundCredentialCollection]:
     """List the credentials of a user, oldest first. Passwords are not included.
 
@@ -132,6 +133,7 @@ def list_credentials(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

@@ -11,6 +11,7 @@ def list_file_events(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     node_id: str | Unset = UNSET,
     actor_id: str | Unset = UNSET,
     action: ListFileEventsAction | Unset = UNSET,
@@ -28,6 +29,7 @@ def list_file_events(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "nodeId": node_id,
             "actorId": actor_id,
             "action": action,

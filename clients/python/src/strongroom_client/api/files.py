@@ -157,12 +157,12 @@ def list_files(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     q: None | str | Unset = UNSET,
     type_: ListFilesTypeType0 | None | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
     sort: ListFilesSort | Unset = UNSET,
     folders_first: bool | Unset = UNSET,
-    cursor: None | str | Unset = UNSET,
     include: ListFilesIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List a user's top-level files and folders: those without a parent folder that the user can see.
@@ -176,12 +176,12 @@ def list_files(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "q": q,
             "type": type_,
             "contentType": content_type,
             "sort": sort,
             "foldersFirst": folders_first,
-            "cursor": cursor,
             "include": include,
         },
     )
@@ -194,12 +194,12 @@ def list_files_in_folder(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     q: None | str | Unset = UNSET,
     type_: ListFilesInFolderTypeType0 | None | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
     sort: ListFilesInFolderSort | Unset = UNSET,
     folders_first: bool | Unset = UNSET,
-    cursor: None | str | Unset = UNSET,
     include: ListFilesInFolderIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
     """List the files a user can access inside a folder."""
@@ -210,12 +210,12 @@ def list_files_in_folder(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "q": q,
             "type": type_,
             "contentType": content_type,
             "sort": sort,
             "foldersFirst": folders_first,
-            "cursor": cursor,
             "include": include,
         },
     )

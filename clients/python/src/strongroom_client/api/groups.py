@@ -90,6 +90,7 @@ def list_group_members(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[GroupMemberCollection]:
     """List the members of a group, oldest first; for its members and administrators of the tenant."""
     return Operation(
@@ -99,6 +100,7 @@ def list_group_members(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -108,6 +110,7 @@ def list_groups(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     user_id: None | str | Unset = UNSET,
 ) -> Operation[GroupCollection]:
     """List the groups of a tenant, sorted by name; for all of its members."""
@@ -118,6 +121,7 @@ def list_groups(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "userId": user_id,
         },
     )

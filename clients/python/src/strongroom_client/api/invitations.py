@@ -101,6 +101,7 @@ def list_invitations(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[InvitationCollection]:
     """List the open invitations of a tenant, newest first, for its administrators."""
     return Operation(
@@ -110,6 +111,7 @@ def list_invitations(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -119,6 +121,7 @@ def list_received_invitations(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[ReceivedInvitationCollection]:
     """List the open invitations to the caller's e-mail address and mobile number."""
     return Operation(
@@ -128,6 +131,7 @@ def list_received_invitations(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

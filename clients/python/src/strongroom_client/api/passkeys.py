@@ -104,6 +104,7 @@ def list_passkeys(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[FactorCollection]:
     """List the passkeys of a user, oldest first."""
     return Operation(
@@ -113,6 +114,7 @@ def list_passkeys(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

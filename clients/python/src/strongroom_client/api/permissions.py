@@ -62,6 +62,7 @@ def list_grants(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[GrantCollection]:
     """List the grants in force on a file or folder itself, without those on its parent folders."""
     return Operation(
@@ -71,6 +72,7 @@ def list_grants(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -81,6 +83,7 @@ def list_group_grants(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[GroupGrantCollection]:
     """List the grants to groups in force on a file or folder itself, without its parent folders'."""
     return Operation(
@@ -90,6 +93,7 @@ def list_group_grants(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

@@ -19,6 +19,7 @@ def list_quarantine(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[QuarantinedFileCollection]:
     """List the files in quarantine, newest first."""
     return Operation(
@@ -28,6 +29,7 @@ def list_quarantine(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

@@ -47,6 +47,7 @@ def list_holds(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     file_id: None | str | Unset = UNSET,
 ) -> Operation[HoldCollection]:
     """List the holds in force, newest first, for the role `records` and administrators of the tenant.
@@ -60,6 +61,7 @@ def list_holds(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "fileId": file_id,
         },
     )

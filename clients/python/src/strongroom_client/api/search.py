@@ -16,6 +16,7 @@ def search_files(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     query: str,
     type_: None | SearchFilesTypeType0 | Unset = UNSET,
     parent_id: None | str | Unset = UNSET,
@@ -39,6 +40,7 @@ def search_files(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "query": query,
             "type": type_,
             "parentId": parent_id,

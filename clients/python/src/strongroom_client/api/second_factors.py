@@ -131,6 +131,7 @@ def list_factors(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[Factors]:
     """List the second factors of a user, oldest first. Secrets are not included.
 
@@ -144,6 +145,7 @@ def list_factors(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -199,6 +201,7 @@ def report_factors(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     missing: bool | Unset = UNSET,
 ) -> Operation[FactorStateCollection]:
     """List the users with the kinds of their second factors, oldest first.
@@ -212,6 +215,7 @@ def report_factors(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "missing": missing,
         },
     )

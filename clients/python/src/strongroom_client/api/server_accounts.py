@@ -56,6 +56,7 @@ def list_server_accounts(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[ServiceAccountCollection]:
     """List the service accounts of the server, oldest first.
 
@@ -68,6 +69,7 @@ def list_server_accounts(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

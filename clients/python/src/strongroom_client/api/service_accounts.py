@@ -83,6 +83,7 @@ def list_service_account_keys(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[AccessKeyCollection]:
     """List the access keys of a service account, newest first."""
     return Operation(
@@ -92,6 +93,7 @@ def list_service_account_keys(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -101,6 +103,7 @@ def list_service_accounts(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[ServiceAccountCollection]:
     """List the service accounts of a tenant, oldest first."""
     return Operation(
@@ -110,6 +113,7 @@ def list_service_accounts(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

@@ -93,6 +93,7 @@ def list_share_openings(
     what: ListShareOpeningsWhatType0 | None | Unset = UNSET,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[OpeningCollection]:
     """List what visitors opened, downloaded and dropped, the newest first."""
     return Operation(
@@ -103,6 +104,7 @@ def list_share_openings(
             "what": what,
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -111,6 +113,7 @@ def list_shared_with_me(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[SharedWithMeCollection]:
     """List the open shares for the caller: as a named user, or as a member of a tenant."""
     return Operation(
@@ -120,6 +123,7 @@ def list_shared_with_me(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -129,6 +133,7 @@ def list_shares(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     stale: bool | None | Unset = UNSET,
 ) -> Operation[ShareCollection]:
     """List the caller's shares, the newest first; for administrators of the tenant, all shares.
@@ -142,6 +147,7 @@ def list_shares(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "stale": stale,
         },
     )
@@ -153,6 +159,7 @@ def list_shares_of_file(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[ShareCollection]:
     """List the shares of a file or folder that the caller manages, the newest first."""
     return Operation(
@@ -162,6 +169,7 @@ def list_shares_of_file(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

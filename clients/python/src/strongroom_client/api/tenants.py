@@ -108,6 +108,7 @@ def list_members(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[MemberCollection]:
     """List the members of a tenant."""
     return Operation(
@@ -117,6 +118,7 @@ def list_members(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 
@@ -125,6 +127,7 @@ def list_tenants(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     all_: bool | Unset = UNSET,
 ) -> Operation[TenantCollection]:
     """List the caller's tenants, or, for administrators of the server, all (`all=true`)."""
@@ -135,6 +138,7 @@ def list_tenants(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "all": all_,
         },
     )

@@ -57,6 +57,7 @@ def list_trash(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[TrashedFileCollection]:
     """List the files and folders that the caller deleted, newest first.
 
@@ -69,6 +70,7 @@ def list_trash(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

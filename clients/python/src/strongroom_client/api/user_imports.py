@@ -83,6 +83,7 @@ def list_user_imports(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[UserImportCollection]:
     """List the imports of the last month, newest first.
 
@@ -95,5 +96,6 @@ def list_user_imports(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )

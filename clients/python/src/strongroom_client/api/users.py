@@ -110,6 +110,7 @@ def list_users(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     q: str | Unset = UNSET,
     email: str | Unset = UNSET,
     mobile: str | Unset = UNSET,
@@ -131,6 +132,7 @@ def list_users(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "q": q,
             "email": email,
             "mobile": mobile,

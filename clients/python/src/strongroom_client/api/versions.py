@@ -84,6 +84,7 @@ def list_versions(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
 ) -> Operation[VersionCollection]:
     """List the earlier contents of a file, newest first. The current content is not among them."""
     return Operation(
@@ -93,6 +94,7 @@ def list_versions(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
     )
 

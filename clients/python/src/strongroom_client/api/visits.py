@@ -173,6 +173,7 @@ def list_shared_files(
     folders_first: bool | Unset = UNSET,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFileCollection]:
     """List the files of a share by name, or the one file that it is of."""
@@ -184,6 +185,7 @@ def list_shared_files(
             "foldersFirst": folders_first,
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
         headers={
             "X-Share-Proof": x_share_proof,
@@ -198,6 +200,7 @@ def list_shared_files_in_folder(
     folders_first: bool | Unset = UNSET,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFileCollection]:
     """List the files in a folder of a share by name."""
@@ -209,6 +212,7 @@ def list_shared_files_in_folder(
             "foldersFirst": folders_first,
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
         },
         headers={
             "X-Share-Proof": x_share_proof,

@@ -80,6 +80,7 @@ def list_webhook_deliveries(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     outcome: ListWebhookDeliveriesOutcome | Unset = UNSET,
 ) -> Operation[DeliveryCollection]:
     """List the deliveries of an endpoint, the newest first, with the last attempt of each."""
@@ -90,6 +91,7 @@ def list_webhook_deliveries(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "outcome": outcome,
         },
     )
@@ -99,6 +101,7 @@ def list_webhook_endpoints(
     *,
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
+    cursor: None | str | Unset = UNSET,
     tenant_id: str | Unset = UNSET,
 ) -> Operation[EndpointCollection]:
     """List endpoints, the oldest first; `tenantId` is optional for administrators only."""
@@ -109,6 +112,7 @@ def list_webhook_endpoints(
         query={
             "pageSize": page_size,
             "pageNumber": page_number,
+            "cursor": cursor,
             "tenantId": tenant_id,
         },
     )

@@ -31,7 +31,7 @@ from strongroom.foundation.caller import Origin, attribute_action
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock, Change, execute_together
 from strongroom.foundation.database.commit_signal import mark_topic
-from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.paging import Page, Paging, page_after, select_page
 from strongroom.foundation.database.statements import Statement
 from strongroom.plugin_api.events import ON_BEHALF_OF, SERVER
 from strongroom.plugin_api.tracing import traceparent
@@ -312,7 +312,7 @@ class AuditListing:
                 page = _unfiltered(connection, paging)
             records = _records(connection, page.items)
             users = {user for record in records for user in _acting(record) if user is not None}
-            return Page(records, page.total, paging), self._users.summaries(connection, users)
+            return page.with_items(records), self._users.summaries(connection, users)
 
 
 def _acting(record: AuditRecord) -> tuple[str | None, str | None]:
@@ -329,7 +329,7 @@ def _found(
     # Select only the sequence, so that skipping to a deep page scans an index and not the records.
     query = select(_ROW_SEQUENCE).where(*conditions).order_by(*_newest_first(by_time=by_time))
     count = select(func.count()).select_from(audit_events).where(*conditions)
-    return select_page(connection, query, count, paging, lambda row: int(row.sequence))
+    return select_page(connection, query, count, paging, lambda row: int(row[0]))
 
 
 def _newest_first(*, by_time: bool) -> list[ColumnElement[Any]]:
@@ -343,8 +343,12 @@ def _unfiltered(connection: Connection, paging: Paging) -> Page[int]:
     ((first, last),) = _ENDS.all(connection)
     if last is None:
         return Page([], 0, paging)
+    total = last - first + 1
+    if paging.after is not None:
+        newest_first = select(_ROW_SEQUENCE).order_by(*_newest_first(by_time=False))
+        return page_after(connection, newest_first, total, paging, lambda row: int(row[0]))
     newest = last - paging.offset
-    return Page(range(newest, newest - paging.size, -1), last - first + 1, paging)
+    return Page(range(newest, newest - paging.size, -1), total, paging)
 
 
 def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:

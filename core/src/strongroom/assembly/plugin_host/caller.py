@@ -49,4 +49,6 @@ def paging_of(number: int, size: int) -> Paging:
 def result_page(page: Page[A], convert: Callable[[A], B]) -> ResultPage[B]:
     """Return a page of the core as one of the plugin API."""
     items = [convert(item) for item in page.items]
-    return ResultPage(items, page.total, page.paging.number, page.paging.size)
+    is_by_cursor = page.paging.after is not None
+    number, size = page.paging.number, page.paging.size
+    return ResultPage(items, page.total, number, size, is_by_cursor, page.following)

@@ -5,12 +5,13 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from flask import Response
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
+from strongroom.assembly.plugin_host.caller import result_page
 from strongroom.assembly.plugin_host.files import HostFiles
 from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
@@ -34,7 +35,7 @@ from strongroom.foundation.addresses import network_of
 from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
 from strongroom.foundation.config.rates import Rate
-from strongroom.foundation.database.paging import Page
+from strongroom.foundation.database.paging import Page, page_of
 from strongroom.foundation.limits.service import Allowance, RateLimits
 from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentials
 from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
@@ -68,11 +69,13 @@ from strongroom.plugin_api.login import (
 )
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity, own_id
 from strongroom.web.http.browsers import go_to_login
+from strongroom.web.http.cursors import refused_cursor
 from strongroom.web.http.error_pages import is_navigation
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.html import Pages
@@ -93,6 +96,8 @@ from strongroom.web.http.routing import Blueprint
 if TYPE_CHECKING:
     from strongroom.assembly.plugin_host.hosts import PluginHosts
     from strongroom.assembly.services import Services
+
+T = TypeVar("T")
 
 _PROOF_ERRORS: Final = (errors.InvalidCredentials, errors.TooManyRequests, errors.Unavailable)
 _REAUTHENTICATION_ERRORS: Final = (errors.CodeInvalid, errors.WrongPassword, errors.FreshProofRequired)
@@ -316,8 +321,22 @@ class PluginHost(HostAPI):
     def collection_schema(self, item: type[Any]) -> type[Any]:
         return collection_of(cast("Hashable", item))
 
-    def collection(self, items: Sequence[Any], total: int, query: Mapping[str, Any]) -> Any:
-        return envelope(Page(list(items), total, paging(query)))
+    def list_page(
+        self,
+        records: Sequence[T],
+        query: Mapping[str, Any],
+        key: Callable[[T], tuple[Any, ...]],
+        *,
+        descending: bool = False,
+    ) -> ResultPage[T]:
+        page = page_of(records, paging(query), key, descending=descending)
+        return result_page(page, lambda item: item)
+
+    def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:
+        requested = paging(query)
+        if requested.after is not None and not page.is_by_cursor:
+            raise refused_cursor()
+        return envelope(Page(list(page.items), page.total, requested, page.following))
 
     def login_method(self, kind: type[MethodT]) -> MethodT | None:
         methods = self._services().get(LoginMethods).methods

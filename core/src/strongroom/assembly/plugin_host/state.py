@@ -1,18 +1,21 @@
 """What plugins store: the transactions of their tables, values, and leases."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func
+from sqlalchemy import Connection, bindparam, func, select
 
+from strongroom.assembly.plugin_host.caller import result_page
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock
+from strongroom.foundation.database.paging import select_page
 from strongroom.foundation.database.statements import dynamic
 from strongroom.foundation.jobs.named_leases import NamedLeases
 from strongroom.foundation.plugins.shared_values import SharedValues
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.plugin_api.leases import MAX_LEASE_SECONDS, Lease, LeasesAPI
+from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import (
     MAX_KEY_LENGTH,
     NO_PARAMETERS,
@@ -22,6 +25,7 @@ from strongroom.plugin_api.state import (
     UserStore,
     ValueStore,
 )
+from strongroom.web.http.pages import paging
 
 # The namespace of the advisory locks on PostgreSQL: "PLUG" in ASCII. Two names with the same hash only
 # wait for each other.
@@ -49,6 +53,11 @@ class HostTransaction(Transaction):
 
     def scalars(self, statement: Any, parameters: Parameters = NO_PARAMETERS) -> list[Any]:
         return dynamic(statement).scalars(self._connection, parameters)
+
+    def page(self, statement: Any, query: Mapping[str, Any]) -> ResultPage[Any]:
+        count = select(func.count()).select_from(statement.order_by(None).subquery())
+        page = select_page(self._connection, statement, count, paging(query), lambda row: row)
+        return result_page(page, lambda row: row)
 
     def execute(
         self, statement: Any, parameters: Parameters | Sequence[Parameters] = NO_PARAMETERS

@@ -47,7 +47,8 @@ from strongroom.content.tenants.group_members import is_in_any_group
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.database.keysets import Key
+from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.users.service import UserService
 
@@ -75,14 +76,21 @@ class FilePage:
         total: the number of nodes in the whole list.
         records: each node as JSON text.
         included: the summaries of the nodes' owners, sorted by id.
-        following: the cursor of the next page of a list by cursor, if there is one.
+        following: the key of the last node of a page by cursor, if there is a next page.
     """
 
     total: int
     paging: AnyPaging
     records: Sequence[str] = ()
     included: Sequence[dict[str, str]] = ()
-    following: NodeCursor | None = None
+    following: Key | None = None
+
+    @property
+    def page(self) -> Page[str]:
+        """The page without its records, for the envelope of a response."""
+        if isinstance(self.paging, Paging):
+            return Page((), self.total, self.paging, self.following)
+        return Page((), self.total, Paging(self.paging.number, self.paging.size, ()), self.following)
 
 
 class FileListing:
@@ -332,7 +340,7 @@ class FileListing:
         following = None
         if len(rows) > paging.size:
             section, last, _ = page_nodes[-1]
-            following = NodeCursor.of_node(paging.number, order, section, last)
+            following = NodeCursor.of_node(paging.number, order, section, last).values
         return FilePage(page.total, paging, records, owners, following)
 
     def _page(

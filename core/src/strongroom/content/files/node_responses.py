@@ -8,13 +8,11 @@ from strongroom.content.files.listing import FilePage
 from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.serializers import Json, node_json
 from strongroom.content.nodes.access import NodeView
-from strongroom.content.nodes.node_cursors import CursorPaging
 from strongroom.foundation.caller import AnyCaller
-from strongroom.foundation.database.paging import Page
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
 from strongroom.web.http.locations import Location
-from strongroom.web.http.pages import cursor_envelope, envelope
+from strongroom.web.http.pages import envelope
 from strongroom.web.http.representations import JsonRepresentation
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import Response, json_response
@@ -38,11 +36,7 @@ def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str)
     records = page.records
     if query["include"]:
         records = _with_paths(records, caller, tenant_id)
-    if isinstance(page.paging, CursorPaging):
-        following = None if page.following is None else str(page.following)
-        content = cursor_envelope(page.total, page.paging, following, page.included)
-    else:
-        content = envelope(Page((), page.total, page.paging), included=page.included)
+    content = envelope(page.page, included=page.included)
     return json_response(splice_records(content, records))
 
 

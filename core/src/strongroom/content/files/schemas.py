@@ -7,7 +7,6 @@ from marshmallow import Schema, fields, validate
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import NodeType, Permission
 from strongroom.content.nodes.names import MAX_PATH_LENGTH
-from strongroom.content.nodes.node_cursors import MAX_CURSOR
 from strongroom.content.nodes.node_filters import SORTS
 from strongroom.content.scanning.states import STATES
 from strongroom.content.tenants.models import Role
@@ -238,14 +237,6 @@ class ListQuery(PagingQuery):
     contentType = _content_type()
     sort = _sort()
     foldersFirst = _folders_first()
-    cursor = fields.String(
-        load_default=None,
-        validate=validate.Length(max=MAX_CURSOR),
-        metadata={
-            "description": "Instead of `pageNumber`: empty for the first page, then as in "
-            "`nextPageLink`. No node that exists throughout is left out or repeated"
-        },
-    )
     include = _include()
 
 

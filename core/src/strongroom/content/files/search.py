@@ -44,7 +44,7 @@ from strongroom.content.tenants.models import Role
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.database.paging import Page, Paging, page_of
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.service import UserService
@@ -165,11 +165,10 @@ class FileSearch:
                 "within": scope.within,
             }
             hits = _hits(connection, scope, match, wanted.filter.used, parameters)
-            _sort(hits, wanted.order)
-            page = hits[paging.offset : paging.offset + paging.size]
-            owners = self._users.summaries(connection, {node.owner_id for node in page})
-            views = _permissions(connection, scope, page, parameters)
-            return FilePage(len(hits), paging, _records(connection, views), owners)
+            page = _sorted_page(hits, wanted.order, paging)
+            owners = self._users.summaries(connection, {node.owner_id for node in page.items})
+            views = _permissions(connection, scope, page.items, parameters)
+            return FilePage(len(hits), paging, _records(connection, views), owners, page.following)
 
     def _scope(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, parent_id: str | None
@@ -302,10 +301,12 @@ def _permissions(
     ]
 
 
-def _sort(hits: list[_Candidate], order: NodeOrder) -> None:
-    hits.sort(key=order.sort_value, reverse=order.descending)
-    if order.folders_first:
-        hits.sort(key=lambda node: node.type != NodeType.FOLDER)
+def _sorted_page(hits: list[_Candidate], order: NodeOrder, paging: Paging) -> Page[_Candidate]:
+    def key(node: _Candidate) -> tuple[Any, ...]:
+        is_last = order.folders_first and (node.type == NodeType.FOLDER) is order.descending
+        return is_last, *order.sort_value(node)
+
+    return page_of(hits, paging, key, descending=order.descending)
 
 
 def _records(connection: Connection, page: Sequence[_Permitted]) -> list[str]:

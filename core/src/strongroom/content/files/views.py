@@ -28,7 +28,7 @@ from strongroom.content.nodes.events import SENT, DownloadRecorder
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.names import chosen_name, parse_path
-from strongroom.content.nodes.node_cursors import CursorPaging, NodeCursor
+from strongroom.content.nodes.node_cursors import CursorPaging, node_paging
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.scanning.states import INSPECTION_ERRORS, UNREADABLE_ERRORS
@@ -402,16 +402,8 @@ def list_files_in_folder(
 
 
 def _paging(query: Json) -> Paging | CursorPaging:
-    """Return the requested page of a list, by number or by cursor.
-
-    Raises:
-        ValidationFailed: the cursor is not one of a list in this order.
-    """
-    cursor = query["cursor"]
-    if cursor is None:
-        return paging(query)
     order = NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"])
-    return CursorPaging(query["pageSize"], NodeCursor.parse(cursor, order) if cursor else None)
+    return node_paging(paging(query), order)
 
 
 def _selection(query: Json) -> NodeSelection | None:

@@ -4,23 +4,17 @@ A cursor has the key of that node, not its position, so nodes that are added or 
 other node to another page.
 """
 
-import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, bindparam, tuple_
 
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.node_filters import ListSection, NodeOrder, SortKey
-from strongroom.foundation.collation import MAX_SORT_KEY
+from strongroom.foundation.database.keysets import Key
+from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import ValidationFailed
-
-MAX_CURSOR: Final = 8 * MAX_SORT_KEY
-"""Number of characters of the longest cursor."""
-
-_MAX_INTEGER: Final = 2**63 - 1
 
 
 class NodeCursor(NamedTuple):
@@ -48,38 +42,23 @@ class NodeCursor(NamedTuple):
         values = {SortKey.SIZE: node.size, SortKey.UPDATED_AT: node.updated_at}
         return cls(page, order, section, values.get(section.key, 0), node.sort_key, node.id)
 
-    def __str__(self) -> str:
-        values = (self.page, self.order, self.section.label, self.value, self.key, self.node_id)
-        text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
-        return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    @property
+    def values(self) -> Key:
+        """The values that :meth:`of_values` takes."""
+        return (*self.order, self.section.label, self.value, self.key, self.node_id)
 
     @classmethod
-    def parse(cls, text: str, order: NodeOrder) -> "NodeCursor":
-        """Return the cursor of a text.
+    def of_values(cls, page: int, order: NodeOrder, values: Key) -> "NodeCursor":
+        """Return the cursor of a page by its values.
 
         Raises:
-            ValidationFailed: the text is not a cursor of a list in this order.
+            ValidationFailed: it is of a list in another order.
         """
-        try:
-            page, of_order, label, value, key, node_id = json.loads(
-                urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            )
-            cursor = cls(int(page), order, ListSection.parse(label), int(value), str(key), str(node_id))
-            is_valid = [*order] == of_order and cursor._is_valid()
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            is_valid = False
-        if not is_valid:
+        *of_order, label, value, key, node_id = values
+        if of_order != [*order]:
             message = "Not a cursor of a list in this order; start again with an empty cursor."
             raise ValidationFailed.of_field("cursor", "invalid", message)
-        return cursor
-
-    def _is_valid(self) -> bool:
-        texts = f"{self.key}{self.node_id}"
-        # A text with half of a surrogate pair cannot be encoded, which is a ValueError.
-        is_storable = "\0" not in texts and bool(texts.encode())
-        numbers = (self.page, self.value)
-        is_bounded = len(self.key) <= MAX_SORT_KEY and all(0 <= each <= _MAX_INTEGER for each in numbers)
-        return is_storable and is_bounded and self.section in self.order.sections
+        return cls(page, order, ListSection.parse(label), value, key, node_id)
 
     def start(self, columns: Sequence[Column[Any]]) -> dict[str, Any]:
         """Return the parameters of :func:`is_after`."""
@@ -112,6 +91,18 @@ class CursorPaging:
         place = order.sections.index(self.after.section)
         others: Sequence[ListSection] = order.sections[place + 1 :]
         return [(self.after.section, self.after), *((section, None) for section in others)]
+
+
+def node_paging(paging: Paging, order: NodeOrder) -> Paging | CursorPaging:
+    """Return the requested page of a list of nodes in an order, by number or by cursor.
+
+    Raises:
+        ValidationFailed: the cursor is not one of a list in this order.
+    """
+    if paging.after is None:
+        return paging
+    after = NodeCursor.of_values(paging.number - 1, order, paging.after) if paging.after else None
+    return CursorPaging(paging.size, after)
 
 
 def is_after(

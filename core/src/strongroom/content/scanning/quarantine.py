@@ -70,7 +70,7 @@ class QuarantineService:
         # A file may have been deleted since the query, on PostgreSQL.
         listed = [scan for scan in page.items if scan.blob_key in files]
         items = [QuarantinedFile(scan, files[scan.blob_key]) for scan in listed]
-        return Page(items, page.total, paging)
+        return page.with_items(items)
 
     def release(self, admin: Identity, scan_id: str, reason: str, origin: Origin) -> QuarantinedFile:
         """Permit reading a file again. It is not scanned again.

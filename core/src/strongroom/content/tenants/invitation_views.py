@@ -16,7 +16,6 @@ from strongroom.content.tenants.schemas import (
     ReceivedInvitationSchema,
 )
 from strongroom.foundation import errors
-from strongroom.foundation.database.paging import Page
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.locations import Location
 from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
@@ -179,10 +178,9 @@ def accept_invitation_secret(body: Json) -> Json:
 )
 def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
     """List the open invitations to the caller's e-mail address and mobile number."""
-    invitations, senders = get_service(InvitationService).received(current_identity(), own_id(user_id))
-    asked = paging(query)
-    items = invitations[asked.offset : asked.offset + asked.size]
-    return envelope(Page(items, len(invitations), asked), _serialize_received, senders)
+    service = get_service(InvitationService)
+    page, senders = service.received(current_identity(), own_id(user_id), paging(query))
+    return envelope(page, _serialize_received, senders)
 
 
 @blueprint.operation(

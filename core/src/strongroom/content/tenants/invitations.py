@@ -36,7 +36,7 @@ from strongroom.content.tenants.models import (
 )
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.paging import Page, Paging, page_of, select_page
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import (
@@ -236,7 +236,7 @@ class InvitationService:
             queries = _page_of(tenant_id, self._clock.now())
             page = select_page(connection, *queries, paging, INVITATION)
             senders = self._users.summaries(connection, {item.invited_by for item in page.items})
-            return Page(self._complete(connection, page.items), page.total, paging), senders
+            return page.with_items(self._complete(connection, page.items)), senders
 
     def get(self, identity: Identity, tenant_id: str, invitation_id: str) -> SentInvitation:
         """Return an open invitation.
@@ -263,18 +263,19 @@ class InvitationService:
             self._record(connection, "invitation.delete", identity, sent.invitation, origin)
 
     def received(
-        self, identity: Identity, user_id: str
-    ) -> tuple[list[SentInvitation], list[dict[str, str]]]:
-        """Return the open invitations to the contacts of the caller, and summaries of their senders.
+        self, identity: Identity, user_id: str, paging: Paging
+    ) -> tuple[Page[SentInvitation], list[dict[str, str]]]:
+        """Return a page of the open invitations to the caller's contacts, oldest first; and senders.
 
         Raises:
             Forbidden: the caller is another user.
         """
         identity.require_self(user_id)
         with self._database.read() as connection:
-            invitations = self._received(connection, user_id)
-            senders = self._users.summaries(connection, {item.invited_by for item in invitations})
-            return self._complete(connection, invitations), senders
+            received = self._received(connection, user_id)
+            page = page_of(received, paging, lambda item: (item.created_at, item.id))
+            senders = self._users.summaries(connection, {item.invited_by for item in page.items})
+            return page.with_items(self._complete(connection, page.items)), senders
 
     def accept(
         self, identity: Identity, user_id: str, invitation_id: str, origin: Origin

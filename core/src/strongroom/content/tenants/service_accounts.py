@@ -120,7 +120,7 @@ class ServiceAccountService:
             rows = select_page(connection, query, count, paging, _ROW)
             accounts = self._named(connection, rows.items)
             creators = self._users.summaries(connection, {row.created_by for row in rows.items})
-        return Page(accounts, rows.total, paging), creators
+        return rows.with_items(accounts), creators
 
     def get(self, identity: Identity, tenant_id: str, user_id: str) -> ServiceAccount:
         """Return an account.

@@ -1,23 +1,35 @@
-"""Pagination of database queries."""
+"""Pages of lists: by number, or by cursor, which is the key of the last record of the page before.
+
+A list is read by cursor where its query has a unique order. So records that are added or removed
+meanwhile move no other record to another page.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Select, func, tuple_
 
+from strongroom.foundation.database.keysets import Key, Keyset
 from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import dynamic
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The requested page of a collection; page numbers start at 1."""
+    """The requested page of a collection; page numbers start at 1.
+
+    Args:
+        after: the key of the last record before the page, empty for the first page; ``None``: the page
+            is found by its number.
+    """
 
     number: int
     size: int
+    after: Key | None = None
 
     @property
     def offset(self) -> int:
@@ -27,16 +39,50 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A page of a collection, and the total number of records."""
+    """A page of a collection, and the total number of records.
+
+    Args:
+        following: the key of the last record, if the page was read by cursor and others follow.
+    """
 
     items: Sequence[T]
     total: int
     paging: Paging
+    following: Key | None = None
+
+    def with_items(self, items: Sequence[S]) -> "Page[S]":
+        """Return the page with other records in place of its own."""
+        page: Any = self
+        result: Page[S] = replace(page, items=items)
+        return result
 
 
-def page_of(records: Sequence[T], paging: Paging) -> Page[T]:
-    """Return a page of records that are all in memory, because there are only a few."""
-    return Page(records[paging.offset : paging.offset + paging.size], len(records), paging)
+def page_of(
+    records: Sequence[T],
+    paging: Paging,
+    key: Callable[[T], tuple[Any, ...]],
+    *,
+    descending: bool = False,
+) -> Page[T]:
+    """Sort records that are all in memory, because there are only a few, and return a page of them.
+
+    Args:
+        key: returns the unique key of a record, a tuple of numbers and texts.
+    """
+    total = len(records)
+    records = sorted(records, key=key, reverse=descending)
+    if paging.after is None:
+        return Page(records[paging.offset : paging.offset + paging.size], total, paging)
+    if paging.after:
+        last = tuple(paging.after)
+        records = [item for item in records if (key(item) < last if descending else key(item) > last)]
+    return _cut(records[: paging.size + 1], total, paging, key)
+
+
+def _cut(records: Sequence[T], total: int, paging: Paging, key: Callable[[T], Key]) -> Page[T]:
+    """Return a page by cursor of its records and the next one, if there is one."""
+    items = records[: paging.size]
+    return Page(items, total, paging, key(items[-1]) if len(records) > paging.size else None)
 
 
 def select_page(
@@ -46,12 +92,30 @@ def select_page(
     paging: Paging,
     make: Callable[[Any], T],
 ) -> Page[T]:
-    """Return a page of an ordered query by LIMIT and OFFSET; ``make`` converts a row to a record."""
+    """Return a page of a query with a unique order: by LIMIT and OFFSET, or by cursor.
+
+    Args:
+        make: converts a row to a record. The values of a row are attributes unless the query is sorted
+            by other columns than it selects.
+    """
     total: int = dynamic(count).scalar(connection)
+    if paging.after is not None:
+        return page_after(connection, query, total, paging, make)
     if paging.offset >= total:
         return Page([], total, paging)
     page = dynamic(query.limit(paging.size).offset(paging.offset), make)
     return Page(page.all(connection), total, paging)
+
+
+def page_after(
+    connection: Connection, query: Select[Any], total: int, paging: Paging, make: Callable[[Any], T]
+) -> Page[T]:
+    """Return a page of a query with a unique order by cursor; see :func:`select_page`."""
+    keyset = Keyset(query)
+    # One more than the page has, to know whether there is another page.
+    limited = keyset.after(paging.after or ()).limit(paging.size + 1)
+    page = _cut(dynamic(limited).all(connection), total, paging, keyset.key)
+    return page.with_items([make(keyset.selected(row)) for row in page.items])
 
 
 def seek_page(
@@ -78,9 +142,11 @@ def seek_page(
     if count is None:
         count = positions.with_only_columns(func.count(), maintain_column_froms=True)
     total: int = dynamic(count).scalar(connection)
+    keys = list(positions.selected_columns)
+    if paging.after is not None:
+        return page_after(connection, query.order_by(*keys), total, paging, make)
     if paging.offset >= total:
         return Page([], total, paging)
-    keys = list(positions.selected_columns)
     if paging.offset:
         if position is None:
             first = _position(connection, positions, paging.offset, total)

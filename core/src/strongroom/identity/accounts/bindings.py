@@ -71,7 +71,7 @@ class BindingService:
             self._users.get(connection, user_id)
             held = self._credentials.of_user(connection, user_id)
         # A user has one per kind, and one per app of a platform.
-        return page_of(held, paging)
+        return page_of(held, paging, lambda item: (item.id,))
 
     def is_available(self, text: str) -> bool:
         """Return whether the text is a valid credential that no user holds."""

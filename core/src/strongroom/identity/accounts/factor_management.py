@@ -113,7 +113,7 @@ class FactorService:
             rows = self._enrolled.of_user(connection, user_id)
             is_self = identity.user_id == user_id
             summary = self._summary(connection, user_id) if is_self else {}
-        return page_of(rows, paging), summary
+        return page_of(rows, paging, lambda row: (row.factor, row.created_at, row.id)), summary
 
     def of_kind(self, identity: Identity, user_id: str, factor: str) -> list[FactorRow]:
         """Return the enrolments of a user in one factor.

@@ -51,7 +51,7 @@ class ServerAccountService:
             rows = self._store.page(connection, paging)
             accounts = self._named(connection, rows.items)
             creators = self._users.summaries(connection, {row.created_by for row in rows.items})
-        return Page(accounts, rows.total, paging), creators
+        return rows.with_items(accounts), creators
 
     def get(self, user_id: str) -> ServiceAccount:
         """Return an account.

@@ -266,8 +266,10 @@ def list_login_providers(query: dict[str, Any]) -> Response:
 
     The texts are in the language of `Accept-Language`.
     """
-    providers = get_service(LoginProviders).of(languages())
-    content = encode_json(envelope(page_of(providers, paging(query))))
+    providers = [*enumerate(get_service(LoginProviders).of(languages()))]
+    # The configuration has the order, which only a restart changes.
+    page = page_of(providers, paging(query), lambda item: (item[0],))
+    content = encode_json(envelope(page, lambda item: item[1]))
     current = Validators(sha256(content.encode()).hexdigest()[:32], None)
     headers = (("ETag", current.etag), *_PROVIDER_HEADERS)
     return not_modified(headers) if is_unchanged(current) else json_response(content, headers=headers)

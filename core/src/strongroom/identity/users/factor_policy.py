@@ -122,7 +122,7 @@ class FactorPolicy:
         for user_id, factor in _FACTORS.all(connection, {"user_ids": list(factors)}):
             factors[user_id].append(factor)
         states = [self._state(row, factors) for row in page.items]
-        return Page(states, page.total, page.paging)
+        return page.with_items(states)
 
     def _condition(self) -> ColumnElement[bool]:
         return or_(false(), *(self._conditions[name](users.c.id) for name in self._required_for))

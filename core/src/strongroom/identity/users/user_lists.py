@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.foundation.database.paging import Page, Paging, page_of
+from strongroom.foundation.database.paging import Page, Paging, page_after, page_of
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.models import USER, User, users
@@ -92,9 +92,9 @@ class UserOrder(NamedTuple):
             return [column.desc().nulls_last() if has_nulls else column.desc(), users.c.id.desc()]
         return [column.asc().nulls_first() if has_nulls else column.asc(), users.c.id.asc()]
 
-    def sort(self, hits: "list[_Hit]") -> None:
-        """Sort the hits of a search."""
-        hits.sort(key=_SORT_VALUES[self.key], reverse=self.descending)
+    def page_of(self, hits: "list[_Hit]", paging: Paging) -> "Page[_Hit]":
+        """Sort the hits of a search, and return a page of them."""
+        return page_of(hits, paging, _SORT_VALUES[self.key], descending=self.descending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +161,11 @@ class UserLists:
         """Return a page of the selected users."""
         if selection.text is None:
             total = self._count(connection, selection)
-            return Page(_users(connection, _ids(connection, selection, paging, total)), total, paging)
+            ids = _ids(connection, selection, paging, total)
+            return ids.with_items(_users(connection, ids.items))
         hits = _search(connection, selection, selection.text)
-        selection.order.sort(hits)
-        page = page_of(hits, paging)
-        return Page(_users(connection, [hit.id for hit in page.items]), page.total, paging)
+        page = selection.order.page_of(hits, paging)
+        return page.with_items(_users(connection, [hit.id for hit in page.items]))
 
     def _count(self, connection: Connection, selection: UserSelection) -> int:
         """Return the number of selected users, without the text.
@@ -190,18 +190,22 @@ def _users(connection: Connection, user_ids: Sequence[str]) -> list[User]:
     return [by_id[user_id] for user_id in user_ids if user_id in by_id]
 
 
-def _ids(connection: Connection, selection: UserSelection, paging: Paging, total: int) -> Sequence[str]:
+def _ids(connection: Connection, selection: UserSelection, paging: Paging, total: int) -> Page[str]:
     """Return the ids of a page: only an index is read, from the nearer end."""
+    chosen = select(users.c.id).where(_LIVE, *selection.conditions)
+    if paging.after is not None:
+        ordered = chosen.order_by(*selection.order.columns())
+        return page_after(connection, ordered, total, paging, lambda row: str(row[0]))
     size = min(paging.size, total - paging.offset)
     if size <= 0:
-        return []
+        return Page([], total, paging)
     after = total - paging.offset - size
     is_reversed = after < paging.offset
     order = selection.order.columns(is_reversed=is_reversed)
-    query = select(users.c.id).where(_LIVE, *selection.conditions).order_by(*order)
+    query = chosen.order_by(*order)
     skipped = after if is_reversed else paging.offset
     user_ids = dynamic(query.limit(size).offset(skipped)).scalars(connection)
-    return user_ids[::-1] if is_reversed else user_ids
+    return Page(user_ids[::-1] if is_reversed else user_ids, total, paging)
 
 
 def _search(connection: Connection, selection: UserSelection, text: str) -> list[_Hit]:

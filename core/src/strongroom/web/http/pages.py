@@ -1,14 +1,15 @@
 """The response envelope of collections, with paging."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from marshmallow import Schema, fields, validate
 
 from strongroom.foundation.database.paging import Page, Paging
+from strongroom.web.http.cursors import MAX_CURSOR, make_cursor, read_cursor
 from strongroom.web.http.request import PublicUrl, current_environ, get_service, request_path
 
 T = TypeVar("T")
@@ -37,10 +38,15 @@ class Links:
         others = _other_parameters(self.query)
         return f"{self.root}{quote(self.path)}?{others}pageSize={size}&pageNumber={number}"
 
-    def after(self, cursor: str, size: int) -> str:
-        """Return the URL of the page after a cursor."""
-        others = _other_parameters(self.query)
+    def after(self, values: Sequence[Any], size: int) -> str:
+        """Return the URL of the page after the cursor of some values."""
+        cursor, others = make_cursor(self.listed, values), _other_parameters(self.query)
         return f"{self.root}{quote(self.path)}?{others}pageSize={size}&cursor={cursor}"
+
+    @property
+    def listed(self) -> str:
+        """The list that all pages are of, which a cursor is bound to."""
+        return f"{self.path}?{_other_parameters(self.query)}"
 
 
 # Pages of one list differ in few parameters, and parsing them takes longer than reading a short page.
@@ -65,6 +71,14 @@ class PagingQuery(Schema):
         load_default=1,
         validate=validate.Range(1, MAX_PAGE_NUMBER),
         metadata={"description": "The page number, starting at 1"},
+    )
+    cursor = fields.String(
+        load_default=None,
+        validate=validate.Length(max=MAX_CURSOR),
+        metadata={
+            "description": "Instead of `pageNumber`: empty for the first page, then as in "
+            "`nextPageLink`. No record that exists throughout is left out or repeated"
+        },
     )
 
 
@@ -121,9 +135,17 @@ class SummarySchema(Schema):
     name = fields.String(required=True, metadata={"description": "What people see of the entity"})
 
 
-def paging(query: Mapping[str, int]) -> Paging:
-    """Return the paging of a parsed query."""
-    return Paging(number=query["pageNumber"], size=query["pageSize"])
+def paging(query: Mapping[str, Any]) -> Paging:
+    """Return the paging of a parsed query, by number or by cursor.
+
+    Raises:
+        ValidationFailed: the cursor is not one of this list for the caller.
+    """
+    cursor, size = query["cursor"], query["pageSize"]
+    if cursor is None:
+        return Paging(query["pageNumber"], size)
+    number, *key = read_cursor(_current_links().listed, cursor) if cursor else (0,)
+    return Paging(number + 1, size, tuple(key))
 
 
 @cache
@@ -174,47 +196,10 @@ def envelope(
     }
 
 
-class CursorPosition(Protocol):
-    """The number of a page by cursor, from 1, and its size."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-
-
-def cursor_envelope(
-    total: int,
-    position: CursorPosition,
-    following: str | None,
-    included: Iterable[Mapping[str, str]] = (),
-    links: Links | None = None,
-) -> dict[str, Any]:
-    """Return the response body of a page by cursor, without its records.
-
-    It has no link to the page before, because cursors lead forwards only.
-
-    Args:
-        total: the number of all records at the time of the request.
-        following: the cursor of the next page; ``None``: this is the last one.
-        links: the URLs of other pages; by default, those of the current request.
-    """
-    page: Page[Any] = Page((), total, Paging(position.number, position.size))
-    next_link = (
-        None if following is None else (links or _current_links()).after(following, position.size)
-    )
-    meta = _meta(page, links or _current_links()) | {
-        "isLastPage": following is None,
-        "hasPreviousPage": False,
-        "previousPageLink": None,
-        "hasNextPage": following is not None,
-        "nextPageLink": next_link,
-    }
-    return envelope(page, included=included, links=links) | {"meta": meta}
-
-
 def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
     number, size = page.paging.number, page.paging.size
+    if page.paging.after is not None:
+        return _meta_by_cursor(page, links)
     count = -(-page.total // size)
     has_previous, has_next = number > 1, number < count
     # From a page beyond the end, the previous page is the last one.
@@ -230,6 +215,23 @@ def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
         "previousPageLink": links.to(previous, size) if has_previous else None,
         "hasNextPage": has_next,
         "nextPageLink": links.to(number + 1, size) if has_next else None,
+    }
+
+
+def _meta_by_cursor(page: Page[Any], links: Links) -> dict[str, Any]:
+    """Return the paging information without a page before, because cursors lead forwards only."""
+    number, size, following = page.paging.number, page.paging.size, page.following
+    return {
+        "totalCount": page.total,
+        "pageSize": size,
+        "pageNumber": number,
+        "pageCount": -(-page.total // size),
+        "isFirstPage": number == 1,
+        "isLastPage": following is None,
+        "hasPreviousPage": False,
+        "previousPageLink": None,
+        "hasNextPage": following is not None,
+        "nextPageLink": None if following is None else links.after((number, *following), size),
     }
 
 

@@ -1,9 +1,9 @@
 """The calls of ``host.files`` that read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
 from strongroom.assembly.plugin_host.files.content import storage_errors
@@ -24,6 +24,7 @@ from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.content.nodes.models import Node
+from strongroom.content.nodes.node_cursors import node_paging
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.storage.models import BlobLocation
@@ -33,6 +34,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.web.http.pages import paging as requested_paging
 from strongroom.web.http.parsing import parse_values
 
 
@@ -47,16 +49,19 @@ class FileReads(AsCaller, api.FilesAPI):
         folders_first: bool = False,
         page: int = 1,
         size: int = 100,
+        query: Mapping[str, Any] | None = None,
     ) -> ResultPage[api.FileInfo]:
         selection = NodeSelection(order=NodeOrder(folders_first=folders_first))
-        caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
+        requested = paging_of(page, size) if query is None else requested_paging(query)
+        paging = node_paging(requested, selection.order)
+        caller = self._caller(operations.LIST, tenant_id, parent_id)
         listing = self._get(FileListing)
         if parent_id is None:
             listed = listing.top_level(caller, tenant_id, caller.user_id, paging, selection)
         else:
             listed = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging, selection)
         files = [file_of_json(record) for record in listed.records]
-        return ResultPage(files, listed.total, page, size)
+        return result_page(listed.page.with_items(files), lambda file: file)
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
         files = self._get(FileService)

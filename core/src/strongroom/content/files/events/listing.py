@@ -72,13 +72,13 @@ class FileEventListing:
         count = select(func.count()).select_from(file_events).where(*conditions)
         with self._database.read() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)
-            ids = select_page(connection, query, count, paging, lambda row: str(row.id))
+            ids = select_page(connection, query, count, paging, lambda row: str(row[0]))
             events = _events(connection, ids.items)
             represented = {event.on_behalf_of for event in events if event.on_behalf_of is not None}
             actors = self._users.summaries(
                 connection, {event.actor_id for event in events} | represented
             )
-            return Page(events, ids.total, paging), actors
+            return ids.with_items(events), actors
 
 
 def _events(connection: Connection, ids: Sequence[str]) -> list[FileEvent]:

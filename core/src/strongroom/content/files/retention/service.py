@@ -1,7 +1,7 @@
 """Places, lists and releases holds, and sets the retention of tenants."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, func, select
 
@@ -185,7 +185,12 @@ class HoldService:
             if node_id is None:
                 page = self._all(connection, tenant_id, paging)
             else:
-                page = page_of(self._guard.holds_over(connection, tenant_id, node_id), paging)
+                page = page_of(
+                    self._guard.holds_over(connection, tenant_id, node_id),
+                    paging,
+                    _duration,
+                    descending=True,
+                )
             return page, self._users.summaries(connection, {hold.placed_by for hold in page.items})
 
     def _all(self, connection: Connection, tenant_id: str, paging: Paging) -> Page[Hold]:
@@ -313,6 +318,11 @@ class RetentionService:
             details={name: str(value) for name, value in settings._asdict().items()},
         )
         self._audit.record(connection, event)
+
+
+def _duration(hold: Hold) -> tuple[Any, ...]:
+    """Return the key that holds of a node are sorted by: the last to end is greatest."""
+    return hold.until is None, hold.until or 0, hold.node_id
 
 
 def _require_not_sooner(rules: RetentionRules, hold: Hold | None, until: int | None) -> None:
