@@ -33,7 +33,8 @@ export class WatchedTokens implements TokenStore {
   readonly #store: TokenStore;
   readonly #listeners = new Set<(user: LoggedInUser | undefined) => void>();
   readonly lock?: <T>(action: () => Promise<T>) => Promise<T>;
-  #last: string | undefined;
+  /** The id of the user who was seen last; `null` without a login, and nothing before the store was read. */
+  #last: string | null | undefined;
   #device: string | undefined;
 
   constructor(store: TokenStore) {
@@ -43,10 +44,14 @@ export class WatchedTokens implements TokenStore {
   }
 
   async load(): Promise<Tokens | undefined> {
-    return await this.#store.load();
+    const tokens = await this.#store.load();
+    if (this.#last === undefined) this.#last = idOf(tokens);
+    return tokens;
   }
 
   async save(tokens: Tokens | undefined): Promise<void> {
+    // Otherwise a login that began before this page would count as a new one.
+    await this.load();
     await this.#store.save(tokens);
     await this.#report();
   }
@@ -63,16 +68,22 @@ export class WatchedTokens implements TokenStore {
   /** Call a function whenever a user has logged in or out; return what ends that. */
   onChange(listener: (user: LoggedInUser | undefined) => void): () => void {
     this.#listeners.add(listener);
+    // Later changes are compared with it; the store fails again for whatever needs it.
+    this.load().catch(() => undefined);
     return () => void this.#listeners.delete(listener);
   }
 
   async #report(): Promise<void> {
-    const user = (await this.load())?.user;
+    const tokens = await this.#store.load();
     // A refresh changes the tokens only.
-    if (user?.id === this.#last) return;
-    this.#last = user?.id;
-    for (const listener of this.#listeners) listener(user);
+    if (idOf(tokens) === this.#last) return;
+    this.#last = idOf(tokens);
+    for (const listener of this.#listeners) listener(tokens?.user);
   }
+}
+
+function idOf(tokens: Tokens | undefined): string | null {
+  return tokens?.user.id ?? null;
 }
 
 /** Keeps tokens until the page or the process ends. */
@@ -105,7 +116,8 @@ export class MemoryTokens implements TokenStore {
  * Keeps tokens in the browser's `localStorage`, for all tabs of the origin.
  *
  * Tabs refresh one after the other by the Web Locks API, which browsers offer to secure contexts only
- * (HTTPS, or localhost). Every script of the origin can read the tokens.
+ * (HTTPS, or localhost). Every script of the origin can read the tokens. On a server that renders pages, the
+ * store has no login.
  */
 export class BrowserTokens implements TokenStore {
   readonly #key: string;
@@ -115,7 +127,7 @@ export class BrowserTokens implements TokenStore {
   }
 
   load(): Tokens | undefined {
-    const text = localStorage.getItem(this.#key);
+    const text = isBrowser() ? localStorage.getItem(this.#key) : null;
     return text === null ? undefined : (JSON.parse(text) as Tokens);
   }
 
@@ -125,7 +137,7 @@ export class BrowserTokens implements TokenStore {
   }
 
   loadDevice(): string | undefined {
-    return localStorage.getItem(`${this.#key}.device`) ?? undefined;
+    return (isBrowser() && localStorage.getItem(`${this.#key}.device`)) || undefined;
   }
 
   saveDevice(id: string): void {
@@ -133,6 +145,7 @@ export class BrowserTokens implements TokenStore {
   }
 
   watch(listener: () => void): void {
+    if (!isBrowser()) return;
     // Browsers send this event to the other tabs only.
     addEventListener("storage", ({ key }) => {
       if (key === this.#key) listener();
@@ -143,4 +156,8 @@ export class BrowserTokens implements TokenStore {
     const locks = navigator.locks as LockManager | undefined;
     return locks ? await locks.request(this.#key, action) : await action();
   }
+}
+
+function isBrowser(): boolean {
+  return "document" in globalThis;
 }

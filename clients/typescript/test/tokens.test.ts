@@ -30,6 +30,11 @@ async function sharing(path: string) {
   return { child, read, write: (line: string) => child.stdin.write(`${line}\n`) };
 }
 
+/** Wait until pending reports are done. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 test("an access token for other servers is fresh", async () => {
   const { fetch, count } = counting(REFRESH);
   const tokens = new MemoryTokens();
@@ -42,6 +47,39 @@ test("an access token for other servers is fresh", async () => {
   assert.equal(count(), 1);
   assert.equal(await createClient({ key: "srk_x" }).accessToken(), "srk_x");
   assert.equal(await createClient().accessToken(), undefined);
+});
+
+test("a login that another tab ends or replaces is reported, also when it began before this page", async () => {
+  const kept = new MemoryTokens();
+  const other = await loggedIn({ tokens: kept });
+  const first = kept.load()!;
+  const second = (await loggedIn()).user();
+  const watchers: (() => void)[] = [];
+  const store = {
+    load: () => kept.load(),
+    save: (tokens: Parameters<MemoryTokens["save"]>[0]) => kept.save(tokens),
+    watch: (listener: () => void) => void watchers.push(listener),
+  };
+  const changed = async (tokens: Parameters<MemoryTokens["save"]>[0]): Promise<void> => {
+    kept.save(tokens);
+    for (const report of watchers) report();
+    await settled();
+  };
+  const watch = async (): Promise<(string | undefined)[]> => {
+    const ids: (string | undefined)[] = [];
+    createClient({ tokens: store }).onChange((user) => ids.push(user?.id));
+    await settled();
+    return ids;
+  };
+  const early = await watch();
+  await changed({ ...first, accessToken: "refreshed" });
+  const late = await watch();
+  await changed(undefined);
+  await changed({ ...first, user: (await second)! });
+  await changed(first);
+  const expected = [undefined, (await second)!.id, first.user.id];
+  assert.deepEqual([early, late], [expected, expected]);
+  assert.equal((await other.user())?.id, first.user.id);
 });
 
 test("a backend of one's own gets the token, again after 401, and no other server does", async () => {
@@ -111,10 +149,14 @@ test("processes share the login in a file, and refresh it once", async () => {
 test("a lock in use is waited for", async () => {
   const path = await newFile();
   const order: string[] = [];
+  let hold!: () => void;
+  const held = new Promise<void>((resolve) => (hold = resolve));
   const first = new FileTokens(path).lock(async () => {
+    hold();
     while (order.length < 1) await new Promise(setImmediate);
     order.push("first");
   });
+  await held;
   const second = new FileTokens(path).lock(async () => void order.push("second"));
   order.push("begun");
   await Promise.all([first, second]);
