@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,7 @@ ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "clients"
 GUIDE = ROOT / "docs" / "guides" / "typescript-client.md"
 EXAMPLE = ROOT / "examples" / "clients" / "first-steps.ts"
+REACT_EXAMPLE = EXAMPLE.with_name("react-account.tsx")
 MEBIBYTE = 1024 * 1024
 SIZE = int(os.environ.get("STRONGROOM_TEST_CLIENT_MIB", "12")) * MEBIBYTE
 NODES = campaign_size("CLIENT_NODES", 3000)
@@ -54,6 +56,9 @@ PAGE = f"""{IMPORT_MAP}<script type="module">
 import * as client from "@strongroom/client";
 window.strongroom = client;
 </script>"""
+REACT_PAGE = """<!doctype html><title>React</title><div id="root"><p>Loading</p></div>
+<script type="module" src="/react-page.js"></script>"""
+BUNDLE_KIB = 44
 
 
 def run(command: list[str | Path], folder: Path, **env: str) -> "subprocess.CompletedProcess[str]":
@@ -91,7 +96,7 @@ pytestmark = [
                     "password_schemes",
                     "share_links",
                 ],
-                "login_pages": {"return_urls": [f"{APP}/?page=1"]},
+                "login_pages": {"return_urls": [f"{APP}/?page=1", f"{APP}/react"]},
             },
             "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
         },
@@ -99,9 +104,11 @@ pytestmark = [
 ]
 
 
-def code_of(page: Path) -> str:
+def code_of(page: Path, language: str = "ts") -> str:
     """Return the TypeScript of a page as one module, for a server whose URL is an argument."""
-    code = "".join(block.content for block in blocks_of(page) if block.language == "ts")
+    code = "".join(block.content for block in blocks_of(page) if block.language == language)
+    if language == "tsx":
+        return code
     declared = """declare function solve(image: string | undefined): Promise<string>;
         declare function prompt(methods: string[]): Promise<string>;"""
     return declared + code.replace('"https://files.example.com"', "process.argv[2]!")
@@ -123,9 +130,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "openapi.json").write_text(document.stdout)
     for script in ("generate", "build"):
         succeed([npm, "run", script], folder)
-    shutil.copy(EXAMPLE, folder / "test")
+    for example in (EXAMPLE, REACT_EXAMPLE):
+        shutil.copy(example, folder / "test")
     (folder / "test" / "start.ts").write_text(code_of(ROOT / "docs" / "start" / "client-author.md"))
     (folder / "test" / "readme.ts").write_text(code_of(README))
+    (folder / "test" / "readme-react.tsx").write_text(code_of(README, "tsx"))
     (folder / "test" / "guide.ts").write_text(code_of(GUIDE))
     succeed(["npx", "tsc", "--project", "tsconfig.test.json"], folder)
     return folder
@@ -320,12 +329,37 @@ def test_the_code_of_the_readme_runs(built: Path, shared_server: Server, tmp_pat
     assert (tmp_path / "copy.pdf").read_bytes() == b"%PDF-1.7\n"
 
 
+def test_bundles_are_small_and_have_no_react(built: Path) -> None:
+    for path in (built / "dist" / name for name in ("strongroom.js", "strongroom.mjs")):
+        assert path.stat().st_size < BUNDLE_KIB * 1024
+        assert "useSyncExternalStore" not in path.read_text()
+    # An import map that names React is enough for it.
+    hooks = (built / "dist" / "react.js").read_text()
+    assert re.findall(r"from \"(.+)\"|import\(", hooks) == ["react"]
+    assert hooks.startswith('"use client";')
+
+
 @pytest.fixture(scope="module")
-def browser(built: Path) -> Iterator[Browser]:
+def react_page(built: Path, shared_server: Server) -> str:
+    """The script of a page with React, for this server."""
+    mode = '--define:process.env.NODE_ENV="development"'
+    bundle = succeed(
+        ["npx", "esbuild", "build/react-page.js", "--bundle", "--format=esm", mode, "--log-level=error"],
+        built,
+    )
+    urls = {"https://files.example.com": shared_server.url, "https://app.example.com/": f"{APP}/react"}
+    for shown, real in urls.items():
+        assert shown in bundle
+        bundle = bundle.replace(shown, real)
+    return bundle
+
+
+@pytest.fixture(scope="module")
+def browser(built: Path, react_page: str) -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser at {CHROMIUM}")
     bundles = {f"/{path.name}": path.read_text() for path in (built / "dist").glob("strongroom.*js")}
-    pages = {"/": PAGE, "/script": SCRIPT, **bundles}
+    pages = {"/": PAGE, "/script": SCRIPT, **bundles, "/react": REACT_PAGE, "/react-page.js": react_page}
     with front_end(APP_PORT, pages), chromium() as browser:
         yield browser
 
@@ -376,15 +410,19 @@ def test_a_browser_transfers_a_file(
     assert seen == {"reports": [0, 100_000, 200_000, 300_000], "size": 300_000, "isEqual": True}
 
 
+def log_in_on_the_login_page(page: Page, server: Server) -> None:
+    page.wait_for_url(f"{server.url}/account/login**")
+    page.locator("input[name=username]").fill(EMAIL)
+    page.locator("input[name=password]").fill(PASSWORD)
+    page.locator("input[name=password]").press("Enter")
+
+
 def test_a_browser_logs_in_on_the_login_page_and_comes_back(
     context: BrowserContext, account: Account, evaluate: Callable[[Page, str], Any]
 ) -> None:
     page = context.new_page()
     evaluate(page, f'await client.openLogin({{ returnUrl: "{APP}/?page=1" }});')
-    page.wait_for_url(f"{account.server.url}/account/login**")
-    page.locator("input[name=username]").fill(EMAIL)
-    page.locator("input[name=password]").fill(PASSWORD)
-    page.locator("input[name=password]").press("Enter")
+    log_in_on_the_login_page(page, account.server)
     page.wait_for_url(f"{APP}/?page=1&code=**")
     seen = evaluate(
         page,
@@ -397,6 +435,64 @@ def test_a_browser_logs_in_on_the_login_page_and_comes_back(
     assert seen[1:] == [True, True, "?page=1"]
     assert len(seen[0]) == 1
     assert evaluate(page, "return await client.finishLogin() === undefined;")
+
+
+def test_tabs_with_react_log_in_and_out_together(context: BrowserContext, account: Account) -> None:
+    pages = first, second = context.new_page(), context.new_page()
+    faults: list[str] = []
+    for page in pages:
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda line: faults.extend([line.text] if line.type == "error" else []))
+        page.goto(f"{APP}/react")
+    second.get_by_text("Log in").wait_for()
+    first.get_by_text("Log in").click()
+    log_in_on_the_login_page(first, account.server)
+    for page in pages:
+        page.get_by_text("Log out").wait_for()
+    assert first.url == f"{APP}/react"
+    # This tab has not seen the login begin.
+    first.reload()
+    first.get_by_text("Log out").wait_for()
+    second.get_by_text("Log out").click()
+    for page in pages:
+        page.get_by_text("Log in").wait_for()
+    assert faults == []
+
+
+def test_a_return_without_a_login_is_an_error_of_the_session(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.goto(APP)
+    page.evaluate('sessionStorage.setItem("strongroom.login", JSON.stringify({ state: "own" }))')
+    page.goto(f"{APP}/react?code=x&state=other")
+    page.get_by_text("The login has failed. ").wait_for()
+    assert page.get_by_text("Log in").is_visible()
+
+
+def test_a_session_of_react_has_tokens_for_backends(context: BrowserContext, account: Account) -> None:
+    page = context.new_page()
+    page.goto(f"{APP}/react?probe")
+    page.get_by_text("unauthenticated").wait_for()
+    login = f'sessions.at(-1).login({{ username: "{EMAIL}", password: "{PASSWORD}" }})'
+    user = page.evaluate(login)
+    page.get_by_text(user["id"]).wait_for()
+    seen = page.evaluate(
+        f"""async () => {{
+        const [{{ fetch }}, {{ accessToken, fetch: last, user }}] = [sessions[0], sessions.at(-1)];
+        const response = await last("{account.server.url}/users/me");
+        const parts = (await accessToken()).split(".").length;
+        return [parts, (await response.json()).id, user.id, fetch === last];
+        }}"""
+    )
+    assert seen == [3, user["id"], user["id"], True]
+    page.evaluate("sessions.at(-1).logout()")
+    page.get_by_text("unauthenticated").wait_for()
+    assert page.evaluate("sessions.at(-1).accessToken().then((token) => token ?? null)") is None
+    assert page.evaluate("sessions.map(({ status }) => status)") == [
+        *["loading"] * page.evaluate('sessions.filter(({ status }) => status === "loading").length'),
+        "unauthenticated",
+        "authenticated",
+        "unauthenticated",
+    ]
 
 
 def test_a_script_tag_has_the_client(
