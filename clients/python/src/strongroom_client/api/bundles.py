@@ -52,7 +52,12 @@ def download_files_again(
     if_unmodified_since: str | Unset = UNSET,
     want_content_digest: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Download a previously requested archive, or a range of it."""
+    """Download a previously requested archive, or a range of it.
+
+    Only the user who requested it may, until the bundle expires, with the permission `read` on all its
+    files. It has the same bytes and the same `ETag` unless a file has changed, so `Range` and
+    `If-Range` resume it.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/multi-files-download/{segment(bundle_id)}",

@@ -10,7 +10,10 @@ def delete_business_file(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Delete a file and its variants; only its owner and server administrators may."""
+    """Delete a file and its variants; only its owner and server administrators may.
+
+    It cannot be undone. Copies in caches of browsers and proxies may remain for a year.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/files/{segment(file_name)}",
@@ -64,7 +67,12 @@ def upload_avatar(
     content_digest: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
-    """Upload a logo; it is re-encoded without its metadata."""
+    """Upload a logo; it is re-encoded without its metadata.
+
+    Every logged-in user may. The response has a `url` with an unguessable name, under which the content
+    never changes. The server's configuration limits the bytes and pixels of logos, and has the widths
+    that downloads may choose.
+    """
     return Operation(
         "POST",
         "/api/v1/files/avatars",
@@ -86,7 +94,11 @@ def upload_business_file(
     content_digest: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
-    """Upload a file of any media type that the configuration allows."""
+    """Upload a file of any media type that the configuration allows.
+
+    Every logged-in user may. The response has a `url` with an unguessable name, under which the content
+    never changes. The media type is detected from the content, whatever the request says.
+    """
     return Operation(
         "POST",
         "/api/v1/files",
@@ -108,7 +120,12 @@ def upload_cover(
     content_digest: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
-    """Upload a cover; it is re-encoded without its metadata."""
+    """Upload a cover; it is re-encoded without its metadata.
+
+    Every logged-in user may. The response has a `url` with an unguessable name, under which the content
+    never changes. The server's configuration limits the bytes and pixels of covers, and has the widths
+    that downloads may choose.
+    """
     return Operation(
         "POST",
         "/api/v1/files/covers",
@@ -130,7 +147,12 @@ def upload_figure(
     content_digest: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
-    """Upload an illustration; it is re-encoded without its metadata."""
+    """Upload an illustration; it is re-encoded without its metadata.
+
+    Every logged-in user may. The response has a `url` with an unguessable name, under which the content
+    never changes. The server's configuration limits the bytes and pixels of illustrations, and has the
+    widths that downloads may choose.
+    """
     return Operation(
         "POST",
         "/api/v1/files/figures",
@@ -152,7 +174,12 @@ def upload_photo(
     content_digest: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[BusinessFile]:
-    """Upload a photo; it is re-encoded without its metadata."""
+    """Upload a photo; it is re-encoded without its metadata.
+
+    Every logged-in user may. The response has a `url` with an unguessable name, under which the content
+    never changes. The server's configuration limits the bytes and pixels of photos, and has the widths
+    that downloads may choose.
+    """
     return Operation(
         "POST",
         "/api/v1/files/photos",

@@ -81,7 +81,11 @@ def rename_file(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Rename a file or folder."""
+    """Rename a file or folder.
+
+    The caller needs the permission `write`. Id, content and grants stay. With `onConflict=replace`, a
+    file that has the name goes to the trash, which needs `manage` on it.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}",
@@ -107,7 +111,12 @@ def replace_content(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
+    """Replace the content of a file, sent as for an upload. The name in the upload is ignored.
+
+    The caller needs the permission `write`. Id and grants stay, and the former content becomes a
+    version if the tenant keeps versions. Send `If-Match` with the `ETag` that you know, so that no
+    concurrent change is lost.
+    """
     return Operation(
         "PUT",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/content",

@@ -27,7 +27,11 @@ def create_folder(
     on_conflict: CreateFolderOnConflict | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Create a folder at the top level of a tenant."""
+    """Create a folder at the top level of a tenant.
+
+    All members of the tenant may; the caller owns the folder. Other members, except administrators, see
+    it only by grants.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/folders",
@@ -50,7 +54,11 @@ def create_folder_in_folder(
     on_conflict: CreateFolderInFolderOnConflict | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Create a folder in a folder."""
+    """Create a folder in a folder.
+
+    The caller needs the permission `write` on the parent, and owns the new folder. Grants on the parent
+    apply to it.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(parent_id)}/folders",
@@ -111,7 +119,12 @@ def download_file(
     if_unmodified_since: str | Unset = UNSET,
     want_content_digest: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`."""
+    """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`.
+
+    The caller needs the permission `read`. `ETag` is made of the checksum, so a download can be resumed
+    with `Range` and `If-Range`. Content in quarantine or not yet scanned is refused. With status 307,
+    fetch `Location` without the token.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/download",
@@ -136,7 +149,11 @@ def get_file(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Get the details of a file or folder."""
+    """Get the details of a file or folder.
+
+    The caller needs the permission `read`. `ETag` and `revision` change with the name, the folder and
+    the content.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}",
@@ -202,7 +219,11 @@ def list_files_in_folder(
     folders_first: bool | Unset = UNSET,
     include: ListFilesInFolderIncludeType0 | None | Unset = UNSET,
 ) -> Operation[NodeCollection]:
-    """List the files a user can access inside a folder."""
+    """List the files a user can access inside a folder.
+
+    `me` is the caller; only an administrator of the tenant may list as another user. The nodes are
+    those directly in the folder, sorted by name unless `sort` is given.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/owners/{segment(owner_id)}/files/{segment(parent_id)}/files",
@@ -265,7 +286,12 @@ def upload_file_into_folder(
     content_digest: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Upload a file into a folder, as a form or as the raw body."""
+    """Upload a file into a folder, as a form or as the raw body.
+
+    The caller needs the permission `write` on the folder, and owns the file. With `relativePath`, the
+    missing folders of the path are created together with it. The file is stored durably when the
+    response arrives.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(parent_id)}/files",

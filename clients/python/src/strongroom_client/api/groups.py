@@ -18,7 +18,10 @@ def create_group(
     body: NewGroup,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Group]:
-    """Create a group without members, as an administrator of the tenant."""
+    """Create a group without members, as an administrator of the tenant.
+
+    The name is unique in the tenant. The server limits the number of groups of a tenant.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/groups",
@@ -37,7 +40,11 @@ def delete_group(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Delete a group with its grants, as an administrator of the tenant."""
+    """Delete a group with its grants, as an administrator of the tenant.
+
+    Its members lose the access that only this group gave them, from the next request on. They stay
+    members of the tenant.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
@@ -72,7 +79,10 @@ def get_group(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Group]:
-    """Get a group of a tenant."""
+    """Get a group of a tenant.
+
+    All members of the tenant may read it. Who is in the group is another request, `listGroupMembers`.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",
@@ -92,7 +102,10 @@ def list_group_members(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[GroupMemberCollection]:
-    """List the members of a group, oldest first; for its members and administrators of the tenant."""
+    """List the members of a group, oldest first; for its members and administrators of the tenant.
+
+    Other members of the tenant get 403.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}/members",
@@ -113,7 +126,11 @@ def list_groups(
     cursor: None | str | Unset = UNSET,
     user_id: None | str | Unset = UNSET,
 ) -> Operation[GroupCollection]:
-    """List the groups of a tenant, sorted by name; for all of its members."""
+    """List the groups of a tenant, sorted by name; for all of its members.
+
+    With `userId`, only the groups of this user; administrators of the tenant may choose any user,
+    others only themselves.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/groups",
@@ -132,7 +149,11 @@ def put_group_member(
     group_id: str,
     user_id: str,
 ) -> Operation[GroupMember]:
-    """Add a member of the tenant to a group, as an administrator; repeating it changes nothing."""
+    """Add a member of the tenant to a group, as an administrator; repeating it changes nothing.
+
+    The grants of the group apply to the user from the next request on. The user must be a member of the
+    tenant already, and the server limits the number of groups of a user.
+    """
     return Operation(
         "PUT",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}/members/{segment(user_id)}",
@@ -148,7 +169,10 @@ def rename_group(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Group]:
-    """Rename a group, as an administrator of the tenant."""
+    """Rename a group, as an administrator of the tenant.
+
+    Its members and grants stay. Another group of the tenant must not have the name.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/groups/{segment(group_id)}",

@@ -17,7 +17,11 @@ def accept_invitation(
     user_id: str,
     invitation_id: str,
 ) -> Operation[AcceptedInvitation]:
-    """Accept an invitation to a contact of the caller."""
+    """Accept an invitation to a contact of the caller.
+
+    The caller joins the tenant with the role and the groups of the invitation; an administrator of the
+    tenant keeps the role `admin`. It is 404 if the inviter no longer administers the tenant.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/invitations/{segment(invitation_id)}/acceptance",
@@ -29,7 +33,12 @@ def accept_invitation_secret(
     *,
     body: InvitationSecret,
 ) -> Operation[AcceptedInvitation]:
-    """Accept an invitation by the secret of its message, whatever contacts the caller has."""
+    """Accept an invitation by the secret of its message, whatever contacts the caller has.
+
+    The caller joins the tenant with the role and the groups of the invitation, which cannot be used
+    again. An administrator of the tenant keeps the role `admin`. A wrong, used, replaced or expired
+    secret is 404.
+    """
     return Operation(
         "POST",
         "/api/v1/invitation-acceptances",
@@ -64,7 +73,10 @@ def decline_invitation(
     user_id: str,
     invitation_id: str,
 ) -> Operation[Done]:
-    """Decline an invitation to a contact of the caller."""
+    """Decline an invitation to a contact of the caller.
+
+    It is removed without a membership. Administrators of the tenant may invite the contact again.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/invitations/{segment(invitation_id)}",
@@ -76,7 +88,10 @@ def delete_invitation(
     tenant_id: str,
     invitation_id: str,
 ) -> Operation[Done]:
-    """Withdraw an open invitation, as an administrator of the tenant."""
+    """Withdraw an open invitation, as an administrator of the tenant.
+
+    The link in its message no longer works. A membership that it has become already stays.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/invitations/{segment(invitation_id)}",
@@ -88,7 +103,11 @@ def get_invitation(
     tenant_id: str,
     invitation_id: str,
 ) -> Operation[Invitation]:
-    """Get an open invitation, as an administrator of the tenant."""
+    """Get an open invitation, as an administrator of the tenant.
+
+    An invitation that was accepted, declined or withdrawn, or has expired, is 404. Its secret is only
+    in the message to the recipient.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/invitations/{segment(invitation_id)}",
@@ -103,7 +122,11 @@ def list_invitations(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[InvitationCollection]:
-    """List the open invitations of a tenant, newest first, for its administrators."""
+    """List the open invitations of a tenant, newest first, for its administrators.
+
+    Secrets are not included. Invitations that were accepted, declined or withdrawn, or have expired,
+    are not listed.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/invitations",
@@ -123,7 +146,10 @@ def list_received_invitations(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[ReceivedInvitationCollection]:
-    """List the open invitations to the caller's e-mail address and mobile number."""
+    """List the open invitations to the caller's e-mail address and mobile number.
+
+    Only verified contacts count. `userId` must be the caller or `me`.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/invitations",
@@ -156,7 +182,11 @@ def resend_invitation(
     tenant_id: str,
     invitation_id: str,
 ) -> Operation[Invitation]:
-    """Send an invitation again, with a new secret and a new end; the former secret is void."""
+    """Send an invitation again, with a new secret and a new end; the former secret is void.
+
+    The caller, an administrator of the tenant, becomes the inviter. Messages are limited per recipient
+    and per inviter.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/invitations/{segment(invitation_id)}/resend",

@@ -18,7 +18,12 @@ def delete_grant(
     file_id: str,
     owner_id: str,
 ) -> Operation[Done]:
-    """Revoke a user's grant on a file or folder; revoking a missing grant is not an error."""
+    """Revoke a user's grant on a file or folder; revoking a missing grant is not an error.
+
+    The caller needs the permission `manage`. The user keeps what other grants give, such as those on
+    parent folders or to groups; `explainAccess` lists them. Only an administrator of the tenant may
+    revoke the permission of the owner.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/owners/{segment(owner_id)}",
@@ -31,7 +36,10 @@ def delete_group_grant(
     file_id: str,
     group_id: str,
 ) -> Operation[Done]:
-    """Revoke a group's grant on a file or folder; revoking a missing grant is not an error."""
+    """Revoke a group's grant on a file or folder; revoking a missing grant is not an error.
+
+    The caller needs the permission `manage`. Members of the group keep what other grants give.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/group-grants/{segment(group_id)}",
@@ -45,7 +53,11 @@ def explain_access(
     *,
     user_id: None | str | Unset = UNSET,
 ) -> Operation[Access]:
-    """Explain a user's permission on a file or folder: the role and the grants it comes from."""
+    """Explain a user's permission on a file or folder: the role and the grants it comes from.
+
+    The caller needs the permission `manage`. Expired grants are listed with `inForce` false. The report
+    on a user who is no member of the tenant is empty.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/access",
@@ -64,7 +76,10 @@ def list_grants(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[GrantCollection]:
-    """List the grants in force on a file or folder itself, without those on its parent folders."""
+    """List the grants in force on a file or folder itself, without those on its parent folders.
+
+    The caller needs the permission `manage`. Expired grants are left out.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/owners",
@@ -85,7 +100,10 @@ def list_group_grants(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[GroupGrantCollection]:
-    """List the grants to groups in force on a file or folder itself, without its parent folders'."""
+    """List the grants to groups in force on a file or folder itself, without its parent folders'.
+
+    The caller needs the permission `manage`. Expired grants are left out.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/group-grants",

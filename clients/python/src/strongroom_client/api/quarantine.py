@@ -7,7 +7,11 @@ from ..operations import UNSET, Operation, Unset, segment
 def delete_from_quarantine(
     scan_id: str,
 ) -> Operation[Done]:
-    """Delete a file in quarantine."""
+    """Delete a file in quarantine.
+
+    Only administrators of the server may. The content is removed permanently, not into the trash, and
+    the deletion is recorded in the audit log.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/quarantine/{segment(scan_id)}",
@@ -21,7 +25,11 @@ def list_quarantine(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[QuarantinedFileCollection]:
-    """List the files in quarantine, newest first."""
+    """List the files in quarantine, newest first.
+
+    Only administrators of the server may. Files whose content is `infected` or `rejected` are listed,
+    until they are released or deleted.
+    """
     return Operation(
         "GET",
         "/api/v1/quarantine",

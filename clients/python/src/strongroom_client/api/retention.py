@@ -34,7 +34,11 @@ def delete_hold(
 def get_retention(
     tenant_id: str,
 ) -> Operation[Retention]:
-    """Get the retention that applies to a tenant."""
+    """Get the retention that applies to a tenant.
+
+    For all members of the tenant. It combines the tenant's own settings with the server's, whichever is
+    stricter.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/retention",

@@ -19,7 +19,11 @@ def create_service_account(
     body: NewServiceAccount,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[ServiceAccount]:
-    """Create a service account, which becomes a member of the tenant. It can never log in."""
+    """Create a service account, which becomes a member of the tenant. It can never log in.
+
+    Only administrators of the tenant may. Its role is `member`; it needs grants like any other member,
+    and an access key for its requests.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts",
@@ -57,7 +61,10 @@ def delete_service_account(
     tenant_id: str,
     account_id: str,
 ) -> Operation[Done]:
-    """Delete a service account with its access keys. Its files stay with the tenant."""
+    """Delete a service account with its access keys. Its files stay with the tenant.
+
+    For administrators of the tenant. Requests with its keys are refused from the next one on.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts/{segment(account_id)}",
@@ -69,7 +76,10 @@ def get_service_account(
     tenant_id: str,
     account_id: str,
 ) -> Operation[ServiceAccount]:
-    """Get a service account."""
+    """Get a service account.
+
+    For administrators of the tenant. Its access keys are listed by `listServiceAccountKeys`.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts/{segment(account_id)}",
@@ -85,7 +95,11 @@ def list_service_account_keys(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[AccessKeyCollection]:
-    """List the access keys of a service account, newest first."""
+    """List the access keys of a service account, newest first.
+
+    For administrators of the tenant. The secrets are not included: only the response that creates or
+    rotates a key has one.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts/{segment(account_id)}/access-keys",
@@ -105,7 +119,10 @@ def list_service_accounts(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[ServiceAccountCollection]:
-    """List the service accounts of a tenant, oldest first."""
+    """List the service accounts of a tenant, oldest first.
+
+    For administrators of the tenant. Access keys are not included.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts",
@@ -123,7 +140,10 @@ def revoke_service_account_key(
     account_id: str,
     key_id: str,
 ) -> Operation[Done]:
-    """Revoke an access key of a service account. It is refused from the next request on."""
+    """Revoke an access key of a service account. It is refused from the next request on.
+
+    For administrators of the tenant. The account and its other keys stay.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts/{segment(account_id)}/access-keys/{segment(key_id)}",
@@ -138,7 +158,11 @@ def rotate_service_account_key(
     *,
     body: Rotation | Unset = UNSET,
 ) -> Operation[CreatedKey]:
-    """Give an access key of a service account a new secret and a new end."""
+    """Give an access key of a service account a new secret and a new end.
+
+    For administrators of the tenant, with the proof that a new key needs. Only this response has the
+    new secret; the former one stays valid for `overlapSeconds`.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/service-accounts/{segment(account_id)}/access-keys/{segment(key_id)}/rotate",

@@ -20,7 +20,11 @@ def create_tenant(
     body: NewTenant,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Tenant]:
-    """Create a tenant; the caller becomes its administrator."""
+    """Create a tenant; the caller becomes its administrator.
+
+    The server's configuration decides whether all users may, or only its administrators. The tenant
+    gets the server's default quota.
+    """
     return Operation(
         "POST",
         "/api/v1/tenants",
@@ -36,7 +40,12 @@ def delete_member(
     tenant_id: str,
     user_id: str,
 ) -> Operation[Done]:
-    """Remove a member from a tenant; members may remove themselves."""
+    """Remove a member from a tenant; members may remove themselves.
+
+    Only administrators of the tenant remove other members; a missing membership is not an error. The
+    user's grants, open uploads and access keys for this tenant end, and owned files stay: transfer them
+    to another member. The last administrator cannot be removed.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/members/{segment(user_id)}",
@@ -80,7 +89,11 @@ def get_tenant(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Tenant]:
-    """Get one of the caller's tenants."""
+    """Get one of the caller's tenants.
+
+    Only members may read it: other callers get 403, whether or not the tenant exists. `revision` is
+    needed to change it without losing a concurrent change.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}",
@@ -95,7 +108,11 @@ def get_tenant(
 def get_usage(
     tenant_id: str,
 ) -> Operation[Usage]:
-    """Get the usage and the quota of a tenant. The trash and earlier contents of files count as used."""
+    """Get the usage and the quota of a tenant. The trash and earlier contents of files count as used.
+
+    For members of the tenant and administrators of the server. Other callers get 403, whether or not
+    the tenant exists.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/usage",
@@ -110,7 +127,11 @@ def list_members(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[MemberCollection]:
-    """List the members of a tenant."""
+    """List the members of a tenant.
+
+    Oldest first, with the role of each, for all members of the tenant. Other callers get 403, whether
+    or not the tenant exists.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/members",
@@ -130,7 +151,11 @@ def list_tenants(
     cursor: None | str | Unset = UNSET,
     all_: bool | Unset = UNSET,
 ) -> Operation[TenantCollection]:
-    """List the caller's tenants, or, for administrators of the server, all (`all=true`)."""
+    """List the caller's tenants, or, for administrators of the server, all (`all=true`).
+
+    Sorted by name; deleted tenants are left out. An access key that is limited to a tenant lists only
+    this one.
+    """
     return Operation(
         "GET",
         "/api/v1/tenants",

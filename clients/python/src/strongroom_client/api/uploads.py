@@ -13,7 +13,11 @@ def append_to_upload(
     upload_offset: str | Unset = UNSET,
     upload_checksum: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file."""
+    """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file.
+
+    Only the user who created it may, one request at a time. What arrives before an interruption is
+    stored, unless `Upload-Checksum` is sent. When the file is complete, `Content-Location` is its path.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
@@ -38,7 +42,11 @@ def change_upload(
     upload_offset: str | Unset = UNSET,
     upload_checksum: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE."""
+    """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE.
+
+    `PATCH` appends the body at `Upload-Offset`, and `DELETE` deletes the upload. Other methods are
+    refused.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
@@ -90,7 +98,10 @@ def create_upload(
 def describe_uploads(
     tenant_id: str,
 ) -> Operation[None]:
-    """Get the supported tus version, extensions and limits, as headers."""
+    """Get the supported tus version, extensions and limits, as headers.
+
+    No token is needed, and the response is the same for all tenants. `Tus-Max-Size` is in bytes.
+    """
     return Operation(
         "OPTIONS",
         f"/api/v1/tenants/{segment(tenant_id)}/uploads",
@@ -104,7 +115,10 @@ def get_upload(
     *,
     tus_resumable: str | Unset = UNSET,
 ) -> Operation[Upload]:
-    """Get the state of an upload; tus clients use HEAD, which returns only the headers."""
+    """Get the state of an upload; tus clients use HEAD, which returns only the headers.
+
+    Only the user who created it may. Continue at `offset` or the header `Upload-Offset`.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",
@@ -121,7 +135,10 @@ def terminate_upload(
     *,
     tus_resumable: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Delete an upload; a file that was created from it remains."""
+    """Delete an upload; a file that was created from it remains.
+
+    Only the user who created it may. The reserved bytes of the quota are free again.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/uploads/{segment(upload_id)}",

@@ -11,7 +11,11 @@ def change_version(
     *,
     body: VersionChanges,
 ) -> Operation[Version]:
-    """Label an earlier content, or keep it whatever its age."""
+    """Label an earlier content, or keep it whatever its age.
+
+    The caller needs the permission `write` on the file. The body has at least one of `label` and
+    `keep`.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/versions/{segment(number)}",
@@ -61,7 +65,11 @@ def download_version(
     if_unmodified_since: str | Unset = UNSET,
     want_content_digest: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Download an earlier content of a file, or ranges of it, as the file itself."""
+    """Download an earlier content of a file, or ranges of it, as the file itself.
+
+    The caller needs the permission `read` on the file. It has the file's present name, and the content
+    and `ETag` of the version.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/versions/{segment(number)}/download",
@@ -86,7 +94,11 @@ def list_versions(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[VersionCollection]:
-    """List the earlier contents of a file, newest first. The current content is not among them."""
+    """List the earlier contents of a file, newest first. The current content is not among them.
+
+    The caller needs the permission `read`. Versions count in the quota, and are removed by the tenant's
+    retention unless `keep` is set.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/versions",
@@ -107,7 +119,11 @@ def restore_version(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
-    """Give a file an earlier content again. The current content becomes a version."""
+    """Give a file an earlier content again. The current content becomes a version.
+
+    The caller needs the permission `write`. The version itself stays in the list. The restored content
+    counts in the quota once more.
+    """
     return Operation(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/versions/{segment(number)}/restore",

@@ -107,7 +107,12 @@ def download_files(tenant_id: str, body: dict[str, Any]) -> Response:
     response_headers=(*DOWNLOAD_RESPONSE, "Content-Location"),
 )
 def download_files_again(tenant_id: str, bundle_id: str) -> Response:
-    """Download a previously requested archive, or a range of it."""
+    """Download a previously requested archive, or a range of it.
+
+    Only the user who requested it may, until the bundle expires, with the permission `read` on all its
+    files. It has the same bytes and the same `ETag` unless a file has changed, so `Range` and
+    `If-Range` resume it.
+    """
     caller = current_identity()
     bundle = get_service(BundleService).get(caller, tenant_id, bundle_id)
     return send_bundle(bundle, caller, _path_in(tenant_id))

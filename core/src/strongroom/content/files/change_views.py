@@ -45,7 +45,11 @@ blueprint = Blueprint(
     errors=(*CHANGE_ERRORS, errors.NameConflict, errors.FileHeld),
 )
 def rename_file(tenant_id: str, file_id: str, body: Json, query: Json, revision: int | None) -> Json:
-    """Rename a file or folder."""
+    """Rename a file or folder.
+
+    The caller needs the permission `write`. Id, content and grants stay. With `onConflict=replace`, a
+    file that has the name goes to the trash, which needs `manage` on it.
+    """
     view = get_service(MovingService).rename(
         current_identity(), tenant_id, file_id, body["name"], revision, OnConflict(query["onConflict"])
     )
@@ -139,7 +143,12 @@ def copy_file(tenant_id: str, file_id: str, body: Json, query: Json) -> Json:
     request_headers=UPLOAD_REQUEST,
 )
 def replace_content(tenant_id: str, file_id: str, revision: int | None) -> Json:
-    """Replace the content of a file, sent as for an upload. The name in the upload is ignored."""
+    """Replace the content of a file, sent as for an upload. The name in the upload is ignored.
+
+    The caller needs the permission `write`. Id and grants stay, and the former content becomes a
+    version if the tenant keeps versions. Send `If-Match` with the `ETag` that you know, so that no
+    concurrent change is lost.
+    """
     files = get_service(FileService)
     # The default only satisfies the parser, because the file keeps its own name.
     incoming = receive_upload(files.max_file_bytes, default_name="content")

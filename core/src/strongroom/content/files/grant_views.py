@@ -83,7 +83,10 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     errors=(Forbidden, NotFound),
 )
 def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
-    """List the grants in force on a file or folder itself, without those on its parent folders."""
+    """List the grants in force on a file or folder itself, without those on its parent folders.
+
+    The caller needs the permission `manage`. Expired grants are left out.
+    """
     page, included = get_service(GrantService).page(
         current_identity(), tenant_id, file_id, paging(query)
     )
@@ -99,7 +102,12 @@ def list_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     errors=(Forbidden, NotFound),
 )
 def delete_grant(tenant_id: str, file_id: str, owner_id: str) -> dict[str, bool]:
-    """Revoke a user's grant on a file or folder; revoking a missing grant is not an error."""
+    """Revoke a user's grant on a file or folder; revoking a missing grant is not an error.
+
+    The caller needs the permission `manage`. The user keeps what other grants give, such as those on
+    parent folders or to groups; `explainAccess` lists them. Only an administrator of the tenant may
+    revoke the permission of the owner.
+    """
     get_service(GrantService).remove(current_identity(), tenant_id, file_id, owner_id, origin())
     return DONE
 
@@ -142,7 +150,10 @@ def put_group_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int
     errors=(Forbidden, NotFound),
 )
 def list_group_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
-    """List the grants to groups in force on a file or folder itself, without its parent folders'."""
+    """List the grants to groups in force on a file or folder itself, without its parent folders'.
+
+    The caller needs the permission `manage`. Expired grants are left out.
+    """
     page, included = get_service(GroupGrantService).page(
         current_identity(), tenant_id, file_id, paging(query)
     )
@@ -158,7 +169,10 @@ def list_group_grants(tenant_id: str, file_id: str, query: dict[str, int]) -> Js
     errors=(Forbidden, NotFound),
 )
 def delete_group_grant(tenant_id: str, file_id: str, group_id: str) -> dict[str, bool]:
-    """Revoke a group's grant on a file or folder; revoking a missing grant is not an error."""
+    """Revoke a group's grant on a file or folder; revoking a missing grant is not an error.
+
+    The caller needs the permission `manage`. Members of the group keep what other grants give.
+    """
     service = get_service(GroupGrantService)
     service.remove(current_identity(), tenant_id, file_id, group_id, origin())
     return DONE
@@ -175,7 +189,11 @@ def delete_group_grant(tenant_id: str, file_id: str, group_id: str) -> dict[str,
     errors=(Forbidden, NotFound),
 )
 def explain_access(tenant_id: str, file_id: str, query: Json) -> Json:
-    """Explain a user's permission on a file or folder: the role and the grants it comes from."""
+    """Explain a user's permission on a file or folder: the role and the grants it comes from.
+
+    The caller needs the permission `manage`. Expired grants are listed with `inForce` false. The report
+    on a user who is no member of the tenant is empty.
+    """
     explanation = get_service(AccessExplainer).explain(
         current_identity(), tenant_id, file_id, query["userId"] or current_identity().user_id
     )

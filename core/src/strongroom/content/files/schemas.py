@@ -26,13 +26,16 @@ def node_name(**options: Any) -> fields.String:
 class NewFolderSchema(Schema):
     """A folder to be created."""
 
-    name = node_name(required=True)
+    name = node_name(
+        required=True,
+        metadata={"description": "At most 255 characters, without `/`; unique in its folder"},
+    )
 
 
 class RenameSchema(Schema):
     """A new name. A revision, here or in If-Match, rejects the change if the node has changed since."""
 
-    name = node_name(required=True)
+    name = node_name(required=True, metadata={"description": "The new name, with its extension"})
     revision = fields.Integer(strict=True, load_default=None)
 
 
@@ -42,7 +45,7 @@ class DirectorySchema(Schema):
     parentId = identifier(
         required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
     )
-    name = node_name(load_default=None)
+    name = node_name(load_default=None, metadata={"description": "The new name; null: the present one"})
     revision = fields.Integer(strict=True, load_default=None)
 
 
@@ -52,14 +55,22 @@ class CopySchema(Schema):
     parentId = identifier(
         required=True, allow_none=True, metadata={"description": "The folder; null is the top level"}
     )
-    name = node_name(load_default=None)
+    name = node_name(
+        load_default=None, metadata={"description": "The name of the copy; null: the present one"}
+    )
 
 
 class NewGrantSchema(Schema):
     """A grant to a member of the tenant."""
 
-    ownerId = identifier(required=True)
-    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    ownerId = identifier(
+        required=True, metadata={"description": "Id of the user who gets the permission"}
+    )
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_PERMISSIONS),
+        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
+    )
     expiresAt = Timestamp(
         load_default=None,
         allow_none=True,
@@ -70,20 +81,43 @@ class NewGrantSchema(Schema):
 class GrantSchema(Schema):
     """A user's permission on a file or folder."""
 
-    fileId = fields.String(required=True)
-    ownerId = fields.String(required=True)
-    owner = fields.Nested(ReferenceSchema, required=True)
-    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
-    expiresAt = Timestamp(required=True, allow_none=True)
-    grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
-    createdAt = Timestamp(required=True)
+    fileId = fields.String(
+        required=True, metadata={"description": "Id of the file or folder that the grant is on"}
+    )
+    ownerId = fields.String(
+        required=True, metadata={"description": "Id of the user who has the permission"}
+    )
+    owner = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        metadata={"description": "The same user, whose name is in `included`"},
+    )
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_PERMISSIONS),
+        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
+    )
+    expiresAt = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
+    )
+    grantedBy = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The user who made the grant; null if unknown"},
+    )
+    createdAt = Timestamp(required=True, metadata={"description": "When the grant was made"})
 
 
 class NewGroupGrantSchema(Schema):
     """A grant to a group of the tenant."""
 
-    groupId = identifier(required=True)
-    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
+    groupId = identifier(required=True, metadata={"description": "Id of a group of the tenant"})
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_PERMISSIONS),
+        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
+    )
     expiresAt = Timestamp(
         load_default=None,
         allow_none=True,
@@ -94,13 +128,28 @@ class NewGroupGrantSchema(Schema):
 class GroupGrantSchema(Schema):
     """A group's permission on a file or folder."""
 
-    fileId = fields.String(required=True)
-    groupId = fields.String(required=True)
-    groupName = fields.String(required=True)
-    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
-    expiresAt = Timestamp(required=True, allow_none=True)
-    grantedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
-    createdAt = Timestamp(required=True)
+    fileId = fields.String(
+        required=True, metadata={"description": "Id of the file or folder that the grant is on"}
+    )
+    groupId = fields.String(
+        required=True, metadata={"description": "Id of the group whose members have the permission"}
+    )
+    groupName = fields.String(required=True, metadata={"description": "The group's present name"})
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_PERMISSIONS),
+        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
+    )
+    expiresAt = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
+    )
+    grantedBy = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The user who made the grant; null if unknown"},
+    )
+    createdAt = Timestamp(required=True, metadata={"description": "When the grant was made"})
 
 
 class AccessQuery(Schema):
@@ -112,30 +161,51 @@ class AccessQuery(Schema):
 class AccessReasonSchema(Schema):
     """A grant on the file or folder, or on one of its parent folders, to the user or to a group."""
 
-    fileId = fields.String(required=True)
+    fileId = fields.String(
+        required=True, metadata={"description": "Id of the file or folder that the grant is on"}
+    )
     fileName = fields.String(
         required=True, allow_none=True, metadata={"description": "Null if the caller cannot see it"}
     )
-    permission = fields.String(required=True, validate=validate.OneOf(_PERMISSIONS))
-    expiresAt = Timestamp(required=True, allow_none=True)
-    inForce = fields.Boolean(required=True)
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_PERMISSIONS),
+        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
+    )
+    expiresAt = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
+    )
+    inForce = fields.Boolean(
+        required=True, metadata={"description": "Whether the grant has not expired"}
+    )
     groupId = fields.String(
         required=True, allow_none=True, metadata={"description": "Null for the user's own grant"}
     )
-    groupName = fields.String(required=True, allow_none=True)
+    groupName = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Name of the group; null for the user's own grant"},
+    )
 
 
 class AccessSchema(Schema):
     """A user's permission on a file or folder, and its sources: the role in the tenant and grants."""
 
-    userId = fields.String(required=True)
+    userId = fields.String(required=True, metadata={"description": "The user of the report"})
     role = fields.String(
         required=True,
         allow_none=True,
         validate=validate.OneOf([role.value for role in Role]),
         metadata={"description": "Role in the tenant; null for a non-member"},
     )
-    permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_LEVELS),
+        metadata={
+            "description": "The highest permission of the role and the grants in force; `none`: no "
+            "access"
+        },
+    )
     grants = fields.List(
         fields.Nested(AccessReasonSchema), required=True, metadata={"description": "The nearest first"}
     )
@@ -147,6 +217,10 @@ class FolderConflictQuery(Schema):
     onConflict = fields.String(
         load_default=OnConflict.FAIL.value,
         validate=validate.OneOf([OnConflict.FAIL.value, OnConflict.RENAME.value]),
+        metadata={
+            "description": "What happens if the name is taken: `fail` responds 409, `rename` appends"
+            " a number"
+        },
     )
 
 
@@ -156,6 +230,12 @@ class FileConflictQuery(Schema):
     onConflict = fields.String(
         load_default=OnConflict.FAIL.value,
         validate=validate.OneOf([choice.value for choice in OnConflict]),
+        metadata={
+            "description": "What happens if the name is taken: `fail` responds 409, `rename` appends"
+            " a number, `replace` replaces a file: an upload becomes its new content "
+            "and needs `write` on it, a move or copy puts it into the trash and needs"
+            " `manage`"
+        },
     )
 
 
@@ -195,7 +275,11 @@ def _content_type() -> fields.String:
 
 
 def _node_type() -> fields.String:
-    return fields.String(load_default=None, validate=validate.OneOf([item.value for item in NodeType]))
+    return fields.String(
+        load_default=None,
+        validate=validate.OneOf([item.value for item in NodeType]),
+        metadata={"description": "Only files, or only folders"},
+    )
 
 
 def _sort() -> fields.String:
@@ -250,7 +334,10 @@ class SearchQuery(PagingQuery):
     )
     owner = text(64, load_default=None, metadata={"description": "Id of the owner, or `me`"})
     contentType = _content_type()
-    modifiedAfter = Timestamp(load_default=None)
+    modifiedAfter = Timestamp(
+        load_default=None,
+        metadata={"description": "Only nodes that changed later, as `2026-06-21T00:00:00Z`"},
+    )
     minSize = fields.Integer(
         load_default=None, validate=validate.Range(0, MAX_BYTES), metadata={"description": "In bytes"}
     )
@@ -262,18 +349,45 @@ class SearchQuery(PagingQuery):
 class NodeSchema(Schema):
     """A file or folder, with the caller's permission on it."""
 
-    id = fields.String(required=True)
-    type = fields.String(required=True, validate=validate.OneOf([item.value for item in NodeType]))
-    name = fields.String(required=True)
-    parentId = fields.String(required=True, allow_none=True)
-    tenantId = fields.String(required=True)
+    id = fields.String(
+        required=True,
+        metadata={"description": "Identifies the file or folder in paths; it never changes"},
+    )
+    type = fields.String(
+        required=True,
+        validate=validate.OneOf([item.value for item in NodeType]),
+        metadata={"description": "`file` or `folder`"},
+    )
+    name = fields.String(
+        required=True, metadata={"description": "With the extension; unique in its folder"}
+    )
+    parentId = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Id of the folder that it is in; null: the top level"},
+    )
+    tenantId = fields.String(
+        required=True, metadata={"description": "The tenant whose quota it counts in"}
+    )
     size = fields.Integer(required=True, metadata={"description": "In bytes; 0 for folders"})
-    contentType = fields.String(required=True, allow_none=True)
+    contentType = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Media type, detected from content and name; null for folders"},
+    )
     checksum = fields.String(
         required=True, allow_none=True, metadata={"description": "`sha256:` and hexadecimal digits"}
     )
-    owner = fields.Nested(ReferenceSchema, required=True)
-    permission = fields.String(required=True, validate=validate.OneOf(_LEVELS))
+    owner = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        metadata={"description": "The user who created it or took it over; the name is in `included`"},
+    )
+    permission = fields.String(
+        required=True,
+        validate=validate.OneOf(_LEVELS),
+        metadata={"description": "The caller's permission: `none`, `read`, `write` or `manage`"},
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True)
     updatedAt = Timestamp(required=True)

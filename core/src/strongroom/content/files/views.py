@@ -226,7 +226,11 @@ DOWNLOAD_DOCUMENT: Json = {
     errors=_CREATE_ERRORS,
 )
 def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
-    """Create a folder at the top level of a tenant."""
+    """Create a folder at the top level of a tenant.
+
+    All members of the tenant may; the caller owns the folder. Other members, except administrators, see
+    it only by grants.
+    """
     return _create_folder(tenant_id, None, body, query)
 
 
@@ -243,7 +247,11 @@ def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
     errors=_CREATE_ERRORS,
 )
 def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: Json) -> Json:
-    """Create a folder in a folder."""
+    """Create a folder in a folder.
+
+    The caller needs the permission `write` on the parent, and owns the new folder. Grants on the parent
+    apply to it.
+    """
     return _create_folder(tenant_id, parent_id, body, query)
 
 
@@ -285,7 +293,12 @@ def upload_file(tenant_id: str, query: Json, caller: Caller) -> Json:
     request_headers=UPLOAD_REQUEST,
 )
 def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller: Caller) -> Json:
-    """Upload a file into a folder, as a form or as the raw body."""
+    """Upload a file into a folder, as a form or as the raw body.
+
+    The caller needs the permission `write` on the folder, and owns the file. With `relativePath`, the
+    missing folders of the path are created together with it. The file is stored durably when the
+    response arrives.
+    """
     return _upload(caller, tenant_id, parent_id, query)
 
 
@@ -300,7 +313,11 @@ def upload_file_into_folder(tenant_id: str, parent_id: str, query: Json, caller:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> JsonRepresentation:
-    """Get the details of a file or folder."""
+    """Get the details of a file or folder.
+
+    The caller needs the permission `read`. `ETag` and `revision` change with the name, the folder and
+    the content.
+    """
     view = get_service(FileService).get(caller, tenant_id, file_id)
     return node_details(view, query, caller)
 
@@ -324,7 +341,12 @@ def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> JsonR
     response_headers=(*DOWNLOAD_RESPONSE, "Location"),
 )
 def download_file(tenant_id: str, file_id: str, caller: Caller) -> Response:
-    """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`."""
+    """Download a file or ranges of it; several ranges are sent as `multipart/byteranges`.
+
+    The caller needs the permission `read`. `ETag` is made of the checksum, so a download can be resumed
+    with `Range` and `If-Range`. Content in quarantine or not yet scanned is refused. With status 307,
+    fetch `Location` without the token.
+    """
     return send_download(caller, tenant_id, file_id)
 
 
@@ -395,7 +417,11 @@ def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Re
 def list_files_in_folder(
     tenant_id: str, owner_id: str, parent_id: str, query: Json, caller: Caller
 ) -> Response:
-    """List the files a user can access inside a folder."""
+    """List the files a user can access inside a folder.
+
+    `me` is the caller; only an administrator of the tenant may list as another user. The nodes are
+    those directly in the folder, sorted by name unless `sort` is given.
+    """
     listing, owner_id = get_service(FileListing), own_id(owner_id)
     page = listing.inside(caller, tenant_id, owner_id, parent_id, _paging(query), _selection(query))
     return listed_nodes(page, query, caller, tenant_id)

@@ -10,7 +10,11 @@ from strongroom.web.http.parsing import Timestamp
 class ReleaseSchema(Schema):
     """The reason of a release; it is recorded in the audit log."""
 
-    reason = fields.String(required=True, validate=validate.Length(min=1, max=1000))
+    reason = fields.String(
+        required=True,
+        validate=validate.Length(min=1, max=1000),
+        metadata={"description": "Why the content may be read, for the audit log"},
+    )
 
 
 class QuarantinedFileSchema(Schema):
@@ -23,14 +27,31 @@ class QuarantinedFileSchema(Schema):
     fileId = fields.String(
         required=True, metadata={"description": "The id of the file, or the name of a business file"}
     )
-    tenantId = fields.String(required=True, allow_none=True)
-    name = fields.String(required=True)
-    owner = fields.Nested(ReferenceSchema, required=True)
+    tenantId = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The tenant of the file; null for a business file"},
+    )
+    name = fields.String(
+        required=True, metadata={"description": "Name of the file, generated for a business file"}
+    )
+    owner = fields.Nested(
+        ReferenceSchema, required=True, metadata={"description": "The user who owns it"}
+    )
     size = fields.Integer(required=True, metadata={"description": "In bytes"})
-    contentType = fields.String(required=True)
-    scan = fields.String(required=True, validate=validate.OneOf([state.value for state in QUARANTINED]))
+    contentType = fields.String(
+        required=True, metadata={"description": "Media type, detected from the content"}
+    )
+    scan = fields.String(
+        required=True,
+        validate=validate.OneOf([state.value for state in QUARANTINED]),
+        metadata={
+            "description": "`infected`: a signature matched; `rejected`: the scanner or the "
+            "configuration refuses the content"
+        },
+    )
     reason = fields.String(required=True, metadata={"description": "The signature, or the reason"})
-    scanner = fields.String(required=True)
-    engine = fields.String(required=True)
-    databaseVersion = fields.String(required=True)
-    scannedAt = Timestamp(required=True)
+    scanner = fields.String(required=True, metadata={"description": "Name of the scanner"})
+    engine = fields.String(required=True, metadata={"description": "Version of the scanner's engine"})
+    databaseVersion = fields.String(required=True, metadata={"description": "Version of its signatures"})
+    scannedAt = Timestamp(required=True, metadata={"description": "When the last scan ended"})

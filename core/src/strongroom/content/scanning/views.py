@@ -35,7 +35,11 @@ blueprint = Blueprint(
     errors=(errors.Forbidden,),
 )
 def list_quarantine(query: dict[str, int]) -> dict[str, Any]:
-    """List the files in quarantine, newest first."""
+    """List the files in quarantine, newest first.
+
+    Only administrators of the server may. Files whose content is `infected` or `rejected` are listed,
+    until they are released or deleted.
+    """
     return envelope(get_service(QuarantineService).page(paging(query)), _serialize)
 
 
@@ -69,7 +73,11 @@ def release_from_quarantine(scan_id: str, body: dict[str, str]) -> dict[str, boo
     errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_from_quarantine(scan_id: str) -> dict[str, bool]:
-    """Delete a file in quarantine."""
+    """Delete a file in quarantine.
+
+    Only administrators of the server may. The content is removed permanently, not into the trash, and
+    the deletion is recorded in the audit log.
+    """
     get_service(QuarantineService).delete(current_identity(), scan_id, origin())
     return DONE
 

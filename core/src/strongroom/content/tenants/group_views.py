@@ -49,7 +49,10 @@ blueprint = Blueprint(
     errors=(errors.Forbidden, errors.GroupNameTaken, errors.TooManyGroups),
 )
 def create_group(tenant_id: str, body: Json) -> Group:
-    """Create a group without members, as an administrator of the tenant."""
+    """Create a group without members, as an administrator of the tenant.
+
+    The name is unique in the tenant. The server limits the number of groups of a tenant.
+    """
     return get_service(GroupService).create(current_identity(), tenant_id, body["name"], origin())
 
 
@@ -64,7 +67,11 @@ def create_group(tenant_id: str, body: Json) -> Group:
     errors=(errors.Forbidden,),
 )
 def list_groups(tenant_id: str, query: Json) -> Json:
-    """List the groups of a tenant, sorted by name; for all of its members."""
+    """List the groups of a tenant, sorted by name; for all of its members.
+
+    With `userId`, only the groups of this user; administrators of the tenant may choose any user,
+    others only themselves.
+    """
     identity = current_identity()
     user_id = identity.user_id if query["userId"] == "me" else query["userId"]
     return envelope(get_service(GroupService).page(identity, tenant_id, user_id, paging(query)))
@@ -79,7 +86,10 @@ def list_groups(tenant_id: str, query: Json) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_group(tenant_id: str, group_id: str) -> Group:
-    """Get a group of a tenant."""
+    """Get a group of a tenant.
+
+    All members of the tenant may read it. Who is in the group is another request, `listGroupMembers`.
+    """
     return get_service(GroupService).get(current_identity(), tenant_id, group_id)
 
 
@@ -93,7 +103,10 @@ def get_group(tenant_id: str, group_id: str) -> Group:
     errors=(errors.Forbidden, errors.NotFound, errors.RevisionConflict, errors.GroupNameTaken),
 )
 def rename_group(tenant_id: str, group_id: str, body: Json, revision: int | None) -> Group:
-    """Rename a group, as an administrator of the tenant."""
+    """Rename a group, as an administrator of the tenant.
+
+    Its members and grants stay. Another group of the tenant must not have the name.
+    """
     service = get_service(GroupService)
     return service.rename(current_identity(), tenant_id, group_id, body["name"], revision, origin())
 
@@ -107,7 +120,11 @@ def rename_group(tenant_id: str, group_id: str, body: Json, revision: int | None
     errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_group(tenant_id: str, group_id: str, revision: int | None) -> dict[str, bool]:
-    """Delete a group with its grants, as an administrator of the tenant."""
+    """Delete a group with its grants, as an administrator of the tenant.
+
+    Its members lose the access that only this group gave them, from the next request on. They stay
+    members of the tenant.
+    """
     service = get_service(GroupService)
     service.delete(current_identity(), tenant_id, group_id, origin(), revision)
     return DONE
@@ -124,7 +141,10 @@ def delete_group(tenant_id: str, group_id: str, revision: int | None) -> dict[st
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_group_members(tenant_id: str, group_id: str, query: dict[str, int]) -> Json:
-    """List the members of a group, oldest first; for its members and administrators of the tenant."""
+    """List the members of a group, oldest first; for its members and administrators of the tenant.
+
+    Other members of the tenant get 403.
+    """
     service = get_service(GroupService)
     page, included = service.members(current_identity(), tenant_id, group_id, paging(query))
     return envelope(page, _serialize, included)
@@ -139,7 +159,11 @@ def list_group_members(tenant_id: str, group_id: str, query: dict[str, int]) -> 
     errors=(errors.Forbidden, errors.NotFound, errors.NotAMember, errors.TooManyGroups),
 )
 def put_group_member(tenant_id: str, group_id: str, user_id: str) -> Json:
-    """Add a member of the tenant to a group, as an administrator; repeating it changes nothing."""
+    """Add a member of the tenant to a group, as an administrator; repeating it changes nothing.
+
+    The grants of the group apply to the user from the next request on. The user must be a member of the
+    tenant already, and the server limits the number of groups of a user.
+    """
     service = get_service(GroupService)
     return _serialize(service.add_member(current_identity(), tenant_id, group_id, user_id, origin()))
 

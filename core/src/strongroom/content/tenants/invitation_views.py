@@ -78,7 +78,11 @@ def create_invitation(tenant_id: str, body: Json) -> Json:
     errors=(errors.Forbidden,),
 )
 def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
-    """List the open invitations of a tenant, newest first, for its administrators."""
+    """List the open invitations of a tenant, newest first, for its administrators.
+
+    Secrets are not included. Invitations that were accepted, declined or withdrawn, or have expired,
+    are not listed.
+    """
     service = get_service(InvitationService)
     page, included = service.page(current_identity(), tenant_id, paging(query))
     return envelope(page, _serialize, included)
@@ -93,7 +97,11 @@ def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_invitation(tenant_id: str, invitation_id: str) -> Json:
-    """Get an open invitation, as an administrator of the tenant."""
+    """Get an open invitation, as an administrator of the tenant.
+
+    An invitation that was accepted, declined or withdrawn, or has expired, is 404. Its secret is only
+    in the message to the recipient.
+    """
     service = get_service(InvitationService)
     return _serialize(service.get(current_identity(), tenant_id, invitation_id))
 
@@ -113,7 +121,11 @@ def get_invitation(tenant_id: str, invitation_id: str) -> Json:
     ),
 )
 def resend_invitation(tenant_id: str, invitation_id: str) -> Json:
-    """Send an invitation again, with a new secret and a new end; the former secret is void."""
+    """Send an invitation again, with a new secret and a new end; the former secret is void.
+
+    The caller, an administrator of the tenant, becomes the inviter. Messages are limited per recipient
+    and per inviter.
+    """
     service, links = get_service(InvitationService), get_service(InvitationLinks)
     return _serialize(service.resend(current_identity(), tenant_id, invitation_id, origin(), links))
 
@@ -127,7 +139,10 @@ def resend_invitation(tenant_id: str, invitation_id: str) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_invitation(tenant_id: str, invitation_id: str) -> dict[str, bool]:
-    """Withdraw an open invitation, as an administrator of the tenant."""
+    """Withdraw an open invitation, as an administrator of the tenant.
+
+    The link in its message no longer works. A membership that it has become already stays.
+    """
     get_service(InvitationService).delete(current_identity(), tenant_id, invitation_id, origin())
     return DONE
 
@@ -161,7 +176,12 @@ def preview_invitation(body: Json) -> Json:
     errors=(errors.NotFound,),
 )
 def accept_invitation_secret(body: Json) -> Json:
-    """Accept an invitation by the secret of its message, whatever contacts the caller has."""
+    """Accept an invitation by the secret of its message, whatever contacts the caller has.
+
+    The caller joins the tenant with the role and the groups of the invitation, which cannot be used
+    again. An administrator of the tenant keeps the role `admin`. A wrong, used, replaced or expired
+    secret is 404.
+    """
     service = get_service(InvitationService)
     tenant_id, role = service.accept_secret(current_identity(), body["secret"], origin())
     return {"tenantId": tenant_id, "role": role.value}
@@ -177,7 +197,10 @@ def accept_invitation_secret(body: Json) -> Json:
     errors=(errors.Forbidden,),
 )
 def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
-    """List the open invitations to the caller's e-mail address and mobile number."""
+    """List the open invitations to the caller's e-mail address and mobile number.
+
+    Only verified contacts count. `userId` must be the caller or `me`.
+    """
     service = get_service(InvitationService)
     page, senders = service.received(current_identity(), own_id(user_id), paging(query))
     return envelope(page, _serialize_received, senders)
@@ -192,7 +215,11 @@ def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def accept_invitation(user_id: str, invitation_id: str) -> Json:
-    """Accept an invitation to a contact of the caller."""
+    """Accept an invitation to a contact of the caller.
+
+    The caller joins the tenant with the role and the groups of the invitation; an administrator of the
+    tenant keeps the role `admin`. It is 404 if the inviter no longer administers the tenant.
+    """
     service = get_service(InvitationService)
     tenant_id, role = service.accept(current_identity(), own_id(user_id), invitation_id, origin())
     return {"tenantId": tenant_id, "role": role.value}
@@ -207,7 +234,10 @@ def accept_invitation(user_id: str, invitation_id: str) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def decline_invitation(user_id: str, invitation_id: str) -> dict[str, bool]:
-    """Decline an invitation to a contact of the caller."""
+    """Decline an invitation to a contact of the caller.
+
+    It is removed without a membership. Administrators of the tenant may invite the contact again.
+    """
     get_service(InvitationService).decline(current_identity(), own_id(user_id), invitation_id, origin())
     return DONE
 

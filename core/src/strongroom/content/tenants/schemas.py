@@ -16,7 +16,11 @@ MAX_AGE: Final = 30 * 24 * 3600
 class NewTenantSchema(Schema):
     """A tenant to be created."""
 
-    name = name_text(255, required=True)
+    name = name_text(
+        255,
+        required=True,
+        metadata={"description": "Shown to members; several tenants may have the same name"},
+    )
 
 
 class AssuranceSchema(Schema):
@@ -39,12 +43,24 @@ class AssuranceSchema(Schema):
 
 
 class TenantSchema(Schema):
-    """A tenant. Sizes are in bytes."""
+    """A tenant: a space for files with members and a quota. Sizes are in bytes."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    usedBytes = fields.Integer(required=True, attribute="used_bytes")
-    quotaBytes = fields.Integer(required=True, allow_none=True, attribute="quota_bytes")
+    id = fields.String(required=True, metadata={"description": "Identifies the tenant in paths"})
+    name = fields.String(required=True, metadata={"description": "Not unique"})
+    usedBytes = fields.Integer(
+        required=True,
+        attribute="used_bytes",
+        metadata={"description": "Bytes of all files, with those in the trash and earlier contents"},
+    )
+    quotaBytes = fields.Integer(
+        required=True,
+        allow_none=True,
+        attribute="quota_bytes",
+        metadata={
+            "description": "Most bytes that files may use, here the server's default if the tenant "
+            "has no quota; null: unlimited"
+        },
+    )
     assurance = fields.Nested(
         AssuranceSchema,
         required=True,
@@ -58,9 +74,9 @@ class TenantSchema(Schema):
 
 
 class TenantChangesSchema(Schema):
-    """Changes of a tenant."""
+    """At least one of `name`, `quotaBytes` and `assurance`; absent members stay as they are."""
 
-    name = name_text(255)
+    name = name_text(255, metadata={"description": "Replaces the present name"})
     quotaBytes = fields.Integer(
         attribute="quota_bytes",
         strict=True,
@@ -142,28 +158,47 @@ class OverrideQuery(Schema):
 class RoleSchema(Schema):
     """Role of a member."""
 
-    role = fields.String(required=True, validate=validate.OneOf([role.value for role in Role]))
+    role = fields.String(
+        required=True,
+        validate=validate.OneOf([role.value for role in Role]),
+        metadata={
+            "description": "`admin` manages the tenant and all its files, `member` has access by "
+            "grants, `records` also places and releases holds"
+        },
+    )
 
 
 class MemberSchema(Schema):
-    """A member of a tenant."""
+    """A user in a tenant, with the user's role."""
 
-    user = fields.Nested(ReferenceSchema, required=True)
-    role = fields.String(required=True)
-    createdAt = Timestamp(required=True, attribute="created_at")
+    user = fields.Nested(
+        ReferenceSchema, required=True, metadata={"description": "Its name is in `included`"}
+    )
+    role = fields.String(required=True, metadata={"description": "`admin`, `member` or `records`"})
+    createdAt = Timestamp(
+        required=True,
+        attribute="created_at",
+        metadata={"description": "When the user joined the tenant"},
+    )
 
 
 class SuccessorSchema(Schema):
     """The member who takes over."""
 
-    toUserId = identifier(required=True)
+    toUserId = identifier(
+        required=True, metadata={"description": "A member of the tenant, other than the present holder"}
+    )
 
 
 class TransferredSchema(Schema):
     """How much was transferred."""
 
-    nodes = fields.Integer(required=True)
-    grants = fields.Integer(required=True)
+    nodes = fields.Integer(
+        required=True, metadata={"description": "Number of files and folders with the new owner"}
+    )
+    grants = fields.Integer(
+        required=True, metadata={"description": "Number of grants that were transferred"}
+    )
 
 
 class TenantsQuery(PagingQuery):
@@ -176,17 +211,27 @@ class TenantsQuery(PagingQuery):
 
 
 class NewGroupSchema(Schema):
-    """A new group."""
+    """A group to be created, without members."""
 
-    name = name_text(255, required=True)
+    name = name_text(
+        255, required=True, metadata={"description": "Unique among the groups of the tenant"}
+    )
 
 
 class GroupSchema(Schema):
-    """A group of members of a tenant."""
+    """A group of members of a tenant, to which grants on files can be made."""
 
-    id = fields.String(required=True)
-    tenantId = fields.String(required=True, attribute="tenant_id")
-    name = fields.String(required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Identifies the group in paths and grants"}
+    )
+    tenantId = fields.String(
+        required=True,
+        attribute="tenant_id",
+        metadata={"description": "The tenant whose members may be in the group"},
+    )
+    name = fields.String(
+        required=True, metadata={"description": "Unique among the groups of the tenant"}
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
     updatedAt = Timestamp(required=True, attribute="updated_at")
@@ -195,7 +240,9 @@ class GroupSchema(Schema):
 class GroupNameSchema(Schema):
     """A new name of a group. A revision rejects the change if the group has changed since."""
 
-    name = name_text(255, required=True)
+    name = name_text(
+        255, required=True, metadata={"description": "Unique among the groups of the tenant"}
+    )
     revision = fields.Integer(strict=True, load_default=None)
 
 
@@ -209,11 +256,20 @@ class GroupsQuery(PagingQuery):
 
 
 class GroupMemberSchema(Schema):
-    """A member of a group."""
+    """A user in a group, and who added the user."""
 
-    user = fields.Nested(ReferenceSchema, required=True)
-    addedBy = fields.Nested(ReferenceSchema, required=True, allow_none=True)
-    createdAt = Timestamp(required=True)
+    user = fields.Nested(
+        ReferenceSchema, required=True, metadata={"description": "Its name is in `included`"}
+    )
+    addedBy = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The user who added the member, or whose invitation did; null if unknown"
+        },
+    )
+    createdAt = Timestamp(required=True, metadata={"description": "When the user joined the group"})
 
 
 class NewInvitationSchema(Schema):
@@ -221,10 +277,25 @@ class NewInvitationSchema(Schema):
 
     requires_any = ("email", "mobile")
 
-    email = text(1024, load_default=None)
-    mobile = text(1024, load_default=None)
+    email = text(
+        1024,
+        load_default=None,
+        metadata={"description": "The address to invite; absent for a mobile number"},
+    )
+    mobile = text(
+        1024,
+        load_default=None,
+        metadata={
+            "description": "The number to invite, in international format; absent for an e-mail address"
+        },
+    )
     role = fields.String(
-        load_default=Role.MEMBER.value, validate=validate.OneOf([role.value for role in Role])
+        load_default=Role.MEMBER.value,
+        validate=validate.OneOf([role.value for role in Role]),
+        metadata={
+            "description": "The role that the user gets; `admin` and `records` require a recent "
+            "proof of the second factor"
+        },
     )
     groups = fields.List(
         text(64),
@@ -243,44 +314,95 @@ class NewInvitationSchema(Schema):
 class InvitationSchema(Schema):
     """An open invitation. Whether the recipient is registered is not revealed."""
 
-    id = fields.String(required=True)
-    tenantId = fields.String(required=True)
-    email = fields.String(required=True, allow_none=True)
-    mobile = fields.String(required=True, allow_none=True)
-    role = fields.String(required=True)
-    groups = fields.List(fields.String(), required=True)
-    invitedBy = fields.Nested(ReferenceSchema, required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Identifies the invitation in paths; not its secret"}
+    )
+    tenantId = fields.String(
+        required=True, metadata={"description": "The tenant that the recipient joins"}
+    )
+    email = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The invited address; null for a mobile number"},
+    )
+    mobile = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The invited number; null for an e-mail address"},
+    )
+    role = fields.String(
+        required=True,
+        metadata={"description": "The role that the recipient gets: `admin`, `member` or `records`"},
+    )
+    groups = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Ids of the groups that the recipient joins"},
+    )
+    invitedBy = fields.Nested(
+        ReferenceSchema, required=True, metadata={"description": "The administrator who sent it last"}
+    )
     createdAt = Timestamp(required=True)
-    expiresAt = Timestamp(required=True)
+    expiresAt = Timestamp(required=True, metadata={"description": "Until when it can be accepted"})
 
 
 class ReceivedInvitationSchema(InvitationSchema):
     """An open invitation to a contact of the caller."""
 
-    tenantName = fields.String(required=True)
+    tenantName = fields.String(
+        required=True, metadata={"description": "The tenant's present name, to show to the recipient"}
+    )
 
 
 class InvitationPreviewSchema(Schema):
     """An open invitation, for the holder of its secret."""
 
-    id = fields.String(required=True)
-    tenantId = fields.String(required=True)
-    tenantName = fields.String(required=True)
-    inviterName = fields.String(required=True)
-    email = fields.String(required=True, allow_none=True)
-    mobile = fields.String(required=True, allow_none=True)
-    role = fields.String(required=True)
-    expiresAt = Timestamp(required=True)
+    id = fields.String(
+        required=True, metadata={"description": "Identifies the invitation in paths; not its secret"}
+    )
+    tenantId = fields.String(
+        required=True, metadata={"description": "The tenant that the recipient joins"}
+    )
+    tenantName = fields.String(
+        required=True, metadata={"description": "The tenant's present name, to show to the recipient"}
+    )
+    inviterName = fields.String(
+        required=True, metadata={"description": "Name of the administrator who sent it last"}
+    )
+    email = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The invited address; null for a mobile number"},
+    )
+    mobile = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The invited number; null for an e-mail address"},
+    )
+    role = fields.String(
+        required=True,
+        metadata={"description": "The role that the recipient gets: `admin`, `member` or `records`"},
+    )
+    expiresAt = Timestamp(required=True, metadata={"description": "Until when it can be accepted"})
 
 
 class InvitationSecretSchema(Schema):
     """The secret of an invitation, from its message."""
 
-    secret = text(128, required=True)
+    secret = text(
+        128,
+        required=True,
+        metadata={"description": "From the message: its code, or the last part of its link"},
+    )
 
 
 class AcceptedInvitationSchema(Schema):
     """The membership that an invitation became."""
 
-    tenantId = fields.String(required=True)
-    role = fields.String(required=True)
+    tenantId = fields.String(
+        required=True, metadata={"description": "The tenant that the caller has joined"}
+    )
+    role = fields.String(
+        required=True,
+        metadata={"description": "The caller's role in it, which may be higher than the invitation's"},
+    )

@@ -54,7 +54,11 @@ blueprint = Blueprint(
     errors=(errors.Forbidden,),
 )
 def create_service_account(tenant_id: str, body: Json) -> Json:
-    """Create a service account, which becomes a member of the tenant. It can never log in."""
+    """Create a service account, which becomes a member of the tenant. It can never log in.
+
+    Only administrators of the tenant may. Its role is `member`; it needs grants like any other member,
+    and an access key for its requests.
+    """
     service = get_service(ServiceAccountService)
     account = service.create(current_identity(), tenant_id, body["name"], origin())
     return {**serialize_account(account), "tenantId": tenant_id}
@@ -71,7 +75,10 @@ def create_service_account(tenant_id: str, body: Json) -> Json:
     errors=(errors.Forbidden,),
 )
 def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
-    """List the service accounts of a tenant, oldest first."""
+    """List the service accounts of a tenant, oldest first.
+
+    For administrators of the tenant. Access keys are not included.
+    """
     service = get_service(ServiceAccountService)
     page, creators = service.page(current_identity(), tenant_id, paging(query))
     return envelope(page, serialize_account, creators)
@@ -86,7 +93,10 @@ def list_service_accounts(tenant_id: str, query: dict[str, int]) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def get_service_account(tenant_id: str, account_id: str) -> Json:
-    """Get a service account."""
+    """Get a service account.
+
+    For administrators of the tenant. Its access keys are listed by `listServiceAccountKeys`.
+    """
     return serialize_account(
         get_service(ServiceAccountService).get(current_identity(), tenant_id, account_id)
     )
@@ -101,7 +111,10 @@ def get_service_account(tenant_id: str, account_id: str) -> Json:
     errors=(errors.Forbidden, errors.NotFound),
 )
 def delete_service_account(tenant_id: str, account_id: str) -> dict[str, bool]:
-    """Delete a service account with its access keys. Its files stay with the tenant."""
+    """Delete a service account with its access keys. Its files stay with the tenant.
+
+    For administrators of the tenant. Requests with its keys are refused from the next one on.
+    """
     service = get_service(ServiceAccountService)
     service.delete(current_identity(), tenant_id, account_id, origin())
     return DONE
@@ -139,7 +152,11 @@ def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> J
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_service_account_keys(tenant_id: str, account_id: str, query: dict[str, int]) -> Json:
-    """List the access keys of a service account, newest first."""
+    """List the access keys of a service account, newest first.
+
+    For administrators of the tenant. The secrets are not included: only the response that creates or
+    rotates a key has one.
+    """
     service = get_service(ServiceAccountService)
     return envelope(service.keys(current_identity(), tenant_id, account_id, paging(query)), serialize)
 
@@ -153,7 +170,10 @@ def list_service_account_keys(tenant_id: str, account_id: str, query: dict[str, 
     errors=(errors.Forbidden, errors.NotFound),
 )
 def revoke_service_account_key(tenant_id: str, account_id: str, key_id: str) -> dict[str, bool]:
-    """Revoke an access key of a service account. It is refused from the next request on."""
+    """Revoke an access key of a service account. It is refused from the next request on.
+
+    For administrators of the tenant. The account and its other keys stay.
+    """
     service = get_service(ServiceAccountService)
     service.revoke_key(current_identity(), tenant_id, account_id, key_id, origin())
     return DONE
@@ -169,7 +189,11 @@ def revoke_service_account_key(tenant_id: str, account_id: str, key_id: str) -> 
     errors=(errors.Forbidden, errors.NotFound, *PROOF_ERRORS),
 )
 def rotate_service_account_key(tenant_id: str, account_id: str, key_id: str, body: Json) -> Json:
-    """Give an access key of a service account a new secret and a new end."""
+    """Give an access key of a service account a new secret and a new end.
+
+    For administrators of the tenant, with the proof that a new key needs. Only this response has the
+    new secret; the former one stays valid for `overlapSeconds`.
+    """
     proof, overlap = proof_of_body(body), body["overlapSeconds"] * 1000
     service = get_service(ServiceAccountService)
     rotated = service.rotate_key(

@@ -77,7 +77,11 @@ def requested_override(query: Mapping[str, Any], *, is_proven: bool = True) -> O
     errors=(Forbidden,),
 )
 def create_tenant(body: dict[str, Any]) -> Tenant:
-    """Create a tenant; the caller becomes its administrator."""
+    """Create a tenant; the caller becomes its administrator.
+
+    The server's configuration decides whether all users may, or only its administrators. The tenant
+    gets the server's default quota.
+    """
     return get_service(TenantService).create(current_identity(), body["name"], origin())
 
 
@@ -93,7 +97,11 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     errors=(Forbidden,),
 )
 def list_tenants(query: dict[str, Any]) -> dict[str, Any]:
-    """List the caller's tenants, or, for administrators of the server, all (`all=true`)."""
+    """List the caller's tenants, or, for administrators of the server, all (`all=true`).
+
+    Sorted by name; deleted tenants are left out. An access key that is limited to a tenant lists only
+    this one.
+    """
     service, identity = get_service(TenantService), current_identity()
     list_page = service.of_server if query["all"] else service.of_caller
     return envelope(list_page(identity, paging(query)))
@@ -108,7 +116,11 @@ def list_tenants(query: dict[str, Any]) -> dict[str, Any]:
     errors=(Forbidden,),
 )
 def get_tenant(tenant_id: str) -> Tenant:
-    """Get one of the caller's tenants."""
+    """Get one of the caller's tenants.
+
+    Only members may read it: other callers get 403, whether or not the tenant exists. `revision` is
+    needed to change it without losing a concurrent change.
+    """
     return get_service(TenantService).get(current_identity(), tenant_id)
 
 
@@ -164,7 +176,11 @@ def delete_tenant(tenant_id: str, query: dict[str, Any], revision: int | None) -
     errors=(Forbidden, NotFound),
 )
 def get_usage(tenant_id: str) -> Usage:
-    """Get the usage and the quota of a tenant. The trash and earlier contents of files count as used."""
+    """Get the usage and the quota of a tenant. The trash and earlier contents of files count as used.
+
+    For members of the tenant and administrators of the server. Other callers get 403, whether or not
+    the tenant exists.
+    """
     return get_service(TenantService).usage(current_identity(), tenant_id)
 
 
@@ -179,7 +195,11 @@ def get_usage(tenant_id: str) -> Usage:
     errors=(Forbidden,),
 )
 def list_members(tenant_id: str, query: dict[str, int]) -> dict[str, Any]:
-    """List the members of a tenant."""
+    """List the members of a tenant.
+
+    Oldest first, with the role of each, for all members of the tenant. Other callers get 403, whether
+    or not the tenant exists.
+    """
     page, included = get_service(TenantService).members(current_identity(), tenant_id, paging(query))
     return envelope(page, _serialize, included)
 
@@ -214,7 +234,12 @@ def put_member(tenant_id: str, user_id: str, body: dict[str, Any]) -> dict[str, 
     errors=(Forbidden, LastAdministrator),
 )
 def delete_member(tenant_id: str, user_id: str) -> dict[str, bool]:
-    """Remove a member from a tenant; members may remove themselves."""
+    """Remove a member from a tenant; members may remove themselves.
+
+    Only administrators of the tenant remove other members; a missing membership is not an error. The
+    user's grants, open uploads and access keys for this tenant end, and owned files stay: transfer them
+    to another member. The last administrator cannot be removed.
+    """
     get_service(TenantService).remove_member(current_identity(), tenant_id, user_id, origin())
     return DONE
 

@@ -23,25 +23,47 @@ from strongroom.web.http.routing import Blueprint
 class NewDirectUploadSchema(Schema):
     """A file to be uploaded directly to the store."""
 
-    name = node_name(required=True)
-    size = fields.Integer(required=True, strict=True, validate=validate.Range(min=0))
+    name = node_name(
+        required=True, metadata={"description": "Name of the file, unless `relativePath` has one"}
+    )
+    size = fields.Integer(
+        required=True,
+        strict=True,
+        validate=validate.Range(min=0),
+        metadata={"description": "Exact number of bytes that will be sent"},
+    )
     checksum = fields.String(
         required=True,
         validate=validate.Regexp(r"sha256:[0-9a-f]{64}\Z"),
         metadata={"description": "sha256: and 64 hexadecimal digits"},
     )
-    parentId = identifier(load_default=None, allow_none=True)
+    parentId = identifier(
+        load_default=None, allow_none=True, metadata={"description": "The folder; null: the top level"}
+    )
     relativePath = relative_path(allow_none=True)
 
 
 class DirectUploadSchema(Schema):
     """The presigned request to the store, to be sent with exactly these headers and then completed."""
 
-    uploadId = fields.String(required=True)
-    method = fields.String(required=True)
-    url = fields.String(required=True)
-    headers = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
-    expiresAt = Timestamp(required=True)
+    uploadId = fields.String(
+        required=True, metadata={"description": "For the request that completes the upload"}
+    )
+    method = fields.String(
+        required=True, metadata={"description": "Method of the request to the store, such as `PUT`"}
+    )
+    url = fields.String(
+        required=True, metadata={"description": "Presigned URL of the store; send no token to it"}
+    )
+    headers = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(),
+        required=True,
+        metadata={"description": "Headers to send with the content, unchanged"},
+    )
+    expiresAt = Timestamp(
+        required=True, metadata={"description": "Until when it can be sent and completed"}
+    )
 
 
 blueprint = Blueprint(
@@ -77,7 +99,12 @@ Json = dict[str, Any]
     ),
 )
 def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
-    """Get a presigned request that stores a file. Complete the upload after sending it."""
+    """Get a presigned request that stores a file. Complete the upload after sending it.
+
+    The caller needs the permission `write` on the folder. The size is reserved in the quota until
+    `expiresAt`, and the server limits the open uploads of a user. It is 501 if the store has no
+    presigned requests.
+    """
     path = body["relativePath"]
     folders, last = parse_path(path) if path else ((), None)
     parameters = DirectUploadToken(
@@ -120,5 +147,9 @@ def begin_direct_upload(tenant_id: str, body: Json, query: Json) -> Json:
     ),
 )
 def complete_direct_upload(tenant_id: str, upload_id: str) -> Json:
-    """Create the file if the stored content matches the declared size and checksum. Idempotent."""
+    """Create the file if the stored content matches the declared size and checksum. Idempotent.
+
+    Only the user who began it may. If the store has not received the content yet, it is refused and can
+    be repeated; wrong content ends the upload. Repeated requests return the same file.
+    """
     return serialize_node(get_service(DirectUploads).complete(current_identity(), tenant_id, upload_id))

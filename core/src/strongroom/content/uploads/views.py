@@ -24,9 +24,16 @@ from strongroom.web.http.routing import Blueprint
 class UploadSchema(Schema):
     """A resumable upload."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    parentId = fields.String(required=True, allow_none=True, attribute="parent_id")
+    id = fields.String(
+        required=True, metadata={"description": "Identifies the upload in paths; not the id of the file"}
+    )
+    name = fields.String(required=True, metadata={"description": "Name of the file that is created"})
+    parentId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="parent_id",
+        metadata={"description": "The folder of the file; null: the top level"},
+    )
     size = fields.Integer(required=True, metadata={"description": "In bytes"})
     offset = fields.Integer(
         required=True, attribute="received", metadata={"description": "Number of stored bytes"}
@@ -37,7 +44,11 @@ class UploadSchema(Schema):
         attribute="file_id",
         metadata={"description": "The created file; null until the upload is complete"},
     )
-    expiresAt = Timestamp(required=True, attribute="expires_at")
+    expiresAt = Timestamp(
+        required=True,
+        attribute="expires_at",
+        metadata={"description": "When an unfinished upload is removed"},
+    )
 
 
 blueprint = Blueprint(
@@ -92,7 +103,10 @@ blueprint.after_request(add_version)
     response_headers=("Tus-Version", "Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm"),
 )
 def describe_uploads(tenant_id: str) -> Response:  # noqa: ARG001  the same for all tenants
-    """Get the supported tus version, extensions and limits, as headers."""
+    """Get the supported tus version, extensions and limits, as headers.
+
+    No token is needed, and the response is the same for all tenants. `Tus-Max-Size` is in bytes.
+    """
     return description()
 
 
@@ -153,7 +167,10 @@ def create_upload(tenant_id: str) -> tuple[Upload, dict[str, str]]:
     ),
 )
 def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
-    """Get the state of an upload; tus clients use HEAD, which returns only the headers."""
+    """Get the state of an upload; tus clients use HEAD, which returns only the headers.
+
+    Only the user who created it may. Continue at `offset` or the header `Upload-Offset`.
+    """
     if request.method == "HEAD":
         protocol.require_version()
     upload = get_service(UploadService).get(current_identity(), tenant_id, upload_id)
@@ -172,7 +189,11 @@ def get_upload(tenant_id: str, upload_id: str) -> tuple[Upload, dict[str, str]]:
     response_headers=(*_PROGRESS_HEADERS, "Content-Location"),
 )
 def append_to_upload(tenant_id: str, upload_id: str) -> Response:
-    """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file."""
+    """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file.
+
+    Only the user who created it may, one request at a time. What arrives before an interruption is
+    stored, unless `Upload-Checksum` is sent. When the file is complete, `Content-Location` is its path.
+    """
     return _append(tenant_id, upload_id)
 
 
@@ -187,7 +208,10 @@ def append_to_upload(tenant_id: str, upload_id: str) -> Response:
     response_headers=("Tus-Resumable",),
 )
 def terminate_upload(tenant_id: str, upload_id: str) -> Response:
-    """Delete an upload; a file that was created from it remains."""
+    """Delete an upload; a file that was created from it remains.
+
+    Only the user who created it may. The reserved bytes of the quota are free again.
+    """
     return _terminate(tenant_id, upload_id)
 
 
@@ -203,7 +227,11 @@ def terminate_upload(tenant_id: str, upload_id: str) -> Response:
     response_headers=_PROGRESS_HEADERS,
 )
 def change_upload(tenant_id: str, upload_id: str) -> Response:
-    """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE."""
+    """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE.
+
+    `PATCH` appends the body at `Upload-Offset`, and `DELETE` deletes the upload. Other methods are
+    refused.
+    """
     act = _append if protocol.overridden_method() == "PATCH" else _terminate
     return act(tenant_id, upload_id)
 

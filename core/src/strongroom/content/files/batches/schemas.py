@@ -57,9 +57,11 @@ class BatchItemSchema(Schema):
     """A change of a file or folder, with the members of the request that makes this change alone."""
 
     operation = fields.String(
-        required=True, validate=validate.OneOf([item.value for item in BatchOperation])
+        required=True,
+        validate=validate.OneOf([item.value for item in BatchOperation]),
+        metadata={"description": "What is done; it decides which other members are required or allowed"},
     )
-    fileId = identifier(required=True)
+    fileId = identifier(required=True, metadata={"description": "The file or folder to change"})
     parentId = identifier(
         allow_none=True,
         metadata={"description": "Of move, copy and restore: the folder; null is the top level"},
@@ -78,7 +80,7 @@ class BatchItemSchema(Schema):
     groupId = identifier(metadata={"description": "Of grant and revoke: the group, instead of a user"})
     permission = fields.String(
         validate=validate.OneOf([item.name.lower() for item in Permission if item]),
-        metadata={"description": "Of grant"},
+        metadata={"description": "Of grant: `read`, `write` or `manage`"},
     )
     expiresAt = Timestamp(
         allow_none=True, metadata={"description": "Of grant; null for a permanent grant"}
@@ -99,7 +101,10 @@ class FilesBatchSchema(Schema):
         metadata={"description": "Whether an item that fails undoes all others, too"},
     )
     items = fields.List(
-        fields.Nested(BatchItemSchema), required=True, validate=validate.Length(1, MAX_ITEMS)
+        fields.Nested(BatchItemSchema),
+        required=True,
+        validate=validate.Length(1, MAX_ITEMS),
+        metadata={"description": "The changes, at most 1,000"},
     )
 
 
@@ -108,7 +113,11 @@ class BatchErrorSchema(Schema):
 
     code = fields.String(required=True, metadata={"description": "Stable and machine-readable"})
     message = fields.String(required=True, metadata={"description": "For developers; may change"})
-    details = fields.List(fields.Nested(DetailSchema), required=True)
+    details = fields.List(
+        fields.Nested(DetailSchema),
+        required=True,
+        metadata={"description": "The faults of single members, if there are any"},
+    )
 
 
 class BatchResultSchema(Schema):
@@ -124,10 +133,19 @@ class BatchResultSchema(Schema):
         allow_none=True,
         metadata={"description": "The moved, new or restored file or folder"},
     )
-    error = fields.Nested(BatchErrorSchema, required=True, allow_none=True)
+    error = fields.Nested(
+        BatchErrorSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Why the item failed; null if it succeeded"},
+    )
 
 
 class BatchResultsSchema(Schema):
     """The results of the items, in their order."""
 
-    results = fields.List(fields.Nested(BatchResultSchema), required=True)
+    results = fields.List(
+        fields.Nested(BatchResultSchema),
+        required=True,
+        metadata={"description": "One for each item, in the order of the request"},
+    )

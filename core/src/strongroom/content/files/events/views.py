@@ -29,7 +29,9 @@ class FileEventQuery(PagingQuery):
 
     nodeId = identifier(attribute="node_id", metadata={"description": "The file or folder"})
     actorId = identifier(attribute="actor_id", metadata={"description": "The user who acted"})
-    action = fields.String(validate=validate.OneOf(_ACTIONS))
+    action = fields.String(
+        validate=validate.OneOf(_ACTIONS), metadata={"description": "Only this kind of action"}
+    )
     since = Timestamp(
         data_key="from", metadata={"description": "At this time or later, as `2026-06-21T00:00:00Z`"}
     )
@@ -41,12 +43,22 @@ class FileEventQuery(PagingQuery):
 class FileEventSchema(Schema):
     """An action on a file or folder; name, folder and size are those after the action."""
 
-    id = fields.String(required=True)
-    at = Timestamp(required=True)
-    tenantId = fields.String(required=True)
-    nodeId = fields.String(required=True)
-    action = fields.String(required=True, validate=validate.OneOf(_ACTIONS))
-    actor = fields.Nested(ReferenceSchema, required=True)
+    id = fields.String(required=True, metadata={"description": "Identifies the event"})
+    at = Timestamp(required=True, metadata={"description": "When it happened, in UTC"})
+    tenantId = fields.String(required=True, metadata={"description": "The tenant of the file"})
+    nodeId = fields.String(
+        required=True, metadata={"description": "Id of the file or folder, which may be deleted now"}
+    )
+    action = fields.String(
+        required=True,
+        validate=validate.OneOf(_ACTIONS),
+        metadata={"description": "What was done, such as `file.downloaded`"},
+    )
+    actor = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        metadata={"description": "The user who acted; the name is in `included`"},
+    )
     onBehalfOf = fields.Nested(
         ReferenceSchema,
         required=True,
@@ -64,8 +76,12 @@ class FileEventSchema(Schema):
     address = fields.String(
         required=True, allow_none=True, metadata={"description": "The client's address"}
     )
-    name = fields.String(required=True)
-    parentId = fields.String(required=True, allow_none=True)
+    name = fields.String(required=True, metadata={"description": "Name of the file or folder"})
+    parentId = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The folder that it is in; null: the top level"},
+    )
     size = fields.Integer(required=True, metadata={"description": "In bytes; 0 for folders"})
 
 

@@ -13,7 +13,11 @@ _MODES = [mode.value for mode in RetentionMode]
 class NewHoldSchema(Schema):
     """A hold to be placed."""
 
-    reason = text(255, required=True)
+    reason = text(
+        255,
+        required=True,
+        metadata={"description": "Such as the case that needs the files; recorded in the audit log"},
+    )
     until = Timestamp(
         load_default=None,
         allow_none=True,
@@ -34,11 +38,27 @@ class HoldQuery(PagingQuery):
 class HoldSchema(Schema):
     """A hold on a file, or on a folder and everything in it."""
 
-    fileId = fields.String(required=True, attribute="node_id")
-    reason = fields.String(required=True)
-    until = Timestamp(required=True, allow_none=True)
-    placedBy = fields.Nested(ReferenceSchema, required=True)
-    placedAt = Timestamp(required=True, attribute="placed_at")
+    fileId = fields.String(
+        required=True,
+        attribute="node_id",
+        metadata={"description": "The file or folder that the hold was placed on"},
+    )
+    reason = fields.String(required=True, metadata={"description": "As it was given with the hold"})
+    until = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the hold ends; null: when it is released"},
+    )
+    placedBy = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        metadata={"description": "The user who placed it; the name is in `included`"},
+    )
+    placedAt = Timestamp(
+        required=True,
+        attribute="placed_at",
+        metadata={"description": "When it was placed or last replaced"},
+    )
 
 
 def _days(least: int, description: str) -> fields.Integer:
@@ -82,8 +102,36 @@ class NewRetentionSchema(Schema):
 class RetentionSchema(Schema):
     """The retention that applies to a tenant: the stricter of its own settings and the server's."""
 
-    trashDays = fields.Integer(required=True, attribute="trash_days")
-    keepVersions = fields.Integer(required=True, attribute="keep_versions")
-    versionDays = fields.Integer(required=True, attribute="version_days")
-    minimumDays = fields.Integer(required=True, attribute="minimum_days")
-    mode = fields.String(required=True, validate=validate.OneOf(_MODES))
+    trashDays = fields.Integer(
+        required=True,
+        attribute="trash_days",
+        metadata={
+            "description": "Days after which deleted files are removed from the trash; 0: there is "
+            "no trash"
+        },
+    )
+    keepVersions = fields.Integer(
+        required=True,
+        attribute="keep_versions",
+        metadata={"description": "Number of earlier contents that are kept of a file"},
+    )
+    versionDays = fields.Integer(
+        required=True,
+        attribute="version_days",
+        metadata={"description": "Days after which earlier contents are removed"},
+    )
+    minimumDays = fields.Integer(
+        required=True,
+        attribute="minimum_days",
+        metadata={
+            "description": "Days after its last change before which no content is removed; 0: none"
+        },
+    )
+    mode = fields.String(
+        required=True,
+        validate=validate.OneOf(_MODES),
+        metadata={
+            "description": "`governance`: administrators may override with a reason; `compliance`: "
+            "no user may"
+        },
+    )

@@ -102,7 +102,11 @@ def list_holds(tenant_id: str, query: Json) -> Json:
     errors=(errors.Forbidden,),
 )
 def get_retention(tenant_id: str) -> RetentionSettings:
-    """Get the retention that applies to a tenant."""
+    """Get the retention that applies to a tenant.
+
+    For all members of the tenant. It combines the tenant's own settings with the server's, whichever is
+    stricter.
+    """
     return get_service(RetentionService).get(current_identity(), tenant_id)
 
 

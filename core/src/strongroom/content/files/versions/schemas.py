@@ -10,18 +10,22 @@ from strongroom.web.http.parsing import Timestamp, name_text
 
 
 class VersionSchema(Schema):
-    """An earlier content of a file."""
+    """An earlier content of a file, which another one has replaced."""
 
     number = fields.Integer(required=True, metadata={"description": "Of the file, never used again"})
     size = fields.Integer(required=True, metadata={"description": "In bytes"})
-    contentType = fields.String(required=True, attribute="content_type")
+    contentType = fields.String(
+        required=True, attribute="content_type", metadata={"description": "Media type of this content"}
+    )
     checksum = fields.String(required=True, metadata={"description": "`sha256:` and hexadecimal digits"})
     scan = fields.String(
         required=True,
         validate=validate.OneOf(STATES),
         metadata={"description": "Scan state of the content"},
     )
-    label = fields.String(required=True, allow_none=True)
+    label = fields.String(
+        required=True, allow_none=True, metadata={"description": "A text to find it by; null: none"}
+    )
     keep = fields.Boolean(
         required=True,
         attribute="is_kept",
@@ -37,14 +41,23 @@ class VersionSchema(Schema):
         attribute="archived_at",
         metadata={"description": "When the file got other content"},
     )
-    archivedBy = fields.Nested(ReferenceSchema, required=True)
+    archivedBy = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        metadata={"description": "The user who replaced it; the name is in `included`"},
+    )
 
 
 class VersionChangesSchema(Schema):
-    """Changes of a version."""
+    """At least one of `label` and `keep`; absent members stay as they are."""
 
-    label = name_text(255, allow_none=True)
-    keep = fields.Boolean(attribute="is_kept")
+    label = name_text(
+        255, allow_none=True, metadata={"description": "A text to find it by; null removes it"}
+    )
+    keep = fields.Boolean(
+        attribute="is_kept",
+        metadata={"description": "Whether it is kept whatever its age and the number of versions"},
+    )
 
     @validates_schema
     def changes_something(self, data: dict[str, Any], **_: Any) -> None:

@@ -50,7 +50,11 @@ _ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFile)
     errors=_ERRORS,
 )
 def list_versions(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
-    """List the earlier contents of a file, newest first. The current content is not among them."""
+    """List the earlier contents of a file, newest first. The current content is not among them.
+
+    The caller needs the permission `read`. Versions count in the quota, and are removed by the tenant's
+    retention unless `keep` is set.
+    """
     service = get_service(VersionService)
     page, included = service.page(current_identity(), tenant_id, file_id, paging(query))
     return envelope(page, _serialize, included)
@@ -72,7 +76,11 @@ def list_versions(tenant_id: str, file_id: str, query: dict[str, int]) -> Json:
     response_headers=(*DOWNLOAD_RESPONSE, "Location"),
 )
 def download_version(tenant_id: str, file_id: str, number: str) -> Response:
-    """Download an earlier content of a file, or ranges of it, as the file itself."""
+    """Download an earlier content of a file, or ranges of it, as the file itself.
+
+    The caller needs the permission `read` on the file. It has the file's present name, and the content
+    and `ETag` of the version.
+    """
     caller = current_identity()
     node, location = get_service(VersionService).locate(caller, tenant_id, file_id, _number(number))
     return send_node(caller, node, location)
@@ -87,7 +95,11 @@ def download_version(tenant_id: str, file_id: str, number: str) -> Response:
     errors=(*CHANGE_ERRORS, errors.NotAFile, *UNREADABLE_ERRORS, errors.StorageFull),
 )
 def restore_version(tenant_id: str, file_id: str, number: str, revision: int | None) -> Json:
-    """Give a file an earlier content again. The current content becomes a version."""
+    """Give a file an earlier content again. The current content becomes a version.
+
+    The caller needs the permission `write`. The version itself stays in the list. The restored content
+    counts in the quota once more.
+    """
     service = get_service(VersionService)
     view = service.restore(current_identity(), tenant_id, file_id, _number(number), revision)
     return serialize_node(view)
@@ -103,7 +115,11 @@ def restore_version(tenant_id: str, file_id: str, number: str, revision: int | N
     errors=_ERRORS,
 )
 def change_version(tenant_id: str, file_id: str, number: str, body: Json) -> Json:
-    """Label an earlier content, or keep it whatever its age."""
+    """Label an earlier content, or keep it whatever its age.
+
+    The caller needs the permission `write` on the file. The body has at least one of `label` and
+    `keep`.
+    """
     service = get_service(VersionService)
     return _serialize(service.mark(current_identity(), tenant_id, file_id, _number(number), body))
 
