@@ -151,6 +151,9 @@ class TestActivity:
         assert "<strong>Folder created</strong>" not in page.text
         assert "a.txt" in page.text
         assert "Nothing matches." in browser.open(f"{root}/activity/?to=2000-01-01").text
+        # WeChat appends it to links.
+        appended = browser.open(f"{root}/activity/?from=singlemessage&isappinstalled=0").text
+        assert 'value="singlemessage"' not in appended
 
     @pytest.mark.parametrize(
         "query", ["action=x", "from=today", "to=2026-99-99", "page=0", "actor=%E2%80%AE", "from=%00"]

@@ -40,8 +40,15 @@ def show_activity(tenant_id: str) -> Any:
         links=page_links(page["meta"]),
         actions=ACTIONS,
         actors=list_members(visit, tenant_id),
-        asked=request.args,
+        asked=_asked(),
     )
+
+
+def _asked() -> Mapping[str, str]:
+    """Return what the form shows: no day that is none, because messengers append ``from`` to links."""
+    asked = request.args
+    days = {name: asked[name] for name in ("from", "to") if _DAY.fullmatch(asked.get(name, ""))}
+    return {"action": asked.get("action", ""), "actor": asked.get("actor", ""), **days}
 
 
 def _filters() -> Mapping[str, str | None]:
