@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 from bench.archive import Planter
 from bench.forest import analyze
 from strongroom.assembly.container import Container
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.grams import as_array
 from strongroom.identity.users.user_index import USER_INDEX, indexed_text
 
@@ -32,7 +33,7 @@ _SPREAD: Final = 48_271_139
 _DOMAINS: Final = ("example.com", "example.org", "mail.example.net", "qq.example.cn")
 _COLUMNS: Final = (
     *("id", "type", "status", "name", "created_at", "updated_at", "revision", "last_login_at"),
-    "external_id",
+    *("external_id", "sort_key"),
 )
 
 
@@ -104,7 +105,10 @@ def _add(planter: Planter, batch: Sequence[Person], number: int) -> None:
     planter.add(
         "users",
         _COLUMNS,
-        [(*person[:5], person.created_at, person.created_at, *person[5:7]) for person in batch],
+        [
+            (*person[:5], *(person.created_at,) * 2, *person[5:7], sort_key(person.name))
+            for person in batch
+        ],
     )
     credentials = [
         (f"{person.id[:-14]}{place}{person.id[-13:]}", person.id, kind, value, person.created_at)

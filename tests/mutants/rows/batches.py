@@ -47,6 +47,14 @@ ROWS: Final = (
         "rest/test_plugin_host.py::test_a_list_that_is_read_by_number_refuses_a_cursor",
     ),
     core(
+        "lists-sort-key-of-name",
+        "A record that is added or renamed gets the sort key of its name.",
+        "foundation/database/named_rows.py::NamedRowMapper.values",
+        "return with_sort_key(super().values(record))",
+        "return super().values(record)",
+        "rest/test_order_of_names.py::test_each_stored_key_is_the_one_of_the_name",
+    ),
+    core(
         "batches-savepoint",
         "An item that fails changes nothing.",
         "content/files/batches/service.py::BatchService._apply_alone",

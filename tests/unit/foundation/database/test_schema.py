@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from strongroom.assembly.features import import_models
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database, metadata
 from strongroom.foundation.database.metadata import WHERE, is_derived
 from strongroom.foundation.database.upgrade import (
@@ -109,6 +110,27 @@ def test_accounts_of_the_version_before_keep_the_platform_that_they_came_with(tm
         )
     database.close()
     assert origins == ["acme"]
+
+
+def test_records_of_the_version_before_get_the_sort_key_of_their_name(tmp_path: Path) -> None:
+    names = ["img 10", "Äpfel", *(f"name {number}" for number in range(1500))]
+    database = Database(f"sqlite:///{tmp_path / 'old.sqlite3'}")
+    with database.engine.execution_options(strongroom_writing=True).begin() as connection:
+        command.upgrade(alembic_config(connection), "0051")
+        rows = [{"id": f"{number:05}", "name": name} for number, name in enumerate(names)]
+        for table, columns, values in (
+            ("users", "type, status, created_at, updated_at, revision", "'USER', 'active', 1, 1, 1"),
+            ("tenants", "used_bytes, reserved_bytes, created_at, updated_at, revision", "0, 0, 1, 1, 1"),
+            ("groups", "tenant_id, created_at, updated_at, revision", "'00000', 1, 1, 1"),
+        ):
+            query = f"INSERT INTO {table} (id, name, {columns}) VALUES (:id, :name, {values})"
+            connection.execute(text(query), rows)
+    upgrade(database.engine)
+    with database.engine.connect() as connection:
+        for table in ("users", "tenants", "groups"):
+            keys = connection.execute(text(f"SELECT sort_key FROM {table} ORDER BY id")).scalars().all()
+            assert keys == [sort_key(name) for name in names], table
+    database.close()
 
 
 def test_sqlite_is_durable_and_checks_references(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tests.support.waiting import wait_until
 from tests.support.work import counted_steps
 
 from strongroom.assembly.container import Container
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.database.text_index import TextIndex
@@ -86,7 +87,7 @@ def selection(sort: str, filters: Filters, part: str | None = None) -> Filters:
 def _key(sort: str) -> Callable[[Person], Any]:
     return {
         "createdAt": lambda person: (person.created_at, person.id),
-        "name": lambda person: (person.name, person.id),
+        "name": lambda person: (sort_key(person.name), person.id),
         "lastLoginAt": lambda person: (person.last_login_at or 0, person.id),
     }[sort.removeprefix("-")]
 

@@ -213,5 +213,5 @@ def _page_of(node_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
     """Return the queries for the grants in force on a node, by group name, and for their number."""
     ours = (group_grants.c.node_id == node_id) & is_in_force(now, group_grants)
     query = select(*_COLUMNS).join(groups, groups.c.id == group_grants.c.group_id).where(ours)
-    query = query.order_by(groups.c.name, groups.c.id)
+    query = query.order_by(groups.c.sort_key, groups.c.id)
     return query, select(func.count()).select_from(group_grants).where(ours)

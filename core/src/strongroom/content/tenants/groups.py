@@ -23,6 +23,7 @@ from strongroom.content.tenants.models import (
     groups,
 )
 from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.statements import Statement, for_each_dialect
@@ -46,7 +47,12 @@ _REMOVE: Final = Statement(delete(groups).where(_IS_ONE))
 _RENAME: Final = Statement(
     update(groups)
     .where(_IS_ONE)
-    .values(name=bindparam("new_name"), updated_at=bindparam("now"), revision=bindparam("next"))
+    .values(
+        name=bindparam("new_name"),
+        sort_key=bindparam("key"),
+        updated_at=bindparam("now"),
+        revision=bindparam("next"),
+    )
 )
 _COUNT: Final = Statement(
     select(func.count()).select_from(groups).where(groups.c.tenant_id == bindparam("tenant_id"))
@@ -230,7 +236,7 @@ class GroupService:
             role = self._memberships.require_member(connection, tenant_id, identity)
             if user_id not in (None, identity.user_id) and role is not Role.ADMIN:
                 raise Forbidden
-            ordered = query.order_by(groups.c.name)
+            ordered = query.order_by(groups.c.sort_key, groups.c.id)
             return select_page(connection, ordered, count, paging, GROUP)
 
     def get(self, identity: Identity, tenant_id: str, group_id: str) -> Group:
@@ -266,7 +272,12 @@ class GroupService:
             group = self._members.get(connection, tenant_id, group_id)
             _require_revision(group, revision)
             now = self._clock.now()
-            values = {"new_name": name, "now": now, "next": next_revision(group.revision, now)}
+            values = {
+                "new_name": name,
+                "key": sort_key(name),
+                "now": now,
+                "next": next_revision(group.revision, now),
+            }
             try:
                 _RENAME.execute(connection, {"tenant_id": tenant_id, "group_id": group_id, **values})
             except IntegrityError as error:

@@ -17,7 +17,8 @@ from sqlalchemy import (
 )
 
 from strongroom.foundation.assurance import Demand, demand_of
-from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.foundation.database.metadata import Id, Name, SortKeyText, Timestamp, metadata
+from strongroom.foundation.database.named_rows import NamedRowMapper
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.plugin_api.login import Credential
 
@@ -51,6 +52,7 @@ class Tenant:
     deleted_at: int | None = None
     required_acr: str | None = None
     max_proof_age: int | None = None
+    sort_key: str = ""
 
     @property
     def demand(self) -> Demand | None:
@@ -106,6 +108,7 @@ class Group:
     created_at: int
     updated_at: int
     revision: int
+    sort_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +157,15 @@ tenants: Final = Table(
     Column("deleted_at", Timestamp),
     Column("required_acr", String(64)),
     Column("max_proof_age", Integer),
+    Column("sort_key", SortKeyText, nullable=False, server_default=""),
+    Index(None, "sort_key", "id", "deleted_at"),
     Index(None, "deleted_at"),
 )
 """A tenant without ``quota_bytes`` has the configured default. ``reserved_bytes`` is the announced size
 of open uploads: it counts against the quota, but is not in use yet. ``required_acr`` and
 ``max_proof_age``, in seconds, are what the tenant demands of logins."""
 
-TENANT: Final = RowMapper(Tenant, tenants)
+TENANT: Final = NamedRowMapper(Tenant, tenants)
 
 tenant_members: Final = Table(
     "tenant_members",
@@ -181,11 +186,13 @@ groups: Final = Table(
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     Column("revision", Timestamp, nullable=False),
+    Column("sort_key", SortKeyText, nullable=False, server_default=""),
     UniqueConstraint("tenant_id", "name"),
+    Index(None, "tenant_id", "sort_key", "id"),
 )
 """Groups of a tenant's members. Groups do not contain groups."""
 
-GROUP: Final = RowMapper(Group, groups)
+GROUP: Final = NamedRowMapper(Group, groups)
 
 group_members: Final = Table(
     "group_members",

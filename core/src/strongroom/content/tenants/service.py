@@ -22,6 +22,7 @@ from strongroom.foundation.assurance import demand_of
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import require_code
+from strongroom.foundation.database.named_rows import with_sort_key
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.errors import (
@@ -186,7 +187,7 @@ class TenantService:
             mine &= tenants.c.id == identity.key.tenant_id
         belongs = tenant_members.c.tenant_id == tenants.c.id
         query = select(tenants).join(tenant_members, belongs).where(mine)
-        query = query.order_by(tenants.c.name, tenants.c.id)
+        query = query.order_by(tenants.c.sort_key, tenants.c.id)
         count = select(func.count()).select_from(tenants.join(tenant_members, belongs)).where(mine)
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.quota.tenant)
@@ -200,7 +201,7 @@ class TenantService:
         if not identity.is_admin:
             raise Forbidden
         is_live = tenants.c.deleted_at.is_(None)
-        query = select(tenants).where(is_live).order_by(tenants.c.name, tenants.c.id)
+        query = select(tenants).where(is_live).order_by(tenants.c.sort_key, tenants.c.id)
         count = select(func.count()).select_from(tenants).where(is_live)
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.quota.tenant)
@@ -313,7 +314,7 @@ class TenantService:
         if revision is not None and revision != current:
             raise RevisionConflict
         now = self._clock.now()
-        values = {**changes, "updated_at": now, "revision": next_revision(current, now)}
+        values = {**with_sort_key(changes), "updated_at": now, "revision": next_revision(current, now)}
         dynamic(update(tenants).where(tenants.c.id == tenant_id).values(values)).execute(connection)
 
     def _record(

@@ -19,7 +19,8 @@ from sqlalchemy import (
     true,
 )
 
-from strongroom.foundation.database.metadata import WHERE, Id, Name, Timestamp, metadata
+from strongroom.foundation.database.metadata import WHERE, Id, Name, SortKeyText, Timestamp, metadata
+from strongroom.foundation.database.named_rows import NamedRowMapper
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.errors import UserSuspended
 from strongroom.plugin_api.login import Credential
@@ -73,6 +74,7 @@ class User:
     last_login_at: int | None = None
     deletion_due_at: int | None = None
     timezone: str | None = None
+    sort_key: str = ""
 
     def is_suspension_over(self, now: int) -> bool:
         """Return whether the user is suspended, and the end of the suspension has come."""
@@ -107,7 +109,7 @@ _ORDERS: Final = [
     for filtered in ((), ("status",), ("type",))
     for name, order in {
         "created_at": "created_at",
-        "name": "name",
+        "sort_key": "sort_key",
         "last_login_at": _NEVER_FIRST,
     }.items()
 ]
@@ -131,6 +133,7 @@ users: Final = Table(
     _LAST_LOGIN,
     Column("deletion_due_at", Timestamp),
     Column("timezone", String(MAX_ZONE)),
+    Column("sort_key", SortKeyText, nullable=False, server_default=""),
     Index(None, "deleted_at", info={WHERE: "deleted_at IS NOT NULL"}),
     Index(None, "external_id", unique=True),
     Index(None, "suspended_until", info={WHERE: "suspended_until IS NOT NULL"}),
@@ -154,7 +157,7 @@ user_metadata: Final = Table(
 ``metadata`` themselves; only administrators write ``server_metadata``."""
 
 
-USER: Final = RowMapper(User, users)
+USER: Final = NamedRowMapper(User, users)
 
 EMAIL: Final = "email"
 MOBILE: Final = "mobile"

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from strongroom.clock import Clock, next_revision
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock, Change
+from strongroom.foundation.database.named_rows import with_sort_key
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.errors import (
     CredentialTaken,
@@ -78,7 +79,7 @@ _ERASE: Final = Statement(
     update(users)
     .where(users.c.id.in_(bindparam("user_ids", expanding=True)))
     .values(
-        name="",
+        **with_sort_key({"name": ""}),
         locale=None,
         timezone=None,
         suspension_reason=None,

@@ -68,7 +68,7 @@ USER_SORTS: Final = tuple(f"{sign}{key}" for key in UserSort for sign in ("", "-
 
 _COLUMNS: Final = {
     UserSort.CREATED_AT: users.c.created_at,
-    UserSort.NAME: users.c.name,
+    UserSort.NAME: users.c.sort_key,
     UserSort.LAST_LOGIN_AT: users.c.last_login_at,
 }
 
@@ -135,14 +135,14 @@ class UserSelection:
 class _Hit(NamedTuple):
     number: int
     id: str
-    name: str
+    sort_key: str
     created_at: int
     last_login_at: int | None
 
 
 _SORT_VALUES: Final[dict[UserSort, Any]] = {
     UserSort.CREATED_AT: lambda hit: (hit.created_at, hit.id),
-    UserSort.NAME: lambda hit: (hit.name, hit.id),
+    UserSort.NAME: lambda hit: (hit.sort_key, hit.id),
     UserSort.LAST_LOGIN_AT: lambda hit: (hit.last_login_at or 0, hit.id),
 }
 _BY_IDS: Final = Statement(
