@@ -542,7 +542,9 @@ class Captcha(msgspec.Struct, frozen=True, kw_only=True):
     """A solved captcha."""
 
     id: str
+    """Id of the challenge"""
     answer: str
+    """What the visitor entered"""
 
 
 class CaptchaAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -707,24 +709,33 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """An event for an endpoint, and its last attempt."""
 
     id: str
+    """Identifies the delivery in paths"""
     event_id: str = msgspec.field(name="eventId")
     """The `webhook-id`"""
     event_type: str = msgspec.field(name="eventType")
+    """Type of the event, such as `file.created`"""
     stream: str
+    """`server`, or the id of the tenant of the event"""
     sequence: int
+    """Number of the event in its stream"""
     outcome: str
+    """`pending`, `succeeded`, `failed` after all attempts, or `refused` because of the address"""
     attempt: int
     """How often it was attempted"""
     status: int | None
     """The HTTP status of the answer"""
     error: None | str
+    """Why the last attempt failed without an answer; null: it did not"""
     answer: None | str
     """The first 1024 bytes of the answer"""
     duration_ms: int | None = msgspec.field(name="durationMs")
+    """Milliseconds of the last attempt; null: none was made"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
-    """When the record was created, in UTC"""
+    """When the delivery was queued"""
     attempted_at: datetime.datetime | None = msgspec.field(name="attemptedAt")
+    """When the last attempt was made; null: none was made"""
     next_attempt_at: datetime.datetime | None = msgspec.field(name="nextAttemptAt")
+    """When the next attempt is due; null: none is planned"""
 
 
 class DeliveryCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -741,24 +752,38 @@ class DeliveryCollection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
-    """A share, for its visitors. The first four members come before the proof; the others after it."""
+    """A share, for its visitors. Without the proof of its password, only the first four members."""
 
     id: str
+    """Identifies the share; not its secret"""
     kind: DescriptionKind
+    """`read`: list and download; `preview`: view without download; `drop`: upload without seeing files; `write`: `read` with uploads"""
     needs_password: bool = msgspec.field(name="needsPassword")
+    """Whether the proof of a password is needed"""
     expired: bool
+    """Always false: a share that has ended is 404"""
     label: str | Unset = UNSET
+    """The maker's title; empty: none"""
     name: str | Unset = UNSET
+    """Name of the shared file or folder; absent for the kind `drop`"""
     type_: DescriptionType | Unset = msgspec.field(default=UNSET, name="type")
+    """`file` or `folder`; absent for the kind `drop`"""
     file_id: str | Unset = msgspec.field(default=UNSET, name="fileId")
+    """Id for further requests; absent for the kind `drop`"""
     size: int | Unset = UNSET
+    """In bytes; 0 for folders"""
     content_type: None | str | Unset = msgspec.field(default=UNSET, name="contentType")
+    """Media type of the file; null for a folder"""
     expires_at: datetime.datetime | None | Unset = msgspec.field(default=UNSET, name="expiresAt")
+    """When the share ends; null: never"""
     remaining_downloads: int | None | Unset = msgspec.field(default=UNSET, name="remainingDownloads")
+    """Number of downloads that are left; null: no limit"""
     drop: Drop | Unset = UNSET
     """The settings of a drop box."""
     remaining_files: int | None | Unset = msgspec.field(default=UNSET, name="remainingFiles")
+    """Number of files that can still be uploaded; null: no limit"""
     remaining_bytes: int | None | Unset = msgspec.field(default=UNSET, name="remainingBytes")
+    """Bytes that can still be uploaded; null: no limit"""
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True):
@@ -809,11 +834,13 @@ class Drop(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a drop box."""
 
     max_bytes: int | None | Unset = msgspec.field(default=UNSET, name="maxBytes")
-    """All files together"""
+    """Bytes of all files together; null: no limit"""
     max_files: int | None | Unset = msgspec.field(default=UNSET, name="maxFiles")
+    """Number of all files together; null: no limit"""
     allowed_types: list[str] | Unset = msgspec.field(default=UNSET, name="allowedTypes")
     """Media types such as `image/*`; empty: all"""
     require_name: bool | Unset = msgspec.field(default=UNSET, name="requireName")
+    """Whether visitors must give a name, `uploadedBy`"""
     layout: DropLayout | Unset = UNSET
     """`by-visitor`: a folder for each name of a sender"""
 
@@ -822,8 +849,11 @@ class Dropped(msgspec.Struct, frozen=True, kw_only=True):
     """A file that was uploaded. Visitors who may see the folder also receive its id."""
 
     name: str
+    """As stored, with a number if the name was taken"""
     size: int
+    """In bytes"""
     id: str | Unset = UNSET
+    """Only for the kind `write`"""
 
 
 class DueAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -838,20 +868,28 @@ class DueAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """An endpoint."""
+    """A URL that receives events, of a tenant or of the server."""
 
     id: str
+    """Identifies the endpoint in paths"""
     tenant_id: None | str = msgspec.field(name="tenantId")
+    """The tenant whose events it receives; null: those of the whole server"""
     owner_id: str = msgspec.field(name="ownerId")
     """The administrator whose rights the endpoint has"""
     url: str
+    """The https URL that receives the messages"""
     event_types: list[str] = msgspec.field(name="eventTypes")
+    """Types such as `file.created`, groups such as `file.*`, or `*`"""
     description: str
+    """A note for administrators; not sent"""
     ordered: bool
+    """Whether a failing delivery holds back later ones"""
     status: str
+    """`enabled`, or `disabled` by an administrator or after failures"""
     reason: None | str
     """Why the server disabled it"""
     failing_since: datetime.datetime | None = msgspec.field(name="failingSince")
+    """Since when no delivery has succeeded; null: it is not failing"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -861,14 +899,18 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndpointChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of an endpoint."""
+    """A new state of some members; absent ones stay as they are."""
 
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     url: str | Unset = UNSET
+    """The https URL that receives the messages"""
     event_types: list[str] | Unset = msgspec.field(default=UNSET, name="eventTypes")
+    """Types such as `file.created`, groups such as `file.*`, or `*`; replaces the present list"""
     description: str | Unset = UNSET
+    """A note for administrators; not sent"""
     ordered: bool | Unset = UNSET
+    """Whether a failing delivery holds back later ones"""
     status: EndpointChangesStatus | Unset = UNSET
     """`enabled` also resumes an endpoint that was disabled by failures"""
 
@@ -1342,6 +1384,7 @@ class IssuedProof(msgspec.Struct, frozen=True, kw_only=True):
     """How long the proof in the header and the cookie is valid."""
 
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """15 minutes after it was issued"""
 
 
 class IssuedTokens(msgspec.Struct, frozen=True, kw_only=True):
@@ -1437,16 +1480,22 @@ class LoginCode(msgspec.Struct, frozen=True, kw_only=True):
     """A login code, with the verifier of its code challenge."""
 
     code: str
+    """From the URL to which the login page has returned, valid once and for a minute"""
     code_verifier: str = msgspec.field(name="codeVerifier")
+    """43 to 128 characters, whose SHA-256 was `codeChallenge`"""
 
 
 class LoginPageTokens(msgspec.Struct, frozen=True, kw_only=True):
     """The tokens of the login, as `POST /authorizations` returns them."""
 
     access_token: str = msgspec.field(name="accessToken")
+    """For the header `Authorization: Bearer`"""
     expires_at: str = msgspec.field(name="expiresAt")
+    """When the access token expires, in UTC"""
     refresh_token: str = msgspec.field(name="refreshToken")
+    """For a new access token; used once"""
     refresh_expires_at: str = msgspec.field(name="refreshExpiresAt")
+    """When the refresh token expires, in UTC"""
     user: LoginPageUser
     """The user who has logged in."""
     second_factor_due_at: str | Unset = msgspec.field(default=UNSET, name="secondFactorDueAt")
@@ -1457,12 +1506,15 @@ class LoginPageUser(msgspec.Struct, frozen=True, kw_only=True):
     """The user who has logged in."""
 
     id: str
+    """Identifies the user in paths"""
     name: str
+    """The display name"""
     type_: str = msgspec.field(name="type")
+    """`USER` or `ADMIN`"""
 
 
 class LoginPasskeyNewChallenge(msgspec.Struct, frozen=True, kw_only=True):
-    """No member."""
+    """An empty JSON object."""
 
     pass
 
@@ -1610,7 +1662,7 @@ class NewEmail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewEndpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A new endpoint."""
+    """A URL that will receive events, of a tenant or of the server."""
 
     url: str
     """An https URL"""
@@ -1619,6 +1671,7 @@ class NewEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: None | str | Unset = msgspec.field(default=UNSET, name="tenantId")
     """The tenant; without it, events of the whole server"""
     description: str | Unset = UNSET
+    """A note for administrators; not sent"""
     ordered: bool | Unset = UNSET
     """Whether a failing delivery holds back later ones"""
 
@@ -1631,17 +1684,25 @@ class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     public_key: str = msgspec.field(name="publicKey")
     """For signatures `v1a`"""
     id: str
+    """Identifies the endpoint in paths"""
     tenant_id: None | str = msgspec.field(name="tenantId")
+    """The tenant whose events it receives; null: those of the whole server"""
     owner_id: str = msgspec.field(name="ownerId")
     """The administrator whose rights the endpoint has"""
     url: str
+    """The https URL that receives the messages"""
     event_types: list[str] = msgspec.field(name="eventTypes")
+    """Types such as `file.created`, groups such as `file.*`, or `*`"""
     description: str
+    """A note for administrators; not sent"""
     ordered: bool
+    """Whether a failing delivery holds back later ones"""
     status: str
+    """`enabled`, or `disabled` by an administrator or after failures"""
     reason: None | str
     """Why the server disabled it"""
     failing_since: datetime.datetime | None = msgspec.field(name="failingSince")
+    """Since when no delivery has succeeded; null: it is not failing"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -1764,9 +1825,11 @@ class NewPasskey(msgspec.Struct, frozen=True, kw_only=True):
     """A created credential."""
 
     challenge_id: str = msgspec.field(name="challengeId")
+    """`id` of the challenge that the browser has answered"""
     credential: NewPasskeyCredential
     """`credential.toJSON()`"""
     name: str | Unset = UNSET
+    """A name for the user's list, such as that of the device"""
 
 
 class NewPasswordLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -1820,9 +1883,10 @@ class NewServiceKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewShare(msgspec.Struct, frozen=True, kw_only=True):
-    """A new share."""
+    """What a link to a file or folder allows, to which visitors, and until when."""
 
     kind: NewShareKind
+    """`read`: list and download; `preview`: view without download; `drop`: upload without seeing files; `write`: `read` with uploads"""
     label: str | Unset = UNSET
     """A title, shown to visitors"""
     password: None | str | Unset = UNSET
@@ -1830,7 +1894,9 @@ class NewShare(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime.datetime | None | Unset = msgspec.field(default=UNSET, name="expiresAt")
     """As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"""
     max_downloads: int | None | Unset = msgspec.field(default=UNSET, name="maxDownloads")
+    """Downloads of all visitors together; null: no limit"""
     audience: NewShareAudienceType0 | NewShareAudienceUsers | Unset = UNSET
+    """Who may open it, given the link: `anyone`, `logged-in` users, `members` of the tenant, or the users of `userIds`; `anyone` by default"""
     notify: bool | Unset = UNSET
     """Messages to the maker: first opening, each drop, last download"""
     drop: Drop | Unset = UNSET
@@ -1841,6 +1907,7 @@ class NewShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
     """`NewShareAudienceUsers` of the API."""
 
     user_ids: list[str] = msgspec.field(name="userIds")
+    """Ids of the users who may open the share"""
 
 
 class NewTenant(msgspec.Struct, frozen=True, kw_only=True):
@@ -1957,13 +2024,19 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """What a visitor did."""
 
     at: datetime.datetime
+    """When it happened, in UTC"""
     what: str
+    """What the visitor did, as in the filter `what`"""
     address: str
     """Shortened: IPv4 /24, IPv6 /48"""
     file_id: None | str = msgspec.field(name="fileId")
+    """The file or folder; null: the share as a whole"""
     name: None | str
+    """Name of the file; null if there is none"""
     size: int | None
+    """Bytes of the file; null if there is none"""
     uploaded_by: None | str = msgspec.field(name="uploadedBy")
+    """The name that the visitor gave with an upload; null: none"""
 
 
 class OpeningCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -2005,9 +2078,11 @@ class PasskeyChallenge(msgspec.Struct, frozen=True, kw_only=True):
     """What `navigator.credentials` of the browser needs."""
 
     id: str
+    """For the request that sends the answer"""
     public_key: PasskeyChallengePublicKey = msgspec.field(name="publicKey")
     """Options as JSON (WebAuthn Level 3, section 5.1.8)"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """Until when the answer is accepted, in UTC"""
 
 
 class PasskeyEndpoints(msgspec.Struct, frozen=True, kw_only=True):
@@ -2020,9 +2095,10 @@ class PasskeyEndpoints(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PasskeyName(msgspec.Struct, frozen=True, kw_only=True):
-    """A new name."""
+    """The name that a passkey gets."""
 
     name: str
+    """A name for the user's list; empty: none"""
 
 
 class Password(msgspec.Struct, frozen=True, kw_only=True):
@@ -2074,27 +2150,39 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The rules in force: the stricter of the server's and the tenant's."""
 
     enabled: bool
+    """Whether shares can be made and opened"""
     kinds: list[str]
+    """The kinds of shares that can be made and opened"""
     max_lifetime_days: int = msgspec.field(name="maxLifetimeDays")
+    """Longest lifetime of a share in days; 0: no limit"""
     password: str
+    """Whether shares need a password: `optional` or `required`"""
     who: str
+    """Who makes shares: `manage` (of the file), `tenant-admins` or `nobody`"""
 
 
 class PolicyChanges(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a tenant; null: those of the server."""
 
     enabled: bool | None | Unset = UNSET
+    """Whether shares can be made and opened; null: the server's rule"""
     kinds: list[PolicyChangesKindsType0Item] | None | Unset = UNSET
+    """The kinds of shares that can be made and opened; null: the server's rule"""
     max_lifetime_days: int | None | Unset = msgspec.field(default=UNSET, name="maxLifetimeDays")
+    """Longest lifetime of a share in days; 0 or null: the server's rule"""
     password: None | PolicyChangesPasswordType0 | Unset = UNSET
+    """Whether shares need a password: `optional` or `required`; null: the server's rule"""
     who: None | PolicyChangesWhoType0 | Unset = UNSET
+    """Who makes shares: `manage` (of the file), `tenant-admins` or `nobody`; null: the server's rule"""
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """The password of a share."""
 
     password: str
+    """As the maker has set it"""
     captcha: Captcha | None | Unset = UNSET
+    """Required after several wrong passwords"""
 
 
 class QuarantinedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -2217,6 +2305,7 @@ class RelatedOrigins(msgspec.Struct, frozen=True, kw_only=True):
     """The origins whose pages may use the server's passkeys."""
 
     origins: list[str]
+    """Origins such as `https://accounts.example.com`"""
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
@@ -2266,6 +2355,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     """Which events are sent again."""
 
     from_sequence: int = msgspec.field(name="fromSequence")
+    """The sequence of the first event in its stream"""
     stream: str | Unset = UNSET
     """`server` or a tenant; default: the tenant of the endpoint"""
 
@@ -2274,6 +2364,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     """How many events are sent again."""
 
     count: int
+    """Number of events that are queued; those of other types are not counted"""
     next_sequence: int | None = msgspec.field(name="nextSequence")
     """Where to continue, if there were too many for one request"""
 
@@ -2360,6 +2451,7 @@ class SecretRotation(msgspec.Struct, frozen=True, kw_only=True):
     """How long the former secret remains valid."""
 
     overlap_seconds: int | Unset = msgspec.field(default=UNSET, name="overlapSeconds")
+    """Seconds for which messages have signatures of both secrets; 0: the former one ends at once"""
 
 
 class SentCode(msgspec.Struct, frozen=True, kw_only=True):
@@ -2416,27 +2508,43 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     """A share, for its makers."""
 
     id: str
+    """Identifies the share in paths; not the secret of its link"""
     tenant_id: str = msgspec.field(name="tenantId")
+    """The tenant of the file"""
     file_id: str = msgspec.field(name="fileId")
+    """The shared file or folder"""
     maker_id: str = msgspec.field(name="makerId")
+    """The user whose rights visitors use"""
     url: None | str
     """For its maker and administrators; null if it cannot be read again"""
     kind: ShareKind
+    """`read`: list and download; `preview`: view without download; `drop`: upload without seeing files; `write`: `read` with uploads"""
     label: str
+    """A title, shown to visitors; empty: none"""
     state: str
     """`active`, or why it is not open"""
     closed: bool
+    """Whether it was closed by a user, or because the file was in the trash, the tenant was deleted or the maker left it"""
     has_password: bool = msgspec.field(name="hasPassword")
+    """Whether visitors need a password"""
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
+    """When it ends; null: never"""
     max_downloads: int | None = msgspec.field(name="maxDownloads")
+    """Downloads of all visitors together; null: no limit"""
     downloads: int
+    """Number of downloads so far, as `maxDownloads` counts them"""
     audience: ShareAudienceType0 | ShareAudienceUsers
+    """Who may open it, given the link: `anyone`, `logged-in` users, `members` of the tenant, or the users of `userIds`"""
     notify: bool
+    """Whether the maker gets messages about openings, drops and the last download"""
     drop: Drop
     """The settings of a drop box."""
     dropped_files: int = msgspec.field(name="droppedFiles")
+    """Number of uploaded files, with those that are being uploaded"""
     dropped_bytes: int = msgspec.field(name="droppedBytes")
+    """Bytes of uploaded files, with those that are being uploaded"""
     opened_at: datetime.datetime | None = msgspec.field(name="openedAt")
+    """When a visitor first opened it; null: none did"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -2449,6 +2557,7 @@ class ShareAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
     """`ShareAudienceUsers` of the API."""
 
     user_ids: list[str] = msgspec.field(name="userIds")
+    """Ids of the users who may open the share"""
 
 
 class ShareChanges(msgspec.Struct, frozen=True, kw_only=True):
@@ -2457,12 +2566,17 @@ class ShareChanges(msgspec.Struct, frozen=True, kw_only=True):
     revision: int | Unset = UNSET
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     label: str | Unset = UNSET
+    """A title, shown to visitors"""
     password: None | str | Unset = UNSET
     """At least 8 characters; null: no password"""
     expires_at: datetime.datetime | None | Unset = msgspec.field(default=UNSET, name="expiresAt")
+    """As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"""
     max_downloads: int | None | Unset = msgspec.field(default=UNSET, name="maxDownloads")
+    """Downloads of all visitors together; null: no limit"""
     audience: ShareChangesAudienceType0 | ShareChangesAudienceUsers | Unset = UNSET
+    """Who may open it, given the link: `anyone`, `logged-in` users, `members` of the tenant, or the users of `userIds`"""
     notify: bool | Unset = UNSET
+    """Messages to the maker: first opening, each drop, last download"""
     closed: bool | Unset = UNSET
     """Close the share, or open it again, such as after a restore"""
 
@@ -2471,6 +2585,7 @@ class ShareChangesAudienceUsers(msgspec.Struct, frozen=True, kw_only=True):
     """`ShareChangesAudienceUsers` of the API."""
 
     user_ids: list[str] = msgspec.field(name="userIds")
+    """Ids of the users who may open the share"""
 
 
 class ShareCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -2490,17 +2605,24 @@ class SharedBundle(msgspec.Struct, frozen=True, kw_only=True):
     """What to download as one archive; without `fileIds`, the whole share."""
 
     file_ids: list[str] | None | Unset = msgspec.field(default=UNSET, name="fileIds")
+    """Files, and folders with their content; null: the whole share"""
     name: None | str | Unset = UNSET
+    """File name of the archive; `.zip` is appended if missing"""
 
 
 class SharedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file or folder of a share."""
 
     id: str
+    """Identifies it in paths of this share"""
     name: str
+    """With the extension"""
     type_: SharedFileType = msgspec.field(name="type")
+    """`file` or `folder`"""
     size: int
+    """In bytes; 0 for folders"""
     content_type: None | str = msgspec.field(name="contentType")
+    """Media type; null for folders"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")
     """When the record last changed, in UTC"""
 
@@ -2522,15 +2644,23 @@ class SharedWithMe(msgspec.Struct, frozen=True, kw_only=True):
     """A share for the caller."""
 
     id: str
+    """Identifies the share"""
     tenant_id: str = msgspec.field(name="tenantId")
+    """The tenant of the file"""
     maker_id: str = msgspec.field(name="makerId")
+    """The user who has shared the file"""
     url: None | str
+    """The link to open; null if it cannot be read again"""
     kind: SharedWithMeKind
+    """`read`: list and download; `preview`: view without download; `drop`: upload without seeing files; `write`: `read` with uploads"""
     label: str
+    """The maker's title; empty if there is a password"""
     needs_password: bool = msgspec.field(name="needsPassword")
+    """Whether the link asks for a password"""
     name: None | str
     """Null if there is a password"""
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
+    """When it ends; null: never"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC"""
 
@@ -2675,6 +2805,7 @@ class TotpCode(msgspec.Struct, frozen=True, kw_only=True):
     """A code of the app."""
 
     code: str
+    """The digits that the app shows now"""
 
 
 class TotpConfirmed(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,7 +46,11 @@ def make_routes(host: HostAPI) -> Blueprint:
         **factors.change,
     )
     def confirm_totp(user_id: str, body: Json) -> Json:
-        """Finish the enrolment with a code of the app; from now on every login requires one."""
+        """Finish the enrolment with a code of the app; from now on every login requires one.
+
+        A user without recovery codes gets them in this response only; each replaces the app once.
+        `createTotp` is the first step.
+        """
         opened = host.store.get(_caller(host), _OPEN) or ""
         _, shown = factors.confirm(
             user_id, opened, body["code"], member="code", with_recovery_codes=True
@@ -56,7 +60,10 @@ def make_routes(host: HostAPI) -> Blueprint:
 
     @routes.operation("DELETE", "/users/<user_id>/totp", returns=host.done_schema, **factors.change)
     def remove_totp(user_id: str) -> Json:
-        """Remove the authenticator app, with a fresh proof."""
+        """Remove the authenticator app, with a fresh proof.
+
+        Logins of the user require another second factor from now on, or none if this was the last one.
+        """
         held = factors.list(user_id, _TOTP)
         factors.remove(user_id, _TOTP, held[0].id if held else "")
         return {"success": True}

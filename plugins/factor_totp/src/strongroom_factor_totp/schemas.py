@@ -31,7 +31,11 @@ class TotpSecretSchema(Schema):
 class TotpCodeSchema(Schema):
     """A code of the app."""
 
-    code = fields.String(required=True, validate=validate.Length(1, 64))
+    code = fields.String(
+        required=True,
+        validate=validate.Length(1, 64),
+        metadata={"description": "The digits that the app shows now"},
+    )
 
 
 class TotpConfirmedSchema(Schema):

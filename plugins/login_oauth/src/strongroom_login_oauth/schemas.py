@@ -34,19 +34,35 @@ def _described(text: str) -> dict[str, str]:
     return {"description": text}
 
 
+_OF_REDIRECT: Final = _described("As in the redirect of the platform, unchanged")
+_OF_PLATFORM: Final = _described("The platform's code for the login; absent if there is an error")
+
+
 class AuthorizationUrlSchema(Schema):
     """The URL of the page of the platform, and its state. The classes for methods derive from it."""
 
-    url = fields.String(required=True, metadata={"format": "uri"})
-    state = fields.String(required=True)
-    expiresAt = fields.String(required=True, metadata={"format": "date-time"})
+    url = fields.String(
+        required=True,
+        metadata={"format": "uri", "description": "Open it in the browser of the person who logs in"},
+    )
+    state = fields.String(
+        required=True, metadata={"description": "Belongs to the answer of the platform; used once"}
+    )
+    expiresAt = fields.String(
+        required=True,
+        metadata={"format": "date-time", "description": "Until when the answer is accepted, in UTC"},
+    )
 
 
 class HeldCodeSchema(Schema):
     """A verification code that was sent to a contact of the user."""
 
-    id = _text(MAX_NAME, required=True)
-    code = _text(MAX_NAME, required=True)
+    id = _text(
+        MAX_NAME,
+        required=True,
+        metadata={"description": "Id of the code, from the response that sent it"},
+    )
+    code = _text(MAX_NAME, required=True, metadata={"description": "The code in the message"})
 
 
 class RedirectSchema(Schema):
@@ -65,13 +81,21 @@ class Schemas:
         selector = login.selector
         which = _described(f"The configured name of the {selector}; required if there are several")
         selecting = {selector: _text(MAX_NAME, metadata=which)}
-        parameters = {parameter: _text(MAX_PARAMETER) for parameter in login.parameters}
+        parameters = {
+            parameter: _text(MAX_PARAMETER, metadata=_OF_REDIRECT) for parameter in login.parameters
+        }
         answer = {
-            "code": _text(MAX_CODE, required=True),
-            "state": _text(MAX_STATE, required=True),
+            "code": _text(MAX_CODE, required=True, metadata=_OF_REDIRECT),
+            "state": _text(MAX_STATE, required=True, metadata=_OF_REDIRECT),
             **parameters,
         }
-        purpose = {"purpose": fields.String(load_default=LOGIN, validate=validate.OneOf([LOGIN, BIND]))}
+        purpose = {
+            "purpose": fields.String(
+                load_default=LOGIN,
+                validate=validate.OneOf([LOGIN, BIND]),
+                metadata=_described("`login`, or `bind` to connect the account to the caller"),
+            )
+        }
         options = login.options
         self.request = _schema(
             f"New{name}AuthorizationRequestSchema",
@@ -79,22 +103,24 @@ class Schemas:
         )
         self.url = _schema(
             f"{name}AuthorizationUrlSchema",
-            {selector: fields.String(required=True)},
+            {selector: fields.String(required=True, metadata=_described(f"Name of the {selector}"))},
             AuthorizationUrlSchema,
         )
         self.login = _schema(f"{name}LoginSchema", answer)
         self.bind = _schema(f"New{name}IdSchema", {**answer, **_own_proof(name)})
         self.unbind = _schema(f"{name}UnbindQuery", selecting)
         self.begin = _schema(f"{name}BeginQuery", {**selecting, **purpose})
-        codes = {parameter: _text(MAX_CODE) for parameter in login.code_parameters}
+        codes = {
+            parameter: _text(MAX_CODE, metadata=_OF_PLATFORM) for parameter in login.code_parameters
+        }
         self.callback = _schema(
             f"{name}CallbackQuery",
             {
                 **codes,
                 **parameters,
-                "state": _text(MAX_STATE),
-                "error": _text(MAX_PARAMETER),
-                "error_description": _text(MAX_PARAMETER),
+                "state": _text(MAX_STATE, metadata=_described("As in the URL of the platform")),
+                "error": _text(MAX_PARAMETER, metadata=_described("Why there is no code")),
+                "error_description": _text(MAX_PARAMETER, metadata=_described("For the log only")),
             },
             RedirectSchema,
         )
@@ -146,7 +172,10 @@ def _require(
 
 
 def _language() -> fields.String:
-    return fields.String(validate=validate.OneOf(["en", "zh"]))
+    return fields.String(
+        validate=validate.OneOf(["en", "zh"]),
+        metadata=_described("Language of the page of the platform, if it can choose"),
+    )
 
 
 def _own_proof(name: str) -> dict[str, fields.Field[Any]]:

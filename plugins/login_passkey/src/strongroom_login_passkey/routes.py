@@ -25,7 +25,11 @@ def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
 
     @routes.operation("GET", "/.well-known/webauthn", access=Access.PUBLIC, returns=RelatedOriginsSchema)
     def get_related_origins() -> dict[str, Any]:
-        """Get the origins whose pages may use the passkeys (WebAuthn Level 3, section 5.11)."""
+        """Get the origins whose pages may use the passkeys (WebAuthn Level 3, section 5.11).
+
+        Browsers read it before they use a passkey of the server on a page of another origin. No token
+        is needed.
+        """
         return {"origins": list(factor.party.origins)}
 
     @routes.operation(
@@ -36,7 +40,10 @@ def make_routes(host: HostAPI, factor: PasskeyFactor) -> Blueprint:
         errors=(NOT_CONFIGURED,),
     )
     def get_passkey_endpoints() -> dict[str, str]:
-        """Get the addresses of the pages on which users add and manage passkeys."""
+        """Get the addresses of the pages on which users add and manage passkeys.
+
+        Password managers read it to offer passkeys. It is 404 if the configuration names no page.
+        """
         pages = {"enroll": options.enroll_url, "manage": options.manage_url}
         if not any(pages.values()):
             raise ApiError(NOT_CONFIGURED)
@@ -57,5 +64,8 @@ def _add_password_page(routes: Blueprint, url: str) -> None:
         document={"responses": {"302": {"description": "The page"}}},
     )
     def redirect_to_change_password() -> Response:
-        """Get redirected to the page on which users change their password."""
+        """Get redirected to the page on which users change their password.
+
+        Password managers open it. No token is needed.
+        """
         return redirect(url)  # type: ignore[return-value]

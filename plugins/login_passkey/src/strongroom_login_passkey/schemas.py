@@ -17,7 +17,11 @@ def _require_name(name: str) -> None:
 class RelatedOriginsSchema(Schema):
     """The origins whose pages may use the server's passkeys."""
 
-    origins = fields.List(fields.String(), required=True)
+    origins = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Origins such as `https://accounts.example.com`"},
+    )
 
 
 class PasskeyEndpointsSchema(Schema):
@@ -28,23 +32,35 @@ class PasskeyEndpointsSchema(Schema):
 
 
 class NewChallengeSchema(Schema):
-    """No member."""
+    """An empty JSON object."""
 
 
 class NewPasskeySchema(Schema):
     """A created credential."""
 
-    challengeId = fields.String(required=True, validate=validate.Length(1, 64))
-    name = fields.String(load_default="", validate=[validate.Length(0, _MAX_NAME), _require_name])
+    challengeId = fields.String(
+        required=True,
+        validate=validate.Length(1, 64),
+        metadata={"description": "`id` of the challenge that the browser has answered"},
+    )
+    name = fields.String(
+        load_default="",
+        validate=[validate.Length(0, _MAX_NAME), _require_name],
+        metadata={"description": "A name for the user's list, such as that of the device"},
+    )
     credential = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "`credential.toJSON()`"}
     )
 
 
 class PasskeyNameSchema(Schema):
-    """A new name."""
+    """The name that a passkey gets."""
 
-    name = fields.String(required=True, validate=[validate.Length(0, _MAX_NAME), _require_name])
+    name = fields.String(
+        required=True,
+        validate=[validate.Length(0, _MAX_NAME), _require_name],
+        metadata={"description": "A name for the user's list; empty: none"},
+    )
 
 
 def challenge_schema(timestamp: type[fields.Field[Any]]) -> type[Schema]:
@@ -53,12 +69,17 @@ def challenge_schema(timestamp: type[fields.Field[Any]]) -> type[Schema]:
     class PasskeyChallengeSchema(Schema):
         """What ``navigator.credentials`` of the browser needs."""
 
-        id = fields.String(required=True)
+        id = fields.String(
+            required=True, metadata={"description": "For the request that sends the answer"}
+        )
         publicKey = fields.Dict(
             keys=fields.String(),
             required=True,
             metadata={"description": "Options as JSON (WebAuthn Level 3, section 5.1.8)"},
         )
-        expiresAt = timestamp(required=True)
+        expiresAt = timestamp(
+            required=True,
+            metadata={"description": "Until when the answer is accepted, in UTC"},
+        )
 
     return PasskeyChallengeSchema

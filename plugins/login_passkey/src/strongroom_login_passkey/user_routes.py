@@ -29,7 +29,11 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         **factors.change,
     )
     def create_passkey_challenge(user_id: str) -> Json:
-        """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes."""
+        """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes.
+
+        Pass `publicKey` to `navigator.credentials.create()` of the browser. Nothing changes until
+        `addPasskey`.
+        """
         return _challenge(factors.begin(user_id, _PASSKEY))
 
     @routes.operation(
@@ -41,7 +45,11 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         **factors.change,
     )
     def add_passkey(user_id: str, body: Json) -> tuple[FactorInfo, int, dict[str, str]]:
-        """Add the passkey that the browser has created."""
+        """Add the passkey that the browser has created.
+
+        The body has the answer of `navigator.credentials.create()` to the challenge. The user is
+        informed of the new passkey.
+        """
         added, _ = factors.confirm(
             user_id, body["challengeId"], body["credential"], member="credential", name=body["name"]
         )
@@ -56,7 +64,10 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         errors=factors.errors,
     )
     def list_passkeys(user_id: str, query: Json) -> Any:
-        """List the passkeys of a user, oldest first."""
+        """List the passkeys of a user, oldest first.
+
+        Administrators of the server may list those of other users. Public keys are not included.
+        """
         passkeys = factors.list(user_id, _PASSKEY)
         page = host.list_page(passkeys, query, lambda item: (item.created_at, item.id))
         return host.collection(page, query)
@@ -69,7 +80,11 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         errors=factors.errors,
     )
     def get_passkey(user_id: str, passkey_id: str) -> FactorInfo:
-        """Get a passkey of a user, without its key."""
+        """Get a passkey of a user, without its key.
+
+        Administrators of the server may read those of other users. It has the name, and when the
+        passkey was last used.
+        """
         return factors.get(user_id, _PASSKEY, passkey_id)
 
     @routes.operation(
@@ -80,14 +95,20 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         **factors.change,
     )
     def rename_passkey(user_id: str, passkey_id: str, body: Json) -> FactorInfo:
-        """Rename a passkey, with a fresh proof."""
+        """Rename a passkey, with a fresh proof.
+
+        The name in the password manager of the user does not change.
+        """
         return factors.rename(user_id, _PASSKEY, passkey_id, body["name"])
 
     @routes.operation(
         "DELETE", "/users/<user_id>/passkeys/<passkey_id>", returns=host.done_schema, **factors.change
     )
     def remove_passkey(user_id: str, passkey_id: str) -> Json:
-        """Remove a passkey, with a fresh proof."""
+        """Remove a passkey, with a fresh proof.
+
+        It no longer logs in. The user removes it from the device or the password manager as well.
+        """
         factors.remove(user_id, _PASSKEY, passkey_id)
         return {"success": True}
 
@@ -100,7 +121,11 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         status=201,
     )
     def create_login_challenge(body: Json) -> Json:  # noqa: ARG001  it has no member
-        """Begin a login by any passkey; `createAuthorization` with `passkey` finishes it, in one try."""
+        """Begin a login by any passkey; `createAuthorization` with `passkey` finishes it, in one try.
+
+        Pass `publicKey` to `navigator.credentials.get()` of the browser. No user is named: the browser
+        offers the passkeys that it has for the server.
+        """
         return _challenge(factors.begin_login(_PASSKEY))
 
 

@@ -25,27 +25,42 @@ _APP: Final = "The configured name of the app; required if there are several of 
 
 
 class NewQrCodeSchema(Schema):
-    """A request for a QR code."""
+    """The beginning of a login or a binding by a QR code."""
 
     app = _text(MAX_NAME, metadata={"description": _APP})
-    purpose = fields.String(load_default=LOGIN, validate=validate.OneOf([LOGIN, BIND]))
-    language = fields.String(validate=validate.OneOf(["cn", "en"]))
+    purpose = fields.String(
+        load_default=LOGIN,
+        validate=validate.OneOf([LOGIN, BIND]),
+        metadata={"description": "`login`, or `bind` to connect the account to the caller"},
+    )
+    language = fields.String(
+        validate=validate.OneOf(["cn", "en"]), metadata={"description": "Language of the page of WeChat"}
+    )
 
 
 class QrCodeSchema(Schema):
-    """The URL of the QR code page, and its state."""
+    """The URL of the page with a QR code, and its state."""
 
-    url = fields.Url(required=True, require_tld=False)
-    state = fields.String(required=True)
-    app = fields.String(required=True)
-    expiresAt = fields.String(required=True, metadata={"format": "date-time"})
+    url = fields.Url(
+        required=True,
+        require_tld=False,
+        metadata={"description": "Open it in the browser of the person, or embed it"},
+    )
+    state = fields.String(
+        required=True, metadata={"description": "Belongs to the redirect of WeChat; used once"}
+    )
+    app = fields.String(required=True, metadata={"description": "Name of the app in the configuration"})
+    expiresAt = fields.String(
+        required=True,
+        metadata={"format": "date-time", "description": "Until when the redirect is accepted, in UTC"},
+    )
 
 
 class WebsiteLoginSchema(Schema):
     """Code and state of WeChat's redirect."""
 
-    code = _text(MAX_CODE, required=True)
-    state = _text(MAX_CODE, required=True)
+    code = _text(MAX_CODE, required=True, metadata={"description": "As in the redirect of WeChat"})
+    state = _text(MAX_CODE, required=True, metadata={"description": "As in the redirect of WeChat"})
 
 
 class MiniProgramLoginSchema(Schema):
@@ -54,10 +69,10 @@ class MiniProgramLoginSchema(Schema):
     app = _text(MAX_NAME, metadata={"description": _APP})
     code = _text(MAX_CODE, required=True, metadata={"description": "The code of wx.login"})
     phoneCode = _text(MAX_CODE, metadata={"description": "The code of the button getPhoneNumber"})
-    encryptedData = _text(MAX_DATA)
-    iv = _text(MAX_CODE)
-    rawData = _text(MAX_DATA)
-    signature = _text(MAX_CODE)
+    encryptedData = _text(MAX_DATA, metadata={"description": "As from `wx.getUserInfo`; with `iv`"})
+    iv = _text(MAX_CODE, metadata={"description": "As from `wx.getUserInfo`; with `encryptedData`"})
+    rawData = _text(MAX_DATA, metadata={"description": "As from `wx.getUserInfo`; with `signature`"})
+    signature = _text(MAX_CODE, metadata={"description": "As from `wx.getUserInfo`; with `rawData`"})
 
     @validates_schema
     def _complete(self, data: dict[str, str], **_: Any) -> None:
@@ -69,15 +84,25 @@ class MiniProgramLoginSchema(Schema):
 class HeldCodeSchema(Schema):
     """A verification code that was sent to a contact of the user."""
 
-    id = _text(MAX_NAME, required=True)
-    code = _text(MAX_NAME, required=True)
+    id = _text(
+        MAX_NAME,
+        required=True,
+        metadata={"description": "Id of the code, from the response that sent it"},
+    )
+    code = _text(MAX_NAME, required=True, metadata={"description": "The code in the message"})
 
 
 class NewWeChatIdSchema(Schema):
     """Code and state of WeChat's redirect, or, without a state, the code of a mini program."""
 
-    code = _text(MAX_CODE, required=True)
-    state = _text(MAX_CODE)
+    code = _text(
+        MAX_CODE,
+        required=True,
+        metadata={"description": "As in the redirect of WeChat, or from `wx.login`"},
+    )
+    state = _text(
+        MAX_CODE, metadata={"description": "As in the redirect of WeChat; absent for a mini program"}
+    )
     heldCode = fields.Nested(
         HeldCodeSchema,
         metadata={"description": "A code of the purpose `bind`; required if a contact is bound"},
@@ -103,11 +128,17 @@ class ScanPageQuery(Schema):
 class BeginQuery(ScanPageQuery):
     """Query of the path that leads a browser to WeChat."""
 
-    purpose = fields.String(load_default=LOGIN, validate=validate.OneOf([LOGIN, BIND]))
+    purpose = fields.String(
+        load_default=LOGIN,
+        validate=validate.OneOf([LOGIN, BIND]),
+        metadata={"description": "`login`, or `bind` to connect the account to the user of the browser"},
+    )
 
 
 class CallbackQuery(Schema):
     """Query of WeChat's redirect; without a code if the person denied."""
 
-    code = _text(MAX_CODE)
-    state = _text(MAX_CODE)
+    code = _text(
+        MAX_CODE, metadata={"description": "WeChat's code for the login; absent if the person denied"}
+    )
+    state = _text(MAX_CODE, metadata={"description": "As in the URL of the page of WeChat"})

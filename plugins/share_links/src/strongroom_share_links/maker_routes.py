@@ -83,7 +83,11 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=(FORBIDDEN,),
     )
     def list_shares_of_file(tenant_id: str, file_id: str, query: Json) -> Any:
-        """List the shares of a file or folder that the caller manages, the newest first."""
+        """List the shares of a file or folder that the caller manages, the newest first.
+
+        All its shares are listed, of other makers as well. Shares that have ended stay for a time that
+        the server's configuration sets.
+        """
         page = shares.links.of_file(tenant_id, file_id, query)
         return host.collection(page.map(partial(_share, host)), query)
 
@@ -114,7 +118,11 @@ def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=(UNKNOWN,),
     )
     def get_share(tenant_id: str, share_id: str) -> Json:
-        """Get a share."""
+        """Get a share.
+
+        For its maker, administrators of the tenant, and other users who manage the file; 404 for
+        others. `url` has the link, if the server keeps it readable.
+        """
         return _share(host, shares.links.get(tenant_id, share_id))
 
     @routes.operation(
@@ -143,7 +151,10 @@ def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=(UNKNOWN, OUTDATED),
     )
     def delete_share(tenant_id: str, share_id: str, revision: int | None) -> Json:
-        """Delete a share with its records. Dropped files remain."""
+        """Delete a share with its records. Dropped files remain.
+
+        Users who may read the share may delete it. The link no longer works from the next request on.
+        """
         shares.links.delete(tenant_id, share_id, revision)
         return {"success": True}
 
@@ -162,7 +173,11 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=(UNKNOWN,),
     )
     def list_share_openings(tenant_id: str, share_id: str, query: Json) -> Any:
-        """List what visitors opened, downloaded and dropped, the newest first."""
+        """List what visitors opened, downloaded and dropped, the newest first.
+
+        For the users who may read the share. Addresses are shortened, and records are deleted after a
+        time that the server's configuration sets.
+        """
         link = shares.links.get(tenant_id, share_id).link
         return host.collection(shares.openings.page(link, query), query)
 
@@ -174,14 +189,20 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         returns=host.collection_schema(SharedWithMeSchema),
     )
     def list_shared_with_me(query: Json) -> Any:
-        """List the open shares for the caller: as a named user, or as a member of a tenant."""
+        """List the open shares for the caller: as a named user, or as a member of a tenant.
+
+        Shares with a password are listed without their label and name.
+        """
         return host.collection(shares.links.with_me(query).map(partial(_with_me, host)), query)
 
 
 def _add_policy(routes: Blueprint, shares: Shares) -> None:
     @routes.operation("GET", _POLICY, access=Access.USER, returns=PolicySchema, errors=(FORBIDDEN,))
     def get_share_policy(tenant_id: str) -> Policy:
-        """Get the rules of shares in a tenant."""
+        """Get the rules of shares in a tenant.
+
+        For all members of the tenant: the stricter of the tenant's and the server's rules.
+        """
         return shares.policies.get(tenant_id)
 
     @routes.operation(
@@ -193,7 +214,12 @@ def _add_policy(routes: Blueprint, shares: Shares) -> None:
         errors=(FORBIDDEN,),
     )
     def put_share_policy(tenant_id: str, body: Json) -> Policy:
-        """Replace the tenant's own rules. They can only be stricter than those of the server."""
+        """Replace the tenant's own rules. They can only be stricter than those of the server.
+
+        Only administrators of the tenant may. Absent or null members are the server's rules. Existing
+        shares of a kind that is no longer allowed, or without a required password, cannot be opened.
+        The response has the rules in force.
+        """
         return shares.policies.put(tenant_id, body)
 
 

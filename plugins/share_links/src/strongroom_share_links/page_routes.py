@@ -25,7 +25,12 @@ _DOCUMENT: Final = {
         **{str(status): _ERROR for status in (400, 401, 403, 404, 413, 415, 422, 429, 503, 507)},
     }
 }
-_FORM_FIELDS: Final = ("password", "captcha", "captchaAnswer", "csrf")
+_FORM_FIELDS: Final = {
+    "password": "The password of the share",
+    "captcha": "Id of the captcha on the page, if there is one",
+    "captchaAnswer": "What the visitor entered for the captcha",
+    "csrf": "The value that the page has in its form",
+}
 _FORM: Final = {
     **_DOCUMENT,
     "requestBody": {
@@ -33,7 +38,10 @@ _FORM: Final = {
             "application/x-www-form-urlencoded": {
                 "schema": {
                     "type": "object",
-                    "properties": {name: {"type": "string"} for name in _FORM_FIELDS},
+                    "properties": {
+                        name: {"type": "string", "description": text}
+                        for name, text in _FORM_FIELDS.items()
+                    },
                 }
             }
         }
@@ -73,17 +81,27 @@ def _add_pages(routes: Blueprint, pages: SharePages) -> None:
 
     @routes.operation("GET", "/s/<secret>", **page)
     def show_share(secret: str, query: Json) -> Any:
-        """Show the page of a share."""
+        """Show the page of a share.
+
+        It has the files, the form for uploads, or the form for the password. For browsers: programs use
+        `GET /api/v1/shares/{secret}`.
+        """
         return show(secret, [], query, is_folder=True)
 
     @routes.operation("GET", "/s/<secret>/", **page)
     def show_share_folder(secret: str, query: Json) -> Any:
-        """Show the page of a share; its links are relative to this path."""
+        """Show the page of a share; its links are relative to this path.
+
+        Otherwise it is the page of the path without the final slash.
+        """
         return show(secret, [], query, is_folder=True)
 
     @routes.operation("GET", "/s/<secret>/<path:path>", **page)
     def show_shared_path(secret: str, path: str, query: Json) -> Any:
-        """Show a folder of a share, or download a file of it, by its path."""
+        """Show a folder of a share, or download a file of it, by its path.
+
+        A path that ends with a slash is a folder. Downloads are counted and can be resumed by ranges.
+        """
         names = [name for name in path.split("/") if name]
         return show(secret, names, query, is_folder=path.endswith("/"))
 
@@ -93,12 +111,20 @@ def _add_forms(routes: Blueprint, pages: SharePages) -> None:
 
     @routes.operation("POST", "/s/<secret>", **form, document=_FORM)
     def open_share(secret: str) -> Any:
-        """Open a share by the password in a form."""
+        """Open a share by the password in a form.
+
+        The right password sets a cookie for 15 minutes and redirects to the page; a wrong one shows the
+        form again.
+        """
         return _page(pages, secret, lambda: pages.prove(secret, request.form))
 
     @routes.operation("POST", "/s/<secret>/drop", **form, query=DropFormQuery, document=_DOCUMENT)
     def drop_file_by_form(secret: str, query: Json) -> Any:
-        """Upload a file by a form, without a script."""
+        """Upload a file by a form, without a script.
+
+        The file is in a form of the page, with the value of its field `csrf`. The browser is redirected
+        to the page, which confirms the upload.
+        """
         return _page(pages, secret, lambda: pages.drop(secret, query))
 
 

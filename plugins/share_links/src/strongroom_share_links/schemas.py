@@ -51,9 +51,15 @@ class Timestamp(fields.Integer):
 class AudienceField(fields.Field[Any]):
     """``anyone``, ``logged-in``, ``members`` or ``{"userIds": [...]}``: the audience and its users."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **options: Any) -> None:
         named = {"type": "string", "enum": list(_AUDIENCES)}
-        listed = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": _MAX_PEOPLE}
+        listed = {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "maxItems": _MAX_PEOPLE,
+            "description": "Ids of the users who may open the share",
+        }
         users = {
             "title": "AudienceUsers",
             "type": "object",
@@ -61,7 +67,7 @@ class AudienceField(fields.Field[Any]):
             "required": ["userIds"],
             "additionalProperties": False,
         }
-        super().__init__(metadata={"anyOf": [named, users]}, **options)
+        super().__init__(metadata={"anyOf": [named, users], **(metadata or {})}, **options)
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
         audience, user_ids = value
@@ -109,10 +115,15 @@ class DropSchema(Schema):
         strict=True,
         validate=_BYTES,
         attribute="max_bytes",
-        metadata={"description": "All files together"},
+        metadata={"description": "Bytes of all files together; null: no limit"},
     )
     maxFiles = fields.Integer(
-        load_default=None, allow_none=True, strict=True, validate=_COUNT, attribute="max_files"
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=_COUNT,
+        attribute="max_files",
+        metadata={"description": "Number of all files together; null: no limit"},
     )
     allowedTypes = fields.List(
         fields.String(validate=_TYPE),
@@ -121,7 +132,11 @@ class DropSchema(Schema):
         attribute="allowed_types",
         metadata={"description": "Media types such as `image/*`; empty: all"},
     )
-    requireName = fields.Boolean(load_default=False, attribute="require_name")
+    requireName = fields.Boolean(
+        load_default=False,
+        attribute="require_name",
+        metadata={"description": "Whether visitors must give a name, `uploadedBy`"},
+    )
     layout = fields.String(
         load_default=Layout.FLAT.value,
         validate=validate.OneOf([item.value for item in Layout]),
@@ -130,9 +145,16 @@ class DropSchema(Schema):
 
 
 class NewShareSchema(Schema):
-    """A new share."""
+    """What a link to a file or folder allows, to which visitors, and until when."""
 
-    kind = fields.String(required=True, validate=KIND)
+    kind = fields.String(
+        required=True,
+        validate=KIND,
+        metadata={
+            "description": "`read`: list and download; `preview`: view without download; `drop`: "
+            "upload without seeing files; `write`: `read` with uploads"
+        },
+    )
     label = _name(255, load_default="", metadata={"description": "A title, shown to visitors"})
     password = _password(load_default=None)
     expiresAt = Timestamp(
@@ -140,25 +162,56 @@ class NewShareSchema(Schema):
         allow_none=True,
         metadata={"description": "As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"},
     )
-    maxDownloads = fields.Integer(load_default=None, allow_none=True, strict=True, validate=_COUNT)
-    audience = AudienceField(load_default=(Audience.ANYONE.value, []))
+    maxDownloads = fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=_COUNT,
+        metadata={"description": "Downloads of all visitors together; null: no limit"},
+    )
+    audience = AudienceField(
+        load_default=(Audience.ANYONE.value, []),
+        metadata={
+            "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
+            "of the tenant, or the users of `userIds`; `anyone` by default"
+        },
+    )
     notify = fields.Boolean(
         load_default=False,
         metadata={"description": "Messages to the maker: first opening, each drop, last download"},
     )
-    drop = fields.Nested(DropSchema, load_default=lambda: _loaded(DropSchema))
+    drop = fields.Nested(
+        DropSchema,
+        load_default=lambda: _loaded(DropSchema),
+        metadata={"description": "Limits of uploads, for the kinds `drop` and `write`"},
+    )
 
 
 class ShareChangesSchema(Schema):
     """Changes of a share; absent members stay as they are."""
 
     revision = fields.Integer(strict=True)
-    label = _name(255)
+    label = _name(255, metadata={"description": "A title, shown to visitors"})
     password = _password()
-    expiresAt = Timestamp(allow_none=True)
-    maxDownloads = fields.Integer(allow_none=True, strict=True, validate=_COUNT)
-    audience = AudienceField()
-    notify = fields.Boolean()
+    expiresAt = Timestamp(
+        allow_none=True,
+        metadata={"description": "As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"},
+    )
+    maxDownloads = fields.Integer(
+        allow_none=True,
+        strict=True,
+        validate=_COUNT,
+        metadata={"description": "Downloads of all visitors together; null: no limit"},
+    )
+    audience = AudienceField(
+        metadata={
+            "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
+            "of the tenant, or the users of `userIds`"
+        }
+    )
+    notify = fields.Boolean(
+        metadata={"description": "Messages to the maker: first opening, each drop, last download"}
+    )
     closed = fields.Boolean(
         metadata={"description": "Close the share, or open it again, such as after a restore"}
     )
@@ -167,29 +220,85 @@ class ShareChangesSchema(Schema):
 class ShareSchema(Schema):
     """A share, for its makers."""
 
-    id = fields.String(required=True)
-    tenantId = fields.String(required=True)
-    fileId = fields.String(required=True)
-    makerId = fields.String(required=True)
+    id = fields.String(
+        required=True,
+        metadata={"description": "Identifies the share in paths; not the secret of its link"},
+    )
+    tenantId = fields.String(required=True, metadata={"description": "The tenant of the file"})
+    fileId = fields.String(required=True, metadata={"description": "The shared file or folder"})
+    makerId = fields.String(
+        required=True, metadata={"description": "The user whose rights visitors use"}
+    )
     url = fields.String(
         required=True,
         allow_none=True,
         metadata={"description": "For its maker and administrators; null if it cannot be read again"},
     )
-    kind = fields.String(required=True, validate=KIND)
-    label = fields.String(required=True)
+    kind = fields.String(
+        required=True,
+        validate=KIND,
+        metadata={
+            "description": "`read`: list and download; `preview`: view without download; `drop`: "
+            "upload without seeing files; `write`: `read` with uploads"
+        },
+    )
+    label = fields.String(
+        required=True, metadata={"description": "A title, shown to visitors; empty: none"}
+    )
     state = fields.String(required=True, metadata={"description": "`active`, or why it is not open"})
-    closed = fields.Boolean(required=True)
-    hasPassword = fields.Boolean(required=True)
-    expiresAt = Timestamp(required=True, allow_none=True)
-    maxDownloads = fields.Integer(required=True, allow_none=True)
-    downloads = fields.Integer(required=True)
-    audience = AudienceField(required=True)
-    notify = fields.Boolean(required=True)
-    drop = fields.Nested(DropSchema, required=True)
-    droppedFiles = fields.Integer(required=True)
-    droppedBytes = fields.Integer(required=True)
-    openedAt = Timestamp(required=True, allow_none=True)
+    closed = fields.Boolean(
+        required=True,
+        metadata={
+            "description": "Whether it was closed by a user, or because the file was in the trash, "
+            "the tenant was deleted or the maker left it"
+        },
+    )
+    hasPassword = fields.Boolean(
+        required=True, metadata={"description": "Whether visitors need a password"}
+    )
+    expiresAt = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When it ends; null: never"}
+    )
+    maxDownloads = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Downloads of all visitors together; null: no limit"},
+    )
+    downloads = fields.Integer(
+        required=True,
+        metadata={"description": "Number of downloads so far, as `maxDownloads` counts them"},
+    )
+    audience = AudienceField(
+        required=True,
+        metadata={
+            "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
+            "of the tenant, or the users of `userIds`"
+        },
+    )
+    notify = fields.Boolean(
+        required=True,
+        metadata={
+            "description": "Whether the maker gets messages about openings, drops and the last download"
+        },
+    )
+    drop = fields.Nested(
+        DropSchema,
+        required=True,
+        metadata={"description": "Limits of uploads, for the kinds `drop` and `write`"},
+    )
+    droppedFiles = fields.Integer(
+        required=True,
+        metadata={"description": "Number of uploaded files, with those that are being uploaded"},
+    )
+    droppedBytes = fields.Integer(
+        required=True,
+        metadata={"description": "Bytes of uploaded files, with those that are being uploaded"},
+    )
+    openedAt = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When a visitor first opened it; null: none did"},
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True)
     updatedAt = Timestamp(required=True)
@@ -198,120 +307,258 @@ class ShareSchema(Schema):
 class SharedWithMeSchema(Schema):
     """A share for the caller."""
 
-    id = fields.String(required=True)
-    tenantId = fields.String(required=True)
-    makerId = fields.String(required=True)
-    url = fields.String(required=True, allow_none=True)
-    kind = fields.String(required=True, validate=KIND)
-    label = fields.String(required=True)
-    needsPassword = fields.Boolean(required=True)
+    id = fields.String(required=True, metadata={"description": "Identifies the share"})
+    tenantId = fields.String(required=True, metadata={"description": "The tenant of the file"})
+    makerId = fields.String(required=True, metadata={"description": "The user who has shared the file"})
+    url = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The link to open; null if it cannot be read again"},
+    )
+    kind = fields.String(
+        required=True,
+        validate=KIND,
+        metadata={
+            "description": "`read`: list and download; `preview`: view without download; `drop`: "
+            "upload without seeing files; `write`: `read` with uploads"
+        },
+    )
+    label = fields.String(
+        required=True, metadata={"description": "The maker's title; empty if there is a password"}
+    )
+    needsPassword = fields.Boolean(
+        required=True, metadata={"description": "Whether the link asks for a password"}
+    )
     name = fields.String(
         required=True, allow_none=True, metadata={"description": "Null if there is a password"}
     )
-    expiresAt = Timestamp(required=True, allow_none=True)
+    expiresAt = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When it ends; null: never"}
+    )
     createdAt = Timestamp(required=True)
 
 
 class OpeningSchema(Schema):
     """What a visitor did."""
 
-    at = Timestamp(required=True)
-    what = fields.String(required=True)
+    at = Timestamp(required=True, metadata={"description": "When it happened, in UTC"})
+    what = fields.String(
+        required=True, metadata={"description": "What the visitor did, as in the filter `what`"}
+    )
     address = fields.String(required=True, metadata={"description": "Shortened: IPv4 /24, IPv6 /48"})
-    fileId = fields.String(required=True, allow_none=True, attribute="file_id")
-    name = fields.String(required=True, allow_none=True)
-    size = fields.Integer(required=True, allow_none=True)
-    uploadedBy = fields.String(required=True, allow_none=True, attribute="uploaded_by")
+    fileId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="file_id",
+        metadata={"description": "The file or folder; null: the share as a whole"},
+    )
+    name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Name of the file; null if there is none"},
+    )
+    size = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Bytes of the file; null if there is none"},
+    )
+    uploadedBy = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="uploaded_by",
+        metadata={"description": "The name that the visitor gave with an upload; null: none"},
+    )
 
 
 class PolicyChangesSchema(Schema):
     """The rules of a tenant; null: those of the server."""
 
-    enabled = fields.Boolean(load_default=None, allow_none=True)
-    kinds = fields.List(fields.String(validate=KIND), load_default=None, allow_none=True)
-    max_lifetime_days = fields.Integer(
-        load_default=None, allow_none=True, strict=True, validate=_DAYS, data_key="maxLifetimeDays"
+    enabled = fields.Boolean(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Whether shares can be made and opened; null: the server's rule"},
     )
-    password = fields.String(load_default=None, allow_none=True, validate=validate.OneOf(PASSWORDS))
-    who = fields.String(load_default=None, allow_none=True, validate=validate.OneOf(MAKERS))
+    kinds = fields.List(
+        fields.String(validate=KIND),
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "The kinds of shares that can be made and opened; null: the server's rule"
+        },
+    )
+    max_lifetime_days = fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=_DAYS,
+        data_key="maxLifetimeDays",
+        metadata={"description": "Longest lifetime of a share in days; 0 or null: the server's rule"},
+    )
+    password = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=validate.OneOf(PASSWORDS),
+        metadata={
+            "description": "Whether shares need a password: `optional` or `required`; null: the "
+            "server's rule"
+        },
+    )
+    who = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=validate.OneOf(MAKERS),
+        metadata={
+            "description": "Who makes shares: `manage` (of the file), `tenant-admins` or `nobody`; "
+            "null: the server's rule"
+        },
+    )
 
 
 class PolicySchema(Schema):
     """The rules in force: the stricter of the server's and the tenant's."""
 
-    enabled = fields.Boolean(required=True)
-    kinds = fields.List(fields.String(), required=True)
-    maxLifetimeDays = fields.Integer(required=True, attribute="max_lifetime_days")
-    password = fields.String(required=True)
-    who = fields.String(required=True)
+    enabled = fields.Boolean(
+        required=True, metadata={"description": "Whether shares can be made and opened"}
+    )
+    kinds = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The kinds of shares that can be made and opened"},
+    )
+    maxLifetimeDays = fields.Integer(
+        required=True,
+        attribute="max_lifetime_days",
+        metadata={"description": "Longest lifetime of a share in days; 0: no limit"},
+    )
+    password = fields.String(
+        required=True,
+        metadata={"description": "Whether shares need a password: `optional` or `required`"},
+    )
+    who = fields.String(
+        required=True,
+        metadata={
+            "description": "Who makes shares: `manage` (of the file), `tenant-admins` or `nobody`"
+        },
+    )
 
 
 class CaptchaSchema(Schema):
     """A solved captcha."""
 
-    id = _text(64, required=True)
-    answer = _text(4096, required=True)
+    id = _text(64, required=True, metadata={"description": "Id of the challenge"})
+    answer = _text(4096, required=True, metadata={"description": "What the visitor entered"})
 
 
 class ProofSchema(Schema):
     """The password of a share."""
 
-    password = _text(1024, required=True)
-    captcha = fields.Nested(CaptchaSchema, load_default=None, allow_none=True)
+    password = _text(1024, required=True, metadata={"description": "As the maker has set it"})
+    captcha = fields.Nested(
+        CaptchaSchema,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Required after several wrong passwords"},
+    )
 
 
 class IssuedProofSchema(Schema):
     """How long the proof in the header and the cookie is valid."""
 
-    expiresAt = Timestamp(required=True)
+    expiresAt = Timestamp(required=True, metadata={"description": "15 minutes after it was issued"})
 
 
 class DescriptionSchema(Schema):
-    """A share, for its visitors. The first four members come before the proof; the others after it."""
+    """A share, for its visitors. Without the proof of its password, only the first four members."""
 
-    id = fields.String(required=True)
-    kind = fields.String(required=True, validate=KIND)
-    needsPassword = fields.Boolean(required=True)
-    expired = fields.Boolean(required=True)
-    label = fields.String()
-    name = fields.String()
-    type = fields.String(validate=validate.OneOf(["file", "folder"]))
-    fileId = fields.String()
-    size = fields.Integer()
-    contentType = fields.String(allow_none=True)
-    expiresAt = Timestamp(allow_none=True)
-    remainingDownloads = fields.Integer(allow_none=True)
-    drop = fields.Nested(DropSchema)
-    remainingFiles = fields.Integer(allow_none=True)
-    remainingBytes = fields.Integer(allow_none=True)
+    id = fields.String(required=True, metadata={"description": "Identifies the share; not its secret"})
+    kind = fields.String(
+        required=True,
+        validate=KIND,
+        metadata={
+            "description": "`read`: list and download; `preview`: view without download; `drop`: "
+            "upload without seeing files; `write`: `read` with uploads"
+        },
+    )
+    needsPassword = fields.Boolean(
+        required=True, metadata={"description": "Whether the proof of a password is needed"}
+    )
+    expired = fields.Boolean(
+        required=True, metadata={"description": "Always false: a share that has ended is 404"}
+    )
+    label = fields.String(metadata={"description": "The maker's title; empty: none"})
+    name = fields.String(
+        metadata={"description": "Name of the shared file or folder; absent for the kind `drop`"}
+    )
+    type = fields.String(
+        validate=validate.OneOf(["file", "folder"]),
+        metadata={"description": "`file` or `folder`; absent for the kind `drop`"},
+    )
+    fileId = fields.String(
+        metadata={"description": "Id for further requests; absent for the kind `drop`"}
+    )
+    size = fields.Integer(metadata={"description": "In bytes; 0 for folders"})
+    contentType = fields.String(
+        allow_none=True, metadata={"description": "Media type of the file; null for a folder"}
+    )
+    expiresAt = Timestamp(allow_none=True, metadata={"description": "When the share ends; null: never"})
+    remainingDownloads = fields.Integer(
+        allow_none=True, metadata={"description": "Number of downloads that are left; null: no limit"}
+    )
+    drop = fields.Nested(
+        DropSchema, metadata={"description": "Limits of uploads, for the kinds `drop` and `write`"}
+    )
+    remainingFiles = fields.Integer(
+        allow_none=True,
+        metadata={"description": "Number of files that can still be uploaded; null: no limit"},
+    )
+    remainingBytes = fields.Integer(
+        allow_none=True, metadata={"description": "Bytes that can still be uploaded; null: no limit"}
+    )
 
 
 class SharedFileSchema(Schema):
     """A file or folder of a share."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    type = fields.String(required=True, validate=validate.OneOf(["file", "folder"]))
-    size = fields.Integer(required=True)
-    contentType = fields.String(required=True, allow_none=True)
+    id = fields.String(required=True, metadata={"description": "Identifies it in paths of this share"})
+    name = fields.String(required=True, metadata={"description": "With the extension"})
+    type = fields.String(
+        required=True,
+        validate=validate.OneOf(["file", "folder"]),
+        metadata={"description": "`file` or `folder`"},
+    )
+    size = fields.Integer(required=True, metadata={"description": "In bytes; 0 for folders"})
+    contentType = fields.String(
+        required=True, allow_none=True, metadata={"description": "Media type; null for folders"}
+    )
     updatedAt = Timestamp(required=True)
 
 
 class DroppedSchema(Schema):
     """A file that was uploaded. Visitors who may see the folder also receive its id."""
 
-    id = fields.String()
-    name = fields.String(required=True)
-    size = fields.Integer(required=True)
+    id = fields.String(metadata={"description": "Only for the kind `write`"})
+    name = fields.String(
+        required=True, metadata={"description": "As stored, with a number if the name was taken"}
+    )
+    size = fields.Integer(required=True, metadata={"description": "In bytes"})
 
 
 class SharedBundleSchema(Schema):
     """What to download as one archive; without `fileIds`, the whole share."""
 
     fileIds = fields.List(
-        _text(36), load_default=None, allow_none=True, validate=validate.Length(1, 1000)
+        _text(36),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(1, 1000),
+        metadata={"description": "Files, and folders with their content; null: the whole share"},
     )
-    name = _text(255, load_default=None, allow_none=True)
+    name = _text(
+        255,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "File name of the archive; `.zip` is appended if missing"},
+    )
 
 
 class DropQuery(Schema):
@@ -335,14 +582,22 @@ class DropPathQuery(DropQuery):
 class DropFormQuery(DropQuery):
     """Who uploads a file by a form of the page, and its proof that the page has sent it."""
 
-    csrf = _text(100, load_default=None)
+    csrf = _text(
+        100, load_default=None, metadata={"description": "The value that the page has in its form"}
+    )
 
 
 class PageQuery(DropQuery):
     """Which part of a folder a page shows, and whether a file was just uploaded."""
 
-    page = fields.Integer(load_default=1, validate=validate.Range(1, 10**6))
-    sent = fields.Boolean(load_default=False)
+    page = fields.Integer(
+        load_default=1,
+        validate=validate.Range(1, 10**6),
+        metadata={"description": "Number of the page of the folder, from 1"},
+    )
+    sent = fields.Boolean(
+        load_default=False, metadata={"description": "Whether the page confirms an upload"}
+    )
 
 
 class SharedOrder(Schema):
@@ -359,7 +614,11 @@ class SharedOrder(Schema):
 class OpeningsFilter(Schema):
     """Which records to list."""
 
-    what = fields.String(load_default=None, validate=validate.OneOf([item.value for item in Opening]))
+    what = fields.String(
+        load_default=None,
+        validate=validate.OneOf([item.value for item in Opening]),
+        metadata={"description": "Only this kind of action"},
+    )
 
 
 def _loaded(schema: type[Schema]) -> dict[str, Any]:

@@ -68,7 +68,13 @@ _BODY: Final = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The content, with the file name of this part",
+                        }
+                    },
                     "additionalProperties": False,
                 }
             },
@@ -130,7 +136,11 @@ def _add_description(routes: Blueprint, shares: Shares) -> None:
         errors=VISITOR_ERRORS,
     )
     def get_shared(secret: str) -> Json:
-        """Get the description of a share; with a password, names and limits need the proof."""
+        """Get the description of a share; with a password, names and limits need the proof.
+
+        No account is needed, unless the audience is limited. A secret that is wrong and a share that
+        has ended are the same 404. The request counts as an opening once the password is proven.
+        """
         visit = shares.visits.open(secret, needs_proof=False)
         if visit.is_proven:
             shares.openings.opened(visit.link)
@@ -150,7 +160,11 @@ def _add_proofs(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=(*VISITOR_ERRORS, PASSWORD_WRONG),
     )
     def prove_password(secret: str, body: Json) -> Any:
-        """Prove the knowledge of the password. The proof is in `X-Share-Proof`, and in a cookie."""
+        """Prove the knowledge of the password. The proof is in `X-Share-Proof`, and in a cookie.
+
+        A proof is valid for 15 minutes, until the password changes. After several wrong passwords a
+        captcha is required.
+        """
         visit = shares.visits.open(secret, needs_proof=False)
         proof = shares.proofs.issue(visit.link, body["password"], body["captcha"])
         ends_at = host.clock.now() + LIFETIME * 1000
@@ -183,7 +197,10 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=VISITOR_ERRORS,
     )
     def list_shared_files(secret: str, query: Json) -> Any:
-        """List the files of a share by name, or the one file that it is of."""
+        """List the files of a share by name, or the one file that it is of.
+
+        Not for the kind `drop`. Folders can be opened by `listSharedFilesInFolder`.
+        """
         visit = shares.visits.open(secret, SHOWN)
         return page(visit, visit.file.id, query)
 
@@ -198,7 +215,10 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=VISITOR_ERRORS,
     )
     def list_shared_files_in_folder(secret: str, file_id: str, query: Json) -> Any:
-        """List the files in a folder of a share by name."""
+        """List the files in a folder of a share by name.
+
+        The folder is in the shared folder, at any depth. Not for the kind `drop`.
+        """
         return page(shares.visits.open(secret, SHOWN), file_id, query)
 
     @routes.operation(
@@ -211,7 +231,10 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=VISITOR_ERRORS,
     )
     def get_shared_file(secret: str, file_id: str) -> Json:
-        """Get the details of a file or folder of a share."""
+        """Get the details of a file or folder of a share.
+
+        Not for the kind `drop`, and not for files outside the shared folder.
+        """
         visit = shares.visits.open(secret, SHOWN)
         with shares.visits.acting(visit):
             return _shown(host.files.stat(visit.link.tenant_id, file_id))
@@ -244,7 +267,11 @@ def _add_downloads(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         document={"responses": {"200": {"description": "A picture, or text", "content": _ANY}}},
     )
     def preview_shared_file(secret: str, file_id: str) -> Any:
-        """Get a picture in a smaller size without metadata, or the beginning of a text."""
+        """Get a picture in a smaller size without metadata, or the beginning of a text.
+
+        Pictures are scaled to 1,600 pixels, and texts have their first 64 KiB as plain text; other
+        files are refused. With `maxDownloads`, it counts as a download.
+        """
         return sender.preview(sender.open(secret, SHOWN), file_id)
 
 
@@ -259,7 +286,10 @@ def _add_bundles(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         document=_DOWNLOAD,
     )
     def download_shared(secret: str) -> Any:
-        """Download the whole share: its file, or its folder as a ZIP archive."""
+        """Download the whole share: its file, or its folder as a ZIP archive.
+
+        For the kinds `read` and `write`. It counts as a download, as `downloadSharedFile` does.
+        """
         visit = sender.open(secret, READERS)
         if visit.file.is_folder:
             return sender.bundle(visit, [visit.file.id], None)
@@ -276,7 +306,11 @@ def _add_bundles(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         document=_ARCHIVE,
     )
     def download_shared_files(secret: str, body: Json) -> Any:
-        """Download files and folders of a share as one ZIP archive, or a range of it."""
+        """Download files and folders of a share as one ZIP archive, or a range of it.
+
+        For the kinds `read` and `write`. It counts as one download. `Content-Location` is the path of
+        the archive, at which an interrupted download is resumed.
+        """
         visit = sender.open(secret, READERS)
         return sender.bundle(visit, body["fileIds"] or [visit.file.id], body["name"])
 
@@ -290,7 +324,11 @@ def _add_bundles(routes: Blueprint, shares: Shares, sender: Sender) -> None:
         document=_ARCHIVE,
     )
     def download_shared_files_again(secret: str, bundle_id: str) -> Any:
-        """Continue the download of an archive."""
+        """Continue the download of an archive.
+
+        The id is from `Content-Location` of the request that made the archive. With `Range` and
+        `If-Range`, the rest is downloaded without being counted again.
+        """
         return sender.bundle_again(sender.open(secret, READERS), bundle_id)
 
 
@@ -308,7 +346,11 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         document=_BODY,
     )
     def drop_file(secret: str, query: Json) -> Json:
-        """Upload a file into a share, as a form or as the raw body. It never replaces another one."""
+        """Upload a file into a share, as a form or as the raw body. It never replaces another one.
+
+        For the kinds `drop` and `write`. A taken name gets a number. The maker owns the file, whose
+        size counts in the tenant's quota and in the limits of the share.
+        """
         visit = shares.visits.open(secret, RECEIVERS)
         return _received(shares, visit, visit.file.id, query)
 
@@ -325,7 +367,10 @@ def _add_drops(routes: Blueprint, shares: Shares) -> None:
         document=_BODY,
     )
     def drop_file_into_folder(secret: str, file_id: str, query: Json) -> Json:
-        """Upload a file into a folder of a share of the kind `write`."""
+        """Upload a file into a folder of a share of the kind `write`.
+
+        The folder is in the shared folder, at any depth. A taken name gets a number.
+        """
         visit = shares.visits.open(secret, (Kind.WRITE,))
         return _received(shares, visit, file_id, query)
 
@@ -338,7 +383,10 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
 
     @routes.operation("OPTIONS", f"{ROOT}/uploads", access=Access.PUBLIC, status=204)
     def describe_visitor_uploads(secret: str) -> Any:  # noqa: ARG001  the same for all shares
-        """Get the supported tus version, extensions and limits, as headers."""
+        """Get the supported tus version, extensions and limits, as headers.
+
+        The response is the same for all shares. `Tus-Max-Size` is in bytes.
+        """
         return host.uploads.describe()
 
     @routes.operation(
@@ -353,7 +401,12 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         document=_TUS,
     )
     def create_visitor_upload(secret: str, query: Json) -> Any:
-        """Create a resumable upload (tus 1.0) into a share."""
+        """Create a resumable upload (tus 1.0) into a share.
+
+        For the kinds `drop` and `write`, for files that are too large for one request. `Location` is
+        the path of the upload; `Upload-Metadata` must contain `filename`. Few uploads of a visitor may
+        be open, and one without progress for an hour ends.
+        """
         visit = shares.visits.open(secret, RECEIVERS)
         return shares.drops.begin(
             visit, visit.file.id, query["uploadedBy"], lambda upload_id: location(secret, upload_id)
@@ -368,7 +421,10 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=errors,
     )
     def get_visitor_upload(secret: str, upload_id: str) -> Any:
-        """Get the state of an upload, as headers; tus clients use HEAD."""
+        """Get the state of an upload, as headers; tus clients use HEAD.
+
+        `Upload-Offset` is where to continue.
+        """
         return shares.drops.state(_continued(shares, secret), upload_id)
 
     @routes.operation(
@@ -382,7 +438,10 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         document=_TUS,
     )
     def append_to_visitor_upload(secret: str, upload_id: str) -> Any:
-        """Append to an upload at `Upload-Offset`; the last byte creates the file."""
+        """Append to an upload at `Upload-Offset`; the last byte creates the file.
+
+        What arrives before an interruption is stored, unless `Upload-Checksum` is sent.
+        """
         return shares.drops.append(_continued(shares, secret), upload_id)
 
     @routes.operation(
@@ -395,7 +454,10 @@ def _add_uploads(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         errors=errors,
     )
     def terminate_visitor_upload(secret: str, upload_id: str) -> Any:
-        """Delete an upload."""
+        """Delete an upload.
+
+        Its share of the limits is free again. A file that was created from it remains.
+        """
         return shares.drops.terminate(_continued(shares, secret), upload_id)
 
 

@@ -65,7 +65,12 @@ def _add_endpoints(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None
     query: type[Schema] = type(
         "EndpointsQuery",
         (host.paging_query,),
-        {"tenantId": fields.String(validate=validate.Length(1, 36))},
+        {
+            "tenantId": fields.String(
+                validate=validate.Length(1, 36),
+                metadata={"description": "Only the endpoints of this tenant"},
+            )
+        },
     )
 
     @routes.operation(
@@ -96,14 +101,21 @@ def _add_endpoints(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None
         errors=(FORBIDDEN,),
     )
     def list_webhook_endpoints(query: Json) -> Any:
-        """List endpoints, the oldest first; `tenantId` is optional for administrators only."""
+        """List endpoints, the oldest first; `tenantId` is optional for administrators only.
+
+        For administrators of the tenant, and of the server. Secrets are not included.
+        """
         return host.collection(webhooks.endpoints.list(query), query)
 
 
 def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
     @routes.operation("GET", _ONE, access=Access.USER, returns=EndpointSchema, errors=(UNKNOWN,))
     def get_webhook_endpoint(endpoint_id: str) -> Endpoint:
-        """Get an endpoint."""
+        """Get an endpoint.
+
+        For administrators of the endpoint's tenant, and of the server. Its secret is not included; a
+        lost one is replaced by `rotateWebhookSecret`.
+        """
         return webhooks.endpoints.get(endpoint_id)
 
     @routes.operation(
@@ -115,14 +127,22 @@ def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
         errors=(UNKNOWN, URL_REFUSED, TYPES_UNKNOWN, OUTDATED, OWNERLESS),
     )
     def update_webhook_endpoint(endpoint_id: str, body: Json, revision: int | None) -> Endpoint:
-        """Change an endpoint, or enable and disable it."""
+        """Change an endpoint, or enable and disable it.
+
+        For administrators of the endpoint's tenant, and of the server. `enabled` also sends waiting
+        deliveries at once, and requires that the owner still administers the events; another
+        administrator takes the endpoint over first.
+        """
         return webhooks.endpoints.update(endpoint_id, body, revision)
 
     @routes.operation(
         "DELETE", _ONE, access=Access.USER, returns=host.done_schema, errors=(UNKNOWN, OUTDATED)
     )
     def delete_webhook_endpoint(endpoint_id: str, revision: int | None) -> Json:
-        """Delete an endpoint and its deliveries, those not yet sent included."""
+        """Delete an endpoint and its deliveries, those not yet sent included.
+
+        For administrators of the endpoint's tenant, and of the server.
+        """
         webhooks.endpoints.delete(endpoint_id, revision)
         return {"success": True}
 
@@ -167,7 +187,11 @@ def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
         errors=(UNKNOWN, DISABLED),
     )
     def test_webhook_endpoint(endpoint_id: str) -> Delivery:
-        """Send a message of the type `webhook.test`, once and before all others."""
+        """Send a message of the type `webhook.test`, once and before all others.
+
+        For administrators of the endpoint's tenant, and of the server. The result is not in the
+        response; see the list of deliveries. A disabled endpoint is refused.
+        """
         delivery = webhooks.endpoints.test(endpoint_id)
         webhooks.wake()
         return delivery
@@ -182,7 +206,11 @@ def _add_actions(routes: Blueprint, webhooks: Webhooks) -> None:
         errors=(UNKNOWN, DISABLED, STREAM_REFUSED),
     )
     def replay_webhook_events(endpoint_id: str, body: Json) -> Json:
-        """Send the events from a sequence on again, in their order and with their ids."""
+        """Send the events from a sequence on again, in their order and with their ids.
+
+        For administrators of the endpoint's tenant, and of the server. At most 1,000 events are read at
+        a time: continue at `nextSequence` until it is null. A disabled endpoint is refused.
+        """
         replayed = webhooks.endpoints.replay(endpoint_id, body)
         webhooks.wake()
         return replayed
@@ -200,7 +228,11 @@ def _add_deliveries(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> Non
         errors=(UNKNOWN,),
     )
     def list_webhook_deliveries(endpoint_id: str, query: Json) -> Any:
-        """List the deliveries of an endpoint, the newest first, with the last attempt of each."""
+        """List the deliveries of an endpoint, the newest first, with the last attempt of each.
+
+        For administrators of the endpoint's tenant, and of the server. Deliveries that have ended are
+        deleted after a time that the server's configuration sets.
+        """
         return host.collection(webhooks.endpoints.deliveries(endpoint_id, query), query)
 
     @routes.operation(
@@ -212,7 +244,11 @@ def _add_deliveries(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> Non
         errors=(UNKNOWN, DISABLED),
     )
     def redeliver_webhook(endpoint_id: str, delivery_id: str) -> Delivery:
-        """Send a delivery again, before all others; its `webhook-id` stays the same."""
+        """Send a delivery again, before all others; its `webhook-id` stays the same.
+
+        For administrators of the endpoint's tenant, and of the server. Receivers recognize a repetition
+        by this id. A disabled endpoint is refused.
+        """
         delivery = webhooks.endpoints.redeliver(endpoint_id, delivery_id)
         webhooks.wake()
         return delivery

@@ -11,7 +11,11 @@ def confirm_totp(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[TotpConfirmed]:
-    """Finish the enrolment with a code of the app; from now on every login requires one."""
+    """Finish the enrolment with a code of the app; from now on every login requires one.
+
+    A user without recovery codes gets them in this response only; each replaces the app once.
+    `createTotp` is the first step.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/totp/confirmation",
@@ -55,7 +59,10 @@ def remove_totp(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Remove the authenticator app, with a fresh proof."""
+    """Remove the authenticator app, with a fresh proof.
+
+    Logins of the user require another second factor from now on, or none if this was the last one.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/totp",

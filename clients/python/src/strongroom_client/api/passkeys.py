@@ -22,7 +22,11 @@ def add_passkey(
     x_current_password: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Factor]:
-    """Add the passkey that the browser has created."""
+    """Add the passkey that the browser has created.
+
+    The body has the answer of `navigator.credentials.create()` to the challenge. The user is
+    informed of the new passkey.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/passkeys",
@@ -40,7 +44,11 @@ def create_login_challenge(
     *,
     body: LoginPasskeyNewChallenge | Unset = UNSET,
 ) -> Operation[PasskeyChallenge]:
-    """Begin a login by any passkey; `createAuthorization` with `passkey` finishes it, in one try."""
+    """Begin a login by any passkey; `createAuthorization` with `passkey` finishes it, in one try.
+
+    Pass `publicKey` to `navigator.credentials.get()` of the browser. No user is named: the browser
+    offers the passkeys that it has for the server.
+    """
     return Operation(
         "POST",
         "/passkey-challenges",
@@ -56,7 +64,11 @@ def create_passkey_challenge(
     x_current_password: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[PasskeyChallenge]:
-    """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes."""
+    """Begin to add a passkey, with a fresh proof; `addPasskey` finishes it within 5 minutes.
+
+    Pass `publicKey` to `navigator.credentials.create()` of the browser. Nothing changes until
+    `addPasskey`.
+    """
     return Operation(
         "POST",
         f"/users/{segment(user_id)}/passkey-challenges",
@@ -73,7 +85,11 @@ def get_passkey(
     user_id: str,
     passkey_id: str,
 ) -> Operation[Factor]:
-    """Get a passkey of a user, without its key."""
+    """Get a passkey of a user, without its key.
+
+    Administrators of the server may read those of other users. It has the name, and when the
+    passkey was last used.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/passkeys/{segment(passkey_id)}",
@@ -82,7 +98,10 @@ def get_passkey(
 
 
 def get_passkey_endpoints() -> Operation[PasskeyEndpoints]:
-    """Get the addresses of the pages on which users add and manage passkeys."""
+    """Get the addresses of the pages on which users add and manage passkeys.
+
+    Password managers read it to offer passkeys. It is 404 if the configuration names no page.
+    """
     return Operation(
         "GET",
         "/.well-known/passkey-endpoints",
@@ -91,7 +110,11 @@ def get_passkey_endpoints() -> Operation[PasskeyEndpoints]:
 
 
 def get_related_origins() -> Operation[RelatedOrigins]:
-    """Get the origins whose pages may use the passkeys (WebAuthn Level 3, section 5.11)."""
+    """Get the origins whose pages may use the passkeys (WebAuthn Level 3, section 5.11).
+
+    Browsers read it before they use a passkey of the server on a page of another origin. No token
+    is needed.
+    """
     return Operation(
         "GET",
         "/.well-known/webauthn",
@@ -106,7 +129,10 @@ def list_passkeys(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[FactorCollection]:
-    """List the passkeys of a user, oldest first."""
+    """List the passkeys of a user, oldest first.
+
+    Administrators of the server may list those of other users. Public keys are not included.
+    """
     return Operation(
         "GET",
         f"/users/{segment(user_id)}/passkeys",
@@ -126,7 +152,10 @@ def remove_passkey(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Remove a passkey, with a fresh proof."""
+    """Remove a passkey, with a fresh proof.
+
+    It no longer logs in. The user removes it from the device or the password manager as well.
+    """
     return Operation(
         "DELETE",
         f"/users/{segment(user_id)}/passkeys/{segment(passkey_id)}",
@@ -146,7 +175,10 @@ def rename_passkey(
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
 ) -> Operation[Factor]:
-    """Rename a passkey, with a fresh proof."""
+    """Rename a passkey, with a fresh proof.
+
+    The name in the password manager of the user does not change.
+    """
     return Operation(
         "PATCH",
         f"/users/{segment(user_id)}/passkeys/{segment(passkey_id)}",

@@ -44,7 +44,10 @@ def delete_share(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Delete a share with its records. Dropped files remain."""
+    """Delete a share with its records. Dropped files remain.
+
+    Users who may read the share may delete it. The link no longer works from the next request on.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
@@ -63,7 +66,11 @@ def get_share(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Share]:
-    """Get a share."""
+    """Get a share.
+
+    For its maker, administrators of the tenant, and other users who manage the file; 404 for
+    others. `url` has the link, if the server keeps it readable.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}",
@@ -78,7 +85,10 @@ def get_share(
 def get_share_policy(
     tenant_id: str,
 ) -> Operation[Policy]:
-    """Get the rules of shares in a tenant."""
+    """Get the rules of shares in a tenant.
+
+    For all members of the tenant: the stricter of the tenant's and the server's rules.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/share-policy",
@@ -95,7 +105,11 @@ def list_share_openings(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[OpeningCollection]:
-    """List what visitors opened, downloaded and dropped, the newest first."""
+    """List what visitors opened, downloaded and dropped, the newest first.
+
+    For the users who may read the share. Addresses are shortened, and records are deleted after a
+    time that the server's configuration sets.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/shares/{segment(share_id)}/openings",
@@ -115,7 +129,10 @@ def list_shared_with_me(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[SharedWithMeCollection]:
-    """List the open shares for the caller: as a named user, or as a member of a tenant."""
+    """List the open shares for the caller: as a named user, or as a member of a tenant.
+
+    Shares with a password are listed without their label and name.
+    """
     return Operation(
         "GET",
         "/api/v1/shared-with-me",
@@ -161,7 +178,11 @@ def list_shares_of_file(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
 ) -> Operation[ShareCollection]:
-    """List the shares of a file or folder that the caller manages, the newest first."""
+    """List the shares of a file or folder that the caller manages, the newest first.
+
+    All its shares are listed, of other makers as well. Shares that have ended stay for a time that
+    the server's configuration sets.
+    """
     return Operation(
         "GET",
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/shares",
@@ -179,7 +200,12 @@ def put_share_policy(
     *,
     body: PolicyChanges | Unset = UNSET,
 ) -> Operation[Policy]:
-    """Replace the tenant's own rules. They can only be stricter than those of the server."""
+    """Replace the tenant's own rules. They can only be stricter than those of the server.
+
+    Only administrators of the tenant may. Absent or null members are the server's rules. Existing
+    shares of a kind that is no longer allowed, or without a required password, cannot be opened.
+    The response has the rules in force.
+    """
     return Operation(
         "PUT",
         f"/api/v1/tenants/{segment(tenant_id)}/share-policy",

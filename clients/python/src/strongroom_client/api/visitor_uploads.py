@@ -10,7 +10,10 @@ def append_to_visitor_upload(
     content: Content = b"",
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Append to an upload at `Upload-Offset`; the last byte creates the file."""
+    """Append to an upload at `Upload-Offset`; the last byte creates the file.
+
+    What arrives before an interruption is stored, unless `Upload-Checksum` is sent.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/shares/{segment(secret)}/uploads/{segment(upload_id)}",
@@ -30,7 +33,12 @@ def create_visitor_upload(
     uploaded_by: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Create a resumable upload (tus 1.0) into a share."""
+    """Create a resumable upload (tus 1.0) into a share.
+
+    For the kinds `drop` and `write`, for files that are too large for one request. `Location` is
+    the path of the upload; `Upload-Metadata` must contain `filename`. Few uploads of a visitor may
+    be open, and one without progress for an hour ends.
+    """
     return Operation(
         "POST",
         f"/api/v1/shares/{segment(secret)}/uploads",
@@ -49,7 +57,10 @@ def create_visitor_upload(
 def describe_visitor_uploads(
     secret: str,
 ) -> Operation[None]:
-    """Get the supported tus version, extensions and limits, as headers."""
+    """Get the supported tus version, extensions and limits, as headers.
+
+    The response is the same for all shares. `Tus-Max-Size` is in bytes.
+    """
     return Operation(
         "OPTIONS",
         f"/api/v1/shares/{segment(secret)}/uploads",
@@ -63,7 +74,10 @@ def get_visitor_upload(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Get the state of an upload, as headers; tus clients use HEAD."""
+    """Get the state of an upload, as headers; tus clients use HEAD.
+
+    `Upload-Offset` is where to continue.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/uploads/{segment(upload_id)}",
@@ -80,7 +94,10 @@ def terminate_visitor_upload(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[None]:
-    """Delete an upload."""
+    """Delete an upload.
+
+    Its share of the limits is free again. A file that was created from it remains.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/shares/{segment(secret)}/uploads/{segment(upload_id)}",

@@ -17,7 +17,10 @@ def download_shared(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Download the whole share: its file, or its folder as a ZIP archive."""
+    """Download the whole share: its file, or its folder as a ZIP archive.
+
+    For the kinds `read` and `write`. It counts as a download, as `downloadSharedFile` does.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/download",
@@ -54,7 +57,11 @@ def download_shared_files(
     body: SharedBundle | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Download files and folders of a share as one ZIP archive, or a range of it."""
+    """Download files and folders of a share as one ZIP archive, or a range of it.
+
+    For the kinds `read` and `write`. It counts as one download. `Content-Location` is the path of
+    the archive, at which an interrupted download is resumed.
+    """
     return Operation(
         "POST",
         f"/api/v1/shares/{segment(secret)}/multi-files-download",
@@ -72,7 +79,11 @@ def download_shared_files_again(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Continue the download of an archive."""
+    """Continue the download of an archive.
+
+    The id is from `Content-Location` of the request that made the archive. With `Range` and
+    `If-Range`, the rest is downloaded without being counted again.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/multi-files-download/{segment(bundle_id)}",
@@ -91,7 +102,11 @@ def drop_file(
     relative_path: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[Dropped]:
-    """Upload a file into a share, as a form or as the raw body. It never replaces another one."""
+    """Upload a file into a share, as a form or as the raw body. It never replaces another one.
+
+    For the kinds `drop` and `write`. A taken name gets a number. The maker owns the file, whose
+    size counts in the tenant's quota and in the limits of the share.
+    """
     return Operation(
         "POST",
         f"/api/v1/shares/{segment(secret)}/files",
@@ -117,7 +132,10 @@ def drop_file_into_folder(
     relative_path: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[Dropped]:
-    """Upload a file into a folder of a share of the kind `write`."""
+    """Upload a file into a folder of a share of the kind `write`.
+
+    The folder is in the shared folder, at any depth. A taken name gets a number.
+    """
     return Operation(
         "POST",
         f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/files",
@@ -139,7 +157,11 @@ def get_shared(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[Description]:
-    """Get the description of a share; with a password, names and limits need the proof."""
+    """Get the description of a share; with a password, names and limits need the proof.
+
+    No account is needed, unless the audience is limited. A secret that is wrong and a share that
+    has ended are the same 404. The request counts as an opening once the password is proven.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}",
@@ -156,7 +178,10 @@ def get_shared_file(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFile]:
-    """Get the details of a file or folder of a share."""
+    """Get the details of a file or folder of a share.
+
+    Not for the kind `drop`, and not for files outside the shared folder.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}",
@@ -176,7 +201,10 @@ def list_shared_files(
     cursor: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFileCollection]:
-    """List the files of a share by name, or the one file that it is of."""
+    """List the files of a share by name, or the one file that it is of.
+
+    Not for the kind `drop`. Folders can be opened by `listSharedFilesInFolder`.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files",
@@ -203,7 +231,10 @@ def list_shared_files_in_folder(
     cursor: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[SharedFileCollection]:
-    """List the files in a folder of a share by name."""
+    """List the files in a folder of a share by name.
+
+    The folder is in the shared folder, at any depth. Not for the kind `drop`.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/files",
@@ -226,7 +257,11 @@ def preview_shared_file(
     *,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[bytes]:
-    """Get a picture in a smaller size without metadata, or the beginning of a text."""
+    """Get a picture in a smaller size without metadata, or the beginning of a text.
+
+    Pictures are scaled to 1,600 pixels, and texts have their first 64 KiB as plain text; other
+    files are refused. With `maxDownloads`, it counts as a download.
+    """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/preview",
@@ -243,7 +278,11 @@ def prove_password(
     body: Proof,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[IssuedProof]:
-    """Prove the knowledge of the password. The proof is in `X-Share-Proof`, and in a cookie."""
+    """Prove the knowledge of the password. The proof is in `X-Share-Proof`, and in a cookie.
+
+    A proof is valid for 15 minutes, until the password changes. After several wrong passwords a
+    captcha is required.
+    """
     return Operation(
         "POST",
         f"/api/v1/shares/{segment(secret)}/proofs",

@@ -45,7 +45,10 @@ def delete_webhook_endpoint(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
-    """Delete an endpoint and its deliveries, those not yet sent included."""
+    """Delete an endpoint and its deliveries, those not yet sent included.
+
+    For administrators of the endpoint's tenant, and of the server.
+    """
     return Operation(
         "DELETE",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
@@ -63,7 +66,11 @@ def get_webhook_endpoint(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Endpoint]:
-    """Get an endpoint."""
+    """Get an endpoint.
+
+    For administrators of the endpoint's tenant, and of the server. Its secret is not included; a
+    lost one is replaced by `rotateWebhookSecret`.
+    """
     return Operation(
         "GET",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
@@ -83,7 +90,11 @@ def list_webhook_deliveries(
     cursor: None | str | Unset = UNSET,
     outcome: ListWebhookDeliveriesOutcome | Unset = UNSET,
 ) -> Operation[DeliveryCollection]:
-    """List the deliveries of an endpoint, the newest first, with the last attempt of each."""
+    """List the deliveries of an endpoint, the newest first, with the last attempt of each.
+
+    For administrators of the endpoint's tenant, and of the server. Deliveries that have ended are
+    deleted after a time that the server's configuration sets.
+    """
     return Operation(
         "GET",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/deliveries",
@@ -104,7 +115,10 @@ def list_webhook_endpoints(
     cursor: None | str | Unset = UNSET,
     tenant_id: str | Unset = UNSET,
 ) -> Operation[EndpointCollection]:
-    """List endpoints, the oldest first; `tenantId` is optional for administrators only."""
+    """List endpoints, the oldest first; `tenantId` is optional for administrators only.
+
+    For administrators of the tenant, and of the server. Secrets are not included.
+    """
     return Operation(
         "GET",
         "/api/v1/webhook-endpoints",
@@ -124,7 +138,11 @@ def redeliver_webhook(
     *,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Delivery]:
-    """Send a delivery again, before all others; its `webhook-id` stays the same."""
+    """Send a delivery again, before all others; its `webhook-id` stays the same.
+
+    For administrators of the endpoint's tenant, and of the server. Receivers recognize a repetition
+    by this id. A disabled endpoint is refused.
+    """
     return Operation(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver",
@@ -141,7 +159,11 @@ def replay_webhook_events(
     body: Replay,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Replayed]:
-    """Send the events from a sequence on again, in their order and with their ids."""
+    """Send the events from a sequence on again, in their order and with their ids.
+
+    For administrators of the endpoint's tenant, and of the server. At most 1,000 events are read at
+    a time: continue at `nextSequence` until it is null. A disabled endpoint is refused.
+    """
     return Operation(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/replay",
@@ -196,7 +218,11 @@ def test_webhook_endpoint(
     *,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Delivery]:
-    """Send a message of the type `webhook.test`, once and before all others."""
+    """Send a message of the type `webhook.test`, once and before all others.
+
+    For administrators of the endpoint's tenant, and of the server. The result is not in the
+    response; see the list of deliveries. A disabled endpoint is refused.
+    """
     return Operation(
         "POST",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}/test",
@@ -214,7 +240,12 @@ def update_webhook_endpoint(
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Endpoint]:
-    """Change an endpoint, or enable and disable it."""
+    """Change an endpoint, or enable and disable it.
+
+    For administrators of the endpoint's tenant, and of the server. `enabled` also sends waiting
+    deliveries at once, and requires that the owner still administers the events; another
+    administrator takes the endpoint over first.
+    """
     return Operation(
         "PATCH",
         f"/api/v1/webhook-endpoints/{segment(endpoint_id)}",
