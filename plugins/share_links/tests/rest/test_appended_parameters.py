@@ -106,7 +106,13 @@ def _view(api: Api, path: str) -> Operation:
 
 
 def pages(town: ConsoleTown) -> Iterator[tuple[str, bool]]:
-    """Yield the paths of all pages of the mounted applications, and whether a visitor opens them."""
+    """Yield the paths of all pages and public files, and whether a visitor opens them."""
+    for rule in town.api.app.url_map.iter_rules():
+        view = town.api.app.view_functions[rule.endpoint]
+        # The document is JSON, which refuses them.
+        is_page = getattr(view, "ignores_unknown", rule.rule != "/openapi.json")
+        if is_page and "GET" in (rule.methods or ()):
+            yield re.sub(r"<[^>]+>", "x", rule.rule), True
     for rule in routes(town.api):
         if "GET" in (rule.methods or ()) and rule.rule != "/logout":
             yield town.path(rule.rule), False
@@ -123,7 +129,8 @@ def seen_of(answer: Answer) -> tuple[object, ...]:
     location = answer.headers.get("Location", "")
     kind = answer.headers.get("Content-Type", "")
     text = answer.text if kind.startswith("text/html") else ""
-    return answer.status_code, kind, location.partition("?")[0], VARYING.sub("", text)
+    etag = answer.headers.get("ETag")
+    return answer.status_code, kind, location.partition("?")[0], VARYING.sub("", text), etag
 
 
 @pytest.mark.extended
