@@ -185,7 +185,11 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         document=_PAGE,
     )
     def show_wechat_scan_page(query: Json) -> Response:
-        """Get a page with the QR code, to embed or open."""
+        """Get a page with the QR code, to embed or open.
+
+        No token is needed. After the scan, WeChat leads the browser to the callback page, which logs in
+        and notifies the embedding page.
+        """
         return pages.scan(*_choose(login, Website, query.get("app")))
 
     @routes.operation(
