@@ -38,7 +38,7 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 	--no-annotate --no-header --no-emit-package strongroom
 EXTRAS := --extra postgresql --extra otlp --extra age
 
-.PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image test-pooled screenshots mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image test-pooled test-clients screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -103,6 +103,12 @@ test-image: install ## Build the image from a clean Debian root with buildah, an
 
 test-pooled: install ## Run the main tests of the REST API behind pgbouncer, in both of its modes; takes minutes
 	STRONGROOM_TEST_POOLED=1 $(BIN)/pytest tests/e2e/test_pooled_suite.py
+
+CLIENTS_OF_OTHERS := tests/e2e/test_openapi.py tests/e2e/test_resumed_transfers.py
+DOWNLOADERS := plugins/share_links/tests/e2e/test_download_programs.py plugins/share_links/tests/e2e/test_visitors.py
+
+test-clients: install ## Run generators and transfer programs of others against a server, and name the missing ones
+	$(BIN)/pytest -m "" -rs -k "not postgresql" $(CLIENTS_OF_OTHERS) $(DOWNLOADERS)
 
 screenshots: install ## Photograph the pages that the documentation shows, with Chromium
 	STRONGROOM_TEST_SCREENSHOTS=write $(BIN)/pytest tests/docs/test_screenshots.py
