@@ -3,6 +3,7 @@
 import pytest
 
 from strongroom_client import Client, errors_by_code
+from strongroom_client.api import files
 from strongroom_client.models import NewShare, ShareChanges
 
 
@@ -33,6 +34,22 @@ def test_files_are_found_by_a_part_of_their_name(client: Client, tenant_id: str)
     assert [node.name for node in search(tenant_id, "r", folder_id=folder.id)] == ["old report.txt"]
     assert [node.name for node in search(tenant_id, "report", min_size=5)] == ["old report.txt"]
     assert list(search(tenant_id, "missing")) == []
+
+
+def test_a_list_is_whole_while_its_records_are_removed(client: Client, tenant_id: str) -> None:
+    expected = {client.create_folder(tenant_id, f"folder {number}").id for number in range(5)}
+    seen = []
+    for node in client.iterate(files.list_files(tenant_id, "me", page_size=2)):
+        client.delete(tenant_id, node.id)
+        seen.append(node.id)
+    assert sorted(seen) == sorted(expected)
+
+
+def test_a_list_is_read_from_a_page(client: Client, tenant_id: str) -> None:
+    for number in range(5):
+        client.create_folder(tenant_id, f"folder {number}")
+    listing = files.list_files(tenant_id, "me", page_size=2, page_number=2)
+    assert [node.name[-1] for node in client.iterate(listing)] == ["2", "3", "4"]
 
 
 def test_deleted_files_are_restored_or_removed(client: Client, tenant_id: str) -> None:

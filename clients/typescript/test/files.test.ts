@@ -273,6 +273,22 @@ test("records of all pages are iterated in order", async () => {
   for await (const tenant of client.iterate("/api/v1/tenants")) assert.equal(tenant.id, tenantId);
 });
 
+test("a list is whole while its records are removed, and is read from a page", async () => {
+  const { client, tenantId } = await setUp();
+  const expected: string[] = [];
+  for (let number = 0; number < 5; number++) expected.push((await client.createFolder(tenantId, `${number}`)).id);
+  const path = "/api/v1/tenants/{tenantId}/owners/{ownerId}/files";
+  const list = (query: { pageSize: number; pageNumber?: number }) =>
+    client.iterate(path, { params: { path: { tenantId, ownerId: "me" }, query } });
+  assert.deepEqual(await names(list({ pageSize: 2, pageNumber: 2 })), ["2", "3", "4"]);
+  const seen: string[] = [];
+  for await (const { id } of list({ pageSize: 2 })) {
+    await client.delete(tenantId, id);
+    seen.push(id);
+  }
+  assert.deepEqual(seen, expected);
+});
+
 test("folders are created, and nodes are listed, renamed, moved and deleted", async () => {
   const client = await loggedIn();
   const { id: tenantId } = await client.createTenant("Acme");

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
-from ..operations import Item_co, Operation, Page, Result_co
+from ..operations import UNSET, Item_co, Operation, Page, Result_co
 from .session import Session
 
 PAGE_SIZE = 200
@@ -56,9 +56,9 @@ class Sender:
 
 
 def _by_cursor(operation: Operation[Page[Item_co]]) -> Operation[Page[Item_co]]:
-    if "pageNumber" in operation.query:
-        return operation
-    return replace(operation, query={"cursor": "", **operation.query})
+    query = operation.query
+    is_begun = any(query.get(name, UNSET) is not UNSET for name in ("pageNumber", "cursor"))
+    return operation if is_begun else replace(operation, query={**query, "cursor": ""})
 
 
 def _next(operation: Operation[Page[Item_co]], link: str | None) -> Operation[Page[Item_co]] | None:
