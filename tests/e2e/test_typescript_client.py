@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route
 from strongroom.assembly.container import build
 from strongroom.foundation.config import load
 from strongroom.testing.server import free_port
-from tests.support.browsers import CHROMIUM, chromium
+from tests.support.browsers import CHROMIUM, VirtualAuthenticator, chromium
 from tests.support.campaign import campaign_size
 from tests.support.client import PASSWORD, Client
 from tests.support.commands import run_command
@@ -43,6 +43,8 @@ TAB_ROUNDS = campaign_size("TAB_ROUNDS", 5)
 HEAP_MIB = 16
 PATIENCE = 600
 APP_PORT = free_port()
+SERVER_PORT = free_port()
+PUBLIC_URL = f"http://localhost:{SERVER_PORT}"
 APP = f"http://localhost:{APP_PORT}"
 SOURCES = shutil.ignore_patterns("node_modules", "dist", "build", "openapi.*", "*.tgz")
 
@@ -85,19 +87,22 @@ pytestmark = [
         lifted(),
         FIXED_CAPTCHA,
         {
-            "server": {"cors_origins": [APP]},
+            # Browsers have no passkeys for an IP address.
+            "server": {"cors_origins": [APP], "port": SERVER_PORT, "public_url": PUBLIC_URL},
             # The second use of a refresh token is one at once.
             "tokens": {"refresh_reuse_seconds": 0},
             "plugins": {
                 "enabled": [
                     "storage_local",
                     "factor_totp",
+                    "login_passkey",
                     "login_pages",
                     "password_schemes",
                     "share_links",
                 ],
                 "login_pages": {"return_urls": [f"{APP}/?page=1", f"{APP}/react"]},
             },
+            "second_factors": {"passkey": {"origins": [APP]}},
             "limits": {"login_failures_before_captcha": 3, "strength_per_address": ["1/hour"]},
         },
     ),
@@ -435,6 +440,34 @@ def test_a_browser_logs_in_on_the_login_page_and_comes_back(
     assert seen[1:] == [True, True, "?page=1"]
     assert len(seen[0]) == 1
     assert evaluate(page, "return await client.finishLogin() === undefined;")
+
+
+def test_a_browser_adds_uses_renames_and_removes_a_passkey(
+    context: BrowserContext, account: Account, evaluate: Callable[[Page, str], Any]
+) -> None:
+    page, email = context.new_page(), "passkey@example.com"
+    account.server.create_user(email, PASSWORD)
+    page.goto(APP)
+    device = VirtualAuthenticator(page)
+    seen = evaluate(
+        page,
+        f"""const {{ accounts }} = client;
+        const names = async () => {{
+            const all = [];
+            for await (const {{ name }} of accounts.passkeys()) all.push(name);
+            return all;
+        }};
+        const first = await client.logIn({{ username: "{email}", password: "{PASSWORD}" }});
+        const {{ id }} = await accounts.addPasskey("Laptop");
+        await client.logOut();
+        const user = await client.logInByPasskey();
+        await accounts.renamePasskey(id, "Phone");
+        const before = await names();
+        await accounts.removePasskey(id);
+        return [JSON.stringify(user) === JSON.stringify(first), before, await names()];""",
+    )
+    assert seen == [True, ["Phone"], []]
+    assert len(device.credentials) == 1
 
 
 def test_tabs_with_react_log_in_and_out_together(context: BrowserContext, account: Account) -> None:

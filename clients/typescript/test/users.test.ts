@@ -118,7 +118,8 @@ test("contacts are set and removed, and metadata merged", async () => {
   const client = await administrator();
   const { id } = await created(client);
   const value = `${newName()}@example.com`;
-  await client.users.setContact(id, "email", { value, verified: true });
+  const contact = await client.users.setContact(id, "email", { value, verified: true });
+  assert.deepEqual([contact.value, contact.verified], [value, true]);
   const { email, emailVerified } = await client.users.get(id);
   assert.deepEqual([email, emailVerified], [value, true]);
   await client.users.removeContact(id, "email");
@@ -161,6 +162,7 @@ test("an impersonation reads as the user until it is ended", async () => {
   const user = await created(client);
   const acting = await client.impersonate(user.id, { reason: "Ticket 7", minutes: 5 });
   assert.equal((await acting.me()).id, user.id);
+  assert.deepEqual(await acting.user(), { id: user.id, name: user.name, type: user.type });
   assert.ok(Date.parse(acting.expiresAt) < Date.now() + 6 * 60_000);
   await assert.rejects(acting.users.change(user.id, { name: "Anne" }), { code: "error.impersonation-refused" });
   await acting.end();
