@@ -329,7 +329,7 @@ def test_the_code_of_the_readme_runs(built: Path, shared_server: Server, tmp_pat
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7\n")
     output = succeed(["node", built / "build" / "readme.js", shared_server.url], tmp_path)
     files = "found Drafts\nfolder Old drafts\nfolder Reports\n0 of 9 bytes\n9 of 9 bytes\n9\n"
-    files += "version 1: 9 bytes\nerror.name-conflict\n"
+    files += "version 1: 9 bytes\nmanage\nerror.name-conflict\n"
     assert output == f"{files}3 function\nundefined\nmobile\nsuspended\n3\nUser 1\nAnna\n"
     assert (tmp_path / "copy.pdf").read_bytes() == b"%PDF-1.7\n"
 

@@ -1,10 +1,11 @@
-"""Copies, search, trash, versions and share links as methods of the client."""
+"""Copies, search, trash, versions, permissions and share links as methods of the client."""
 
 import pytest
 
+from strongroom.testing.server import LiveUser
 from strongroom_client import Client, errors_by_code
-from strongroom_client.api import files
-from strongroom_client.models import NewShare, ShareChanges
+from strongroom_client.api import files, groups, tenants
+from strongroom_client.models import NewGrant, NewGroup, NewGroupGrant, NewShare, Role, ShareChanges
 
 
 def test_a_file_is_copied(client: Client, tenant_id: str) -> None:
@@ -98,3 +99,34 @@ def test_files_are_shared_by_links(client: Client, tenant_id: str) -> None:
     assert list(shares.with_me()) == []
     shares.delete(tenant_id, made.id)
     assert list(shares.iterate(tenant_id)) == []
+
+
+def test_members_and_groups_get_permissions(
+    administrator: Client, alice: LiveUser, client: Client
+) -> None:
+    tenant_id = administrator.create_tenant("Acme").id
+    folder = administrator.create_folder(tenant_id, "folder")
+    administrator.send(tenants.put_member(tenant_id, alice.id, body=Role(role="member")))
+    group = administrator.send(groups.create_group(tenant_id, body=NewGroup(name="Editors")))
+    administrator.send(groups.put_group_member(tenant_id, group.id, alice.id))
+    grants = administrator.grants
+
+    def held() -> list[tuple[str | None, str]]:
+        """Return the grants that alice's permission comes from."""
+        reasons = grants.explain(tenant_id, folder.id, alice.id).grants
+        return [(reason.group_id, reason.permission) for reason in reasons]
+
+    assert grants.explain(tenant_id, folder.id).permission == "manage"
+    grants.set(tenant_id, folder.id, NewGrant(owner_id=alice.id, permission="read"))
+    grants.set(tenant_id, folder.id, NewGrant(owner_id=alice.id, permission="write"))
+    members = {grant.owner_id: grant.permission for grant in grants.iterate(tenant_id, folder.id)}
+    assert members[alice.id] == "write"
+    assert held() == [(None, "write")]
+    grants.set_group(tenant_id, folder.id, NewGroupGrant(group_id=group.id, permission="manage"))
+    assert [grant.group_name for grant in grants.iterate_groups(tenant_id, folder.id)] == ["Editors"]
+    assert sorted(held(), key=str) == sorted([(None, "write"), (group.id, "manage")], key=str)
+    grants.revoke(tenant_id, folder.id, alice.id)
+    assert grants.explain(tenant_id, folder.id, alice.id).permission == "manage"
+    grants.revoke_group(tenant_id, folder.id, group.id)
+    assert list(grants.iterate_groups(tenant_id, folder.id)) == []
+    assert grants.explain(tenant_id, folder.id, alice.id).grants == []

@@ -16,7 +16,16 @@ OTHERS = {
     ("client", "lines"): None,
     ("client", "redeem_link"): ("accounts", "redeemLink"),
 }
-PARTS = ("accounts", "service_accounts", "shares", "trash", "user_imports", "users", "versions")
+PARTS = (
+    "accounts",
+    "grants",
+    "service_accounts",
+    "shares",
+    "trash",
+    "user_imports",
+    "users",
+    "versions",
+)
 
 
 def public(value: object) -> set[str]:

@@ -6,6 +6,7 @@ import { type Api, createApi, pathOf, type PathsWith } from "./api.js";
 import { type Content, Download, type DownloadOptions, type Target } from "./downloads.js";
 import { CaptchaRequired, type Challenge, PasswordChangeRequired, SecondFactorRequired, UnauthorizedError } from "./errors.js";
 import { FileOperations } from "./file-operations.js";
+import { Grants } from "./grants.js";
 import { type BrowserLoginOptions, finishLogin, logInByBrowser, type LoginPageOptions, type LoginRedirect, openLogin } from "./login-pages.js";
 import type { components, paths } from "./openapi.js";
 import { type CollectionPath, type Item, iterate } from "./paging.js";
@@ -85,6 +86,8 @@ export class Client extends FileOperations {
   readonly trash: Trash;
   /** Earlier contents of files. */
   readonly versions: Versions;
+  /** Permissions on files and folders. */
+  readonly grants: Grants;
   /** Share links. */
   readonly shares: Shares;
   readonly #options: ClientOptions;
@@ -113,6 +116,7 @@ export class Client extends FileOperations {
     this.serviceAccounts = new ServiceAccounts(this.api);
     this.trash = new Trash(this.api);
     this.versions = new Versions(this.api, this.#transport);
+    this.grants = new Grants(this.api);
     this.shares = new Shares(this.api);
   }
 

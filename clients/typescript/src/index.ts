@@ -7,6 +7,8 @@ export * from "./client.js";
 export type { DownloadOptions, Target } from "./downloads.js";
 export * from "./errors.js";
 export type { CopyOptions, SearchFilters, Tenant } from "./file-operations.js";
+export { Grants } from "./grants.js";
+export type { Access, Grant, GroupGrant, NewGrant, NewGroupGrant } from "./grants.js";
 export type { BrowserLoginOptions, LoginPageOptions, LoginRedirect } from "./login-pages.js";
 export type { components, operations, paths } from "./openapi.js";
 export type { CollectionPath, Item } from "./paging.js";

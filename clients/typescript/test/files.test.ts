@@ -14,7 +14,7 @@ import {
   UploadGone,
 } from "@strongroom/client";
 import { FileSource, FileTarget, FolderUploads } from "@strongroom/client/node";
-import { breaking, counting, createTenant, type Fetch, loggedIn, losing } from "./support.js";
+import { administrator, breaking, counting, createTenant, type Fetch, loggedIn, losing } from "./support.js";
 
 const KIB = 1024;
 const CHUNK = { chunkSize: 64 * KIB };
@@ -413,4 +413,35 @@ test("files are shared by links", async () => {
   assert.deepEqual(await collected(shares.withMe()), []);
   await shares.delete(tenantId, share.id);
   await assert.rejects(shares.get(tenantId, share.id), NotFoundError);
+});
+
+test("members and groups get permissions", async () => {
+  const admin = await administrator();
+  const { id: userId } = (await (await loggedIn()).user())!;
+  const { id: tenantId } = await admin.createTenant("Acme");
+  const { id: fileId } = await admin.createFolder(tenantId, "folder");
+  const params = { path: { tenantId, userId } };
+  await admin.api.PUT("/api/v1/tenants/{tenantId}/members/{userId}", { params, body: { role: "member" } });
+  const group = { params: { path: { tenantId } }, body: { name: "Editors" } };
+  const { id: groupId } = (await admin.api.POST("/api/v1/tenants/{tenantId}/groups", group)).data;
+  await admin.api.PUT("/api/v1/tenants/{tenantId}/groups/{groupId}/members/{userId}", {
+    params: { path: { tenantId, groupId, userId } },
+  });
+  const { grants } = admin;
+  const reasons = async () =>
+    (await grants.explain(tenantId, fileId, userId)).grants.map((reason) => [reason.groupId, reason.permission]);
+
+  await grants.set(tenantId, fileId, { ownerId: userId, permission: "read" });
+  await grants.set(tenantId, fileId, { ownerId: userId, permission: "write" });
+  const held = await collected(grants.iterate(tenantId, fileId));
+  assert.equal(held.find(({ ownerId }) => ownerId === userId)?.permission, "write");
+  assert.deepEqual(await reasons(), [[null, "write"]]);
+  await grants.setGroup(tenantId, fileId, { groupId, permission: "manage" });
+  const [editors] = await collected(grants.iterateGroups(tenantId, fileId));
+  assert.equal(editors?.groupName, "Editors");
+  assert.equal((await reasons()).length, 2);
+  await grants.revoke(tenantId, fileId, userId);
+  assert.equal((await grants.explain(tenantId, fileId, userId)).permission, "manage");
+  await grants.revokeGroup(tenantId, fileId, groupId);
+  assert.deepEqual((await grants.explain(tenantId, fileId, userId)).grants, []);
 });

@@ -8,6 +8,7 @@ from ..api import file_changes, files, search, tenants, users
 from ..models import Copy, Directory, NewFolder, NewTenant, Node, Rename, Tenant, User
 from ..operations import UNSET, Unset
 from ..transfers import OnConflict
+from .grants import AsyncGrants
 from .sending import PAGE_SIZE, AsyncSender
 from .service_accounts import AsyncServiceAccounts
 from .session import AsyncSession
@@ -33,6 +34,8 @@ class AsyncOperations(AsyncSender):
         """Imports of users of another system."""
         self.service_accounts = AsyncServiceAccounts(self)
         """Service accounts of the server."""
+        self.grants = AsyncGrants(self)
+        """Permissions on files and folders."""
         self.shares = AsyncShares(self)
         """Share links."""
         self.trash = AsyncTrash(self)

@@ -8,6 +8,7 @@ from ..api import file_changes, files, search, tenants, users
 from ..models import Copy, Directory, NewFolder, NewTenant, Node, Rename, Tenant, User
 from ..operations import UNSET, Unset
 from ..transfers import OnConflict
+from .grants import SyncGrants
 from .sending import PAGE_SIZE, Sender
 from .service_accounts import ServiceAccounts
 from .session import Session
@@ -33,6 +34,8 @@ class Operations(Sender):
         """Imports of users of another system."""
         self.service_accounts = ServiceAccounts(self)
         """Service accounts of the server."""
+        self.grants = SyncGrants(self)
+        """Permissions on files and folders."""
         self.shares = Shares(self)
         """Share links."""
         self.trash = Trash(self)
