@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "static-names",
         "Only the static files of a plugin are sent.",
-        "web/http/static_files.py::StaticFolder.response",
+        "web/http/static_files.py::StaticFolder._response",
         "raise NotFound",
         'return Response("")',
         "rest/test_page_parts.py::TestStaticFiles::test_there_is_nothing_else",
