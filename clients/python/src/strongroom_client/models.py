@@ -719,13 +719,13 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     sequence: int
     """Number of the event in its stream"""
     outcome: str
-    """`pending`, `succeeded`, `failed` after all attempts, or `refused` because of the address"""
+    """`pending`, `succeeded`, `failed` after all attempts or an answer 410, or `refused` because of the address"""
     attempt: int
     """How often it was attempted"""
     status: int | None
     """The HTTP status of the answer"""
     error: None | str
-    """Why the last attempt failed without an answer; null: it did not"""
+    """Why the last attempt failed, such as an answer other than 2xx; null: it did not fail"""
     answer: None | str
     """The first 1024 bytes of the answer"""
     duration_ms: int | None = msgspec.field(name="durationMs")
@@ -1626,7 +1626,7 @@ class NewDirectUpload(msgspec.Struct, frozen=True, kw_only=True):
     """A file to be uploaded directly to the store."""
 
     name: str
-    """Name of the file, unless `relativePath` has one"""
+    """Name of the file, unless `relativePath` has folders and so another name"""
     size: int
     """Exact number of bytes that will be sent"""
     checksum: str
@@ -2395,7 +2395,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     """The retention that applies to a tenant: the stricter of its own settings and the server's."""
 
     trash_days: int = msgspec.field(name="trashDays")
-    """Days after which deleted files are removed from the trash; 0: there is no trash"""
+    """Days after which deleted files are removed from the trash"""
     keep_versions: int = msgspec.field(name="keepVersions")
     """Number of earlier contents that are kept of a file"""
     version_days: int = msgspec.field(name="versionDays")

@@ -92,7 +92,7 @@ def _add_pages(routes: Blueprint, pages: SharePages) -> None:
     def show_share_folder(secret: str, query: Json) -> Any:
         """Show the page of a share; its links are relative to this path.
 
-        Otherwise it is the page of the path without the final slash.
+        It is the page of the path without the final slash.
         """
         return show(secret, [], query, is_folder=True)
 

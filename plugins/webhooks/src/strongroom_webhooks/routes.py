@@ -141,7 +141,8 @@ def _add_endpoint(routes: Blueprint, host: HostAPI, webhooks: Webhooks) -> None:
     def delete_webhook_endpoint(endpoint_id: str, revision: int | None) -> Json:
         """Delete an endpoint and its deliveries, those not yet sent included.
 
-        For administrators of the endpoint's tenant, and of the server.
+        For administrators of the endpoint's tenant, and of the server. It cannot be undone; `status`
+        disables an endpoint for a time.
         """
         webhooks.endpoints.delete(endpoint_id, revision)
         return {"success": True}

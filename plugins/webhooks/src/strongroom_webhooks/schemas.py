@@ -208,8 +208,8 @@ class DeliverySchema(Schema):
     outcome = fields.String(
         required=True,
         metadata={
-            "description": "`pending`, `succeeded`, `failed` after all attempts, or `refused` "
-            "because of the address"
+            "description": "`pending`, `succeeded`, `failed` after all attempts or an answer 410, or"
+            " `refused` because of the address"
         },
     )
     attempt = fields.Integer(required=True, metadata={"description": "How often it was attempted"})
@@ -219,7 +219,10 @@ class DeliverySchema(Schema):
     error = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Why the last attempt failed without an answer; null: it did not"},
+        metadata={
+            "description": "Why the last attempt failed, such as an answer other than 2xx; null: it "
+            "did not fail"
+        },
     )
     answer = fields.String(
         required=True, allow_none=True, metadata={"description": "The first 1024 bytes of the answer"}

@@ -56,8 +56,8 @@ def create_folder_in_folder(
 ) -> Operation[Node]:
     """Create a folder in a folder.
 
-    The caller needs the permission `write` on the parent, and owns the new folder. Grants on the parent
-    apply to it.
+    The caller needs the permission `write` on the parent folder, and owns the new one. Grants on the
+    parent folder apply to it.
     """
     return Operation(
         "POST",

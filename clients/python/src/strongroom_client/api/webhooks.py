@@ -47,7 +47,8 @@ def delete_webhook_endpoint(
 ) -> Operation[Done]:
     """Delete an endpoint and its deliveries, those not yet sent included.
 
-    For administrators of the endpoint's tenant, and of the server.
+    For administrators of the endpoint's tenant, and of the server. It cannot be undone; `status`
+    disables an endpoint for a time.
     """
     return Operation(
         "DELETE",

@@ -249,8 +249,8 @@ def create_folder(tenant_id: str, body: Json, query: Json) -> Json:
 def create_folder_in_folder(tenant_id: str, parent_id: str, body: Json, query: Json) -> Json:
     """Create a folder in a folder.
 
-    The caller needs the permission `write` on the parent, and owns the new folder. Grants on the parent
-    apply to it.
+    The caller needs the permission `write` on the parent folder, and owns the new one. Grants on the
+    parent folder apply to it.
     """
     return _create_folder(tenant_id, parent_id, body, query)
 

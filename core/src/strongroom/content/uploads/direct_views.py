@@ -24,7 +24,10 @@ class NewDirectUploadSchema(Schema):
     """A file to be uploaded directly to the store."""
 
     name = node_name(
-        required=True, metadata={"description": "Name of the file, unless `relativePath` has one"}
+        required=True,
+        metadata={
+            "description": "Name of the file, unless `relativePath` has folders and so another name"
+        },
     )
     size = fields.Integer(
         required=True,

@@ -105,10 +105,7 @@ class RetentionSchema(Schema):
     trashDays = fields.Integer(
         required=True,
         attribute="trash_days",
-        metadata={
-            "description": "Days after which deleted files are removed from the trash; 0: there is "
-            "no trash"
-        },
+        metadata={"description": "Days after which deleted files are removed from the trash"},
     )
     keepVersions = fields.Integer(
         required=True,
