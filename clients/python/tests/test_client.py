@@ -16,7 +16,7 @@ from strongroom.assembly.container import build
 from strongroom.foundation.config import load
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
 from strongroom_client import AsyncClient, Client, errors_by_code
-from strongroom_client.api import files, second_factors, tenants, users
+from strongroom_client.api import files, second_factors, tenants, trash, users
 from strongroom_client.models import FactorAnswer, NewFactor, NewFolder, NewTenant
 
 NODES = campaign_size("CLIENT_NODES", 4000)
@@ -125,6 +125,22 @@ def test_a_list_is_iterated_page_by_page(client: Client, tenant_id: str) -> None
         client.send(files.create_folder(tenant_id, body=NewFolder(name=f"folder {number}")))
     found = client.iterate(files.list_files(tenant_id, "me", page_size=3, sort="-name"))
     assert [node.name for node in found] == [f"folder {number}" for number in range(6, -1, -1)]
+
+
+def test_records_that_are_deleted_while_a_list_is_iterated_skip_no_other(
+    client: Client, tenant_id: str
+) -> None:
+    made = [client.create_folder(tenant_id, f"folder {number}").id for number in range(9)]
+    seen = []
+    for node in client.iterate(files.list_files(tenant_id, "me", page_size=2)):
+        client.delete(tenant_id, node.id)
+        seen.append(node.id)
+    assert seen == made
+    deleted = []
+    for item in client.iterate(trash.list_trash(tenant_id, page_size=2)):
+        client.trash.delete(tenant_id, item.id)
+        deleted.append(item.id)
+    assert sorted(deleted) == sorted(made)
 
 
 def test_methods_change_files(client: Client) -> None:

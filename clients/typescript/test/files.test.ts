@@ -270,6 +270,12 @@ test("records of all pages are iterated in order", async () => {
     names.push(node.name);
   }
   assert.deepEqual(names, ["a", "b", "c", "d", "e"]);
+  const deleted: string[] = [];
+  for await (const node of client.iterate("/api/v1/tenants/{tenantId}/owners/{ownerId}/files", init)) {
+    await client.delete(tenantId, node.id);
+    deleted.push(node.name);
+  }
+  assert.deepEqual(deleted, names);
   for await (const tenant of client.iterate("/api/v1/tenants")) assert.equal(tenant.id, tenantId);
 });
 
