@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any, Final, Generic, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -64,22 +64,23 @@ class Records:
         return self.total > len(self.data)
 
 
-def read_records(read: Callable[[int, int], Mapping[str, Any]], most: int) -> Records:
+def read_records(read: Callable[[str, int], Mapping[str, Any]], most: int) -> Records:
     """Return the records of a list of the REST API, page by page. Since API 1.2.
 
     Args:
-        read: returns the body of a page by its number, from 1 on, and by its size.
+        read: returns the body of a page by its cursor, which is empty for the first one, and its size.
         most: the number of records after which no other page is read.
     """
     data: list[Mapping[str, Any]] = []
     included: dict[str, Mapping[str, Any]] = {}
-    for number in count(1):
-        page = read(number, PAGE_SIZE)
+    cursor = ""
+    while True:
+        page = read(cursor, PAGE_SIZE)
         data += page["data"]
         included |= page["included"]
         if not page["meta"]["hasNextPage"]:
             # A record that was removed while the pages were read is no cut.
             return Records(data, included, len(data))
         if len(data) >= most:
-            break
-    return Records(data, included, page["meta"]["totalCount"])
+            return Records(data, included, page["meta"]["totalCount"])
+        (cursor,) = parse_qs(urlsplit(page["meta"]["nextPageLink"]).query)["cursor"]

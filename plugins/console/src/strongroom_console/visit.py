@@ -135,7 +135,7 @@ class Visit:
             Refused: the user may not see the list.
         """
         records = read_records(
-            lambda number, size: self.read(path, **query, pageSize=size, pageNumber=number), MOST_READ
+            lambda cursor, size: self.read(path, **query, pageSize=size, cursor=cursor), MOST_READ
         )
         if records.is_cut:
             self._cut_total = max(self._cut_total, records.total)

@@ -228,8 +228,8 @@ class Visit:
     def read_all(self, path: str) -> Records:
         """Return all records of a list of the REST API; none if the user may not see it."""
 
-        def read(number: int, size: int) -> Mapping[str, Any]:
-            response = self.rest("GET", f"{path}?pageSize={size}&pageNumber={number}")
+        def read(cursor: str, size: int) -> Mapping[str, Any]:
+            response = self.rest("GET", f"{path}?pageSize={size}&cursor={cursor}")
             return _NO_RECORDS if response.error is not None else response.json
 
         return read_records(read, MOST_READ)
