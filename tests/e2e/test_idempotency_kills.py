@@ -201,7 +201,7 @@ def settle(client: Client, creations: list[Creation]) -> None:
 
 
 def delete_all(client: Client, path: str) -> None:
-    """Delete the webhook endpoints, of which a server has a maximum."""
+    """Delete resources of which a server or a user has a maximum."""
     for item in list(items(client, path)):
         client.expect(200, "DELETE", f"{path}/{item['id']}")
 
@@ -226,7 +226,8 @@ def test_random_kills_make_nothing_twice(prepared: Path) -> None:
             end_leases(prepared)
             seen += repeat(client, storm.creations)
             settle(client, storm.creations)
-            delete_all(client, storm.kinds["webhook"].path)
+            for kind in ("webhook", "access key"):
+                delete_all(client, storm.kinds[kind].path)
             total += len(storm.creations)
         assert sum(creation.answer is None for creation in storm.creations) == len(storm.kinds)
     sys.stderr.write(f"{ROUNDS} kills, {total} creations, each once; unanswered: {dict(seen)}\n")
