@@ -156,7 +156,7 @@ def test_every_parameter_is_documented(api: Api) -> None:
     described = {item["name"] for item in operation["parameters"] if item["description"]}
     assert described == {
         "action", "outcome", "actorId", "targetType", "targetId", "address", "since", "until",
-        "pageSize", "pageNumber",
+        "pageSize", "pageNumber", "cursor",
     }  # fmt: skip
 
 
