@@ -326,6 +326,17 @@ def test_the_keys_of_a_caller_are_bounded(node: Node, monkeypatch: pytest.Monkey
     assert node.api.container.get(IdempotencyKeys).prune() == 3
 
 
+def test_expired_keys_do_not_count(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strongroom.foundation.idempotency.MAX_KEYS", 3)
+    path, body = "/api/v1/tenants", {"name": "a"}
+    for number in range(3):
+        assert node.send(path, f"k{number}", json=body).status_code == 201
+    node.api.clock.advance(LIFETIME)
+    node.root.token = node.api.log_in(node.root.email).headers["X-Access-Token"]
+    statuses = [node.send(path, f"n{number}", json=body).status_code for number in range(4)]
+    assert statuses == [201, 201, 201, 429]
+
+
 def test_the_answer_is_stored_for_a_day(node: Node) -> None:
     path, api = "/api/v1/tenants", node.api
     first = node.send(path, "k", json={"name": "a"}).json["id"]

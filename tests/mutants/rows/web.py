@@ -331,6 +331,14 @@ ROWS: Final = (
         "test_a_request_that_outlasts_its_lease_has_no_effect_after_another_one",
     ),
     core(
+        "http-idempotency-expired",
+        "Expired keys do not count towards the keys of a user.",
+        "foundation/idempotency.py::IdempotencyKeys._require_few",
+        "(_ROWS.expires_at <= now), MAX_KEYS",
+        "(_ROWS.expires_at <= 0), MAX_KEYS",
+        "rest/test_idempotency.py::test_expired_keys_do_not_count",
+    ),
+    core(
         "http-idempotency-body",
         "A key does not answer for another request.",
         "foundation/idempotency.py::IdempotencyKeys._known",

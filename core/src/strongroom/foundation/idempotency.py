@@ -30,7 +30,7 @@ from strongroom.clock import DAY, Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.effects import before_commits
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
-from strongroom.foundation.database.pruning import AmortizedPruning, prune
+from strongroom.foundation.database.pruning import AmortizedPruning, prune, prune_some
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import (
     IdempotencyMismatch,
@@ -227,8 +227,16 @@ class IdempotencyKeys:
 
     def _require_few(self, connection: Connection, user_id: str, now: int) -> None:
         self._pruning.inserted(connection, now)
-        if _COUNT.scalar(connection, {"of_user": user_id}) > MAX_KEYS:
+        if self._count(connection, user_id) <= MAX_KEYS:
+            return
+        prune_some(
+            connection, _ROWS.hash, (_ROWS.user_id == user_id) & (_ROWS.expires_at <= now), MAX_KEYS
+        )
+        if self._count(connection, user_id) > MAX_KEYS:
             raise TooManyRequests(retry_after=3600)
+
+    def _count(self, connection: Connection, user_id: str) -> int:
+        return int(_COUNT.scalar(connection, {"of_user": user_id}))
 
     def _known(self, row: Any, claim: _Claim, now: int) -> StoredAnswer | None:
         """Return the answer of a key; ``None`` if its request had no effect, or its time is over."""
