@@ -96,6 +96,18 @@ def test_a_server_that_does_not_know_the_program_is_refused_before_the_browser_o
         client.log_in_by_browser(pytest.fail)
 
 
+def test_a_path_that_is_no_url_is_answered_without_a_traceback(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with LoopbackRedirect() as redirect:
+        address = urlsplit(redirect.query["returnUrl"])
+        for path in ("http://[", "/[", "*"):
+            with socket.create_connection((address.hostname or "", address.port or 0)) as connection:
+                connection.sendall(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+                assert connection.makefile("rb").readline().split()[1:2] == [b"404"], path
+    assert capfd.readouterr().err == ""
+
+
 def test_only_the_requested_answer_is_taken() -> None:
     with LoopbackRedirect() as redirect:
         url, state = redirect.query["returnUrl"], redirect.query["state"]

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Final, Self
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 PATH: Final = "/strongroom-client"
 """The path that servers know this client by; see ``[plugins.login_pages] app_return_urls``."""
@@ -109,10 +109,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer the browser. The program goes on only then, because its end stops the answer."""
-        parts = urlsplit(self.path)
-        if parts.path != PATH:
+        # Any page may send any text as a path, also one that is no URL.
+        path, _, query = self.path.partition("?")
+        if path != PATH:
             self.send_error(HTTPStatus.NOT_FOUND)
-        elif self.server.redirect.take(parts.query):
+        elif self.server.redirect.take(query):
             self._show(HTTPStatus.OK, 0)
             self.server.redirect.answered.set()
         else:
