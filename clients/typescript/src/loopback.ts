@@ -66,8 +66,10 @@ export class LoopbackRedirect implements LoginRedirect {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-    if (pathname !== PATH || request.method !== "GET") {
+    // Any page may send any text as a path, such as "//", which is no URL.
+    const [path, query] = (request.url ?? "").split("?", 2);
+    const searchParams = new URLSearchParams(query);
+    if (path !== PATH || request.method !== "GET") {
       response.writeHead(404, HEADERS).end();
       return;
     }

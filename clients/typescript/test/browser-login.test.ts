@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { BrowserLoginFailed } from "@strongroom/client";
 import { LoopbackRedirect } from "@strongroom/client/node";
@@ -33,6 +35,21 @@ test("the login page returns a login to a free port of this computer", async () 
   assert.equal((await client.me()).id, user.id);
   assert.match(shown[0]!, /可以关闭本页面/);
   assert.deepEqual(refused, [400, 400, 400, 404]);
+});
+
+test("paths that are no URL do not end the program", async () => {
+  const statuses: (number | undefined)[] = [];
+  const open = async (address: string): Promise<void> => {
+    const { port } = new URL(new URL(address).searchParams.get("returnUrl")!);
+    for (const path of ["//", "//[", "*", "/strongroom-client?%"]) {
+      const [response] = (await once(get({ port, path }), "response")) as [IncomingMessage];
+      response.resume();
+      statuses.push(response.statusCode);
+    }
+  };
+  const login = createClient().logInByBrowser(new LoopbackRedirect({ open }), { timeout: 1000 });
+  await assert.rejects(login, BrowserLoginFailed);
+  assert.deepEqual(statuses, [404, 404, 404, 400]);
 });
 
 test("a login that does not come back ends", async () => {
