@@ -146,9 +146,9 @@ export class BrowserTokens implements TokenStore {
 
   watch(listener: () => void): void {
     if (!isBrowser()) return;
-    // Browsers send this event to the other tabs only.
+    // Browsers send this event to the other tabs only; without a key if all has been cleared.
     addEventListener("storage", ({ key }) => {
-      if (key === this.#key) listener();
+      if (key === this.#key || key === null) listener();
     });
   }
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { MemoryTokens, UnauthorizedError } from "@strongroom/client";
+import { BrowserTokens, MemoryTokens, UnauthorizedError } from "@strongroom/client";
 import { FileTokens } from "@strongroom/client/node";
 import { counting, createClient, loggedIn, url } from "./support.js";
 
@@ -47,6 +47,18 @@ test("an access token for other servers is fresh", async () => {
   assert.equal(count(), 1);
   assert.equal(await createClient({ key: "srk_x" }).accessToken(), "srk_x");
   assert.equal(await createClient().accessToken(), undefined);
+});
+
+test("a tab that clears the storage is reported", () => {
+  const listeners: ((event: { key: string | null }) => void)[] = [];
+  const addEventListener = (_: string, listener: (event: { key: string | null }) => void) => listeners.push(listener);
+  const browser = { document: {}, addEventListener };
+  Object.assign(globalThis, browser);
+  let reports = 0;
+  new BrowserTokens("probe").watch(() => (reports += 1));
+  for (const key of ["other", "probe", null]) listeners[0]!({ key });
+  for (const name of Object.keys(browser)) Reflect.deleteProperty(globalThis, name);
+  assert.equal(reports, 2);
 });
 
 test("a login that another tab ends or replaces is reported, also when it began before this page", async () => {
