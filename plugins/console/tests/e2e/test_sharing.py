@@ -1,6 +1,7 @@
 """The pages of a file in Chromium: previews, a link that is copied and opened, and accessibility."""
 
 import io
+import re
 import wave
 from collections.abc import Iterator
 
@@ -93,6 +94,44 @@ def test_a_link_is_created_copied_and_opened(desk: Desk) -> None:
     assert address == page.locator("#link-url").inner_text()
     page.goto(f"{desk.server.url}{address[address.index('/s/') :]}")
     expect(page.get_by_role("heading", name="plan.txt")).to_be_visible()
+
+
+def test_a_person_or_group_is_found_by_typing(desk: Desk) -> None:
+    page, path = desk.page, f"/api/v1/tenants/{desk.tenant}"
+    for name in ("Äpfel", HOSTILE, *(f"Team {number}" for number in range(1, 12))):
+        desk.server.succeed("POST", f"{path}/groups", json_body={"name": name}, by=desk.user)
+    for number in range(1, 11):
+        body = {"name": f"Robot {number}"}
+        desk.server.succeed("POST", f"{path}/service-accounts", json_body=body, by=desk.user)
+    open_page(desk, "plan.txt", b"the plan", "share")
+    page.set_viewport_size({"width": 320, "height": 640})
+    field = page.get_by_role("combobox", name="Person or group")
+    found = page.get_by_role("listbox", name="Person or group").get_by_role("option")
+    field.fill("zzz")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    page.get_by_role("button", name="Share", exact=True).click()
+    # The form was not sent.
+    expect(field).to_have_value("zzz")
+    # Without its accent, then by the keys alone.
+    field.fill("apfel")
+    expect(found).to_have_count(1)
+    field.press("Enter")
+    expect(field).to_have_value("Äpfel")
+    page.get_by_role("button", name="Share", exact=True).click()
+    expect(page.locator(".entries").first).to_contain_text("Äpfel")
+    field.fill("team 1")
+    expect(found).to_have_text([re.compile(f"^Team {number}Groups") for number in (1, 10, 11)])
+    field.press("ArrowDown")
+    field.press("ArrowDown")
+    expect(found.nth(1)).to_have_attribute("aria-selected", "true")
+    field.press("Enter")
+    page.get_by_role("button", name="Share", exact=True).click()
+    expect(page.locator(".entries").first).to_contain_text("Team 10")
+    page.get_by_text("More options").click()
+    page.get_by_role("searchbox", name="Search").fill("robot 7")
+    people = page.get_by_role("group", name="People")
+    expect(people.get_by_role("checkbox")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 @pytest.mark.extended

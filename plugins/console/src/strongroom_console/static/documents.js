@@ -1,6 +1,8 @@
 // Pages of the console that scripts read, to adopt parts of them. XMLHttpRequest parses without running
 // anything and needs no exception to Trusted Types, as DOMParser and innerHTML would.
 
+import {makeSearchable} from "./choices.js";
+
 export async function fetchPage(url) {
   const request = await requested("GET", url);
   // A session that has ended leads elsewhere.
@@ -36,4 +38,5 @@ export function adopted(element) {
 // Prepares a part of a page: what only scripts can do.
 export function prepare(root) {
   for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
+  makeSearchable(root);
 }
