@@ -22,8 +22,8 @@ def _reads_one_page(call: ast.Call) -> bool:
     names = {keyword.arg for keyword in call.keywords}
     texts = " ".join(ast.unparse(argument) for argument in call.args)
     is_sized = "pageSize" in names or "pageSize=" in texts
-    is_numbered = "pageNumber" in names or "pageNumber=" in texts
-    return is_sized and not is_numbered
+    is_continued = any(name in names or f"{name}=" in texts for name in ("pageNumber", "cursor"))
+    return is_sized and not is_continued
 
 
 def test_no_page_reads_only_the_first_page_of_a_list() -> None:

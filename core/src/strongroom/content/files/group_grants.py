@@ -20,9 +20,9 @@ from strongroom.content.nodes.effective_permission import is_in_force
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.models import GroupGrant, Node, Permission, group_grants
 from strongroom.content.nodes.visibility import Visibility
-from strongroom.content.tenants.group_members import group_name
+from strongroom.content.tenants.group_members import by_group_name, group_name
 from strongroom.content.tenants.groups import GroupMemberships
-from strongroom.content.tenants.models import Group, groups
+from strongroom.content.tenants.models import Group
 from strongroom.foundation.caller import AnyCaller, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
@@ -212,6 +212,5 @@ class GroupGrantService:
 def _page_of(node_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
     """Return the queries for the grants in force on a node, by group name, and for their number."""
     ours = (group_grants.c.node_id == node_id) & is_in_force(now, group_grants)
-    query = select(*_COLUMNS).join(groups, groups.c.id == group_grants.c.group_id).where(ours)
-    query = query.order_by(groups.c.sort_key, groups.c.id)
+    query = by_group_name(select(*_COLUMNS).where(ours), group_grants.c.group_id)
     return query, select(func.count()).select_from(group_grants).where(ours)

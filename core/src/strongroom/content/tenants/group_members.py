@@ -46,6 +46,11 @@ def group_name(group_id: ColumnElement[str]) -> ColumnElement[str]:
     return name.correlate_except(groups).scalar_subquery()
 
 
+def by_group_name(query: Select[Any], group_id: ColumnElement[str]) -> Select[Any]:
+    """Return a query whose rows are in the natural order of the names of their groups."""
+    return query.join(groups, groups.c.id == group_id).order_by(groups.c.sort_key, groups.c.id)
+
+
 def members_by_group(connection: Connection, group_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the user ids of the members of groups; groups without members are missing."""
     members: dict[str, list[str]] = {}
