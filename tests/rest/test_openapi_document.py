@@ -1,5 +1,6 @@
 """The OpenAPI document of a server with all plugins: examples, closed requests, rules of members."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -161,6 +162,12 @@ def described(document: Json) -> Iterator[tuple[str, str, str, str]]:
         yield "schemas", name, name, schema.get("description", "")
     for place, name, schema in members({"paths": document["paths"], **document["components"]}, ""):
         yield "members", place, name, schema.get("description", "")
+
+
+def test_each_schema_is_used(document: Json) -> None:
+    text = json.dumps(document)
+    schemas = document["components"]["schemas"]
+    assert [name for name in schemas if f'"#/components/schemas/{name}"' not in text] == []
 
 
 def test_everything_is_described(document: Json) -> None:

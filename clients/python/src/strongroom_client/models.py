@@ -2052,28 +2052,6 @@ class OpeningCollection(msgspec.Struct, frozen=True, kw_only=True):
     """By id: a summary of each entity that a `$ref` of a record names"""
 
 
-class PaginationMetadata(msgspec.Struct, frozen=True, kw_only=True):
-    """Pagination metadata schema
-
-    Used to serialize pagination metadata.
-    Its main purpose is to document the pagination metadata."""
-
-    total: int | Unset = UNSET
-    """Total number of items."""
-    total_pages: int | Unset = UNSET
-    """Total number of pages."""
-    first_page: int | Unset = UNSET
-    """First available page number."""
-    last_page: int | Unset = UNSET
-    """Last available page number."""
-    page: int | Unset = UNSET
-    """Current page number."""
-    previous_page: int | Unset = UNSET
-    """Previous page number."""
-    next_page: int | Unset = UNSET
-    """Next page number."""
-
-
 class PasskeyChallenge(msgspec.Struct, frozen=True, kw_only=True):
     """What `navigator.credentials` of the browser needs."""
 

@@ -106,6 +106,8 @@ class Description:
             described = blueprint.described() if isinstance(blueprint, Blueprint) else blueprint
             api.register_blueprint(described, url_prefix=prefix)
         document = api.spec.to_dict()
+        # The content of a header of flask-smorest, which has fewer members than ``meta``.
+        document["components"]["schemas"].pop("PaginationMetadata", None)
         state_rules(document, self._names.classes)
         describe_schemas(document["components"]["schemas"], self._names.classes)
         return {**_completed(document), ERRORS_KEY: self._catalogue()}
