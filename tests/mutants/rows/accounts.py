@@ -756,16 +756,16 @@ ROWS: Final = (
         "restored-contacts-keys",
         "A request that waited while the user took the account back creates no access key.",
         "identity/access_keys/service.py::AccessKeyService.create_for",
-        "self._authorizations.require_live(connection, identity)",
-        "",
+        "self._authorizations.lock_live(connection, identity)",
+        "pass",
         "rest/test_contact_restoration.py"
         "::test_a_request_that_has_begun_before_changes_nothing_afterwards",
     ),
     core(
         "restored-contacts-waiting-factors",
         "A request that waited while the user took the account back changes no second factor.",
-        "identity/accounts/factor_management.py::FactorService._lock",
-        "self._authorizations.require_live(connection, identity)",
+        "identity/sessions/service.py::AuthorizationService.lock_live",
+        "self.require_live(connection, identity)",
         "",
         "rest/test_contact_restoration.py"
         "::test_a_change_of_factors_that_has_begun_before_changes_nothing_afterwards",

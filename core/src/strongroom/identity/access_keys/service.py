@@ -25,7 +25,7 @@ from strongroom.identity.service_accounts.store import ServerAccountStore
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.models import User, UserType
-from strongroom.identity.users.service import UserService, lock_logins
+from strongroom.identity.users.service import UserService
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.authentication import Scope
 
@@ -148,8 +148,7 @@ class AccessKeyService:
         with self._database.write() as connection:
             if identity is not None:
                 # What ends the logins of the caller deletes keys afterwards.
-                lock_logins(connection, identity.user_id, shared=True)
-                self._authorizations.require_live(connection, identity)
+                self._authorizations.lock_live(connection, identity)
             self._require_scopes(connection, self._users.get(connection, user_id), requested)
             self._require_target(connection, user_id, requested)
             if self._keys.count(connection, user_id) >= self._lifetimes.max_per_user:

@@ -27,7 +27,7 @@ from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy, FactorState
 from strongroom.identity.users.models import SINGLE_KINDS, USERNAME, FactorRow
-from strongroom.identity.users.service import UserService, lock_logins
+from strongroom.identity.users.service import UserService
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.factors import (
     Ceremony,
@@ -194,7 +194,7 @@ class FactorService:
         if name is not None:
             begun = replace(begun, name=name)
         with self._database.write() as connection:
-            self._lock(connection, identity)
+            self._authorizations.lock_live(connection, identity)
             row = self.store(connection, user_id, begun)
             shown = begun.enrolment.shown
             if with_recovery_codes:
@@ -293,7 +293,7 @@ class FactorService:
             identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields
         )
         with self._database.write() as connection:
-            self._lock(connection, identity)
+            self._authorizations.lock_live(connection, identity)
             renamed = self._enrolled.rename(connection, user_id, factor_id, name)
             if renamed is None:
                 raise errors.NotFound
@@ -327,7 +327,7 @@ class FactorService:
         with self._database.write() as connection:
             # Before the first read: two concurrent removals must not leave a user without any factor
             # who must have one.
-            self._lock(connection, identity, shared=False)
+            self._authorizations.lock_live(connection, identity, shared=False)
             removed = self._enrolments.remove(connection, user_id, factor_id)
             if removed is None:
                 raise errors.NotFound
@@ -339,11 +339,6 @@ class FactorService:
             shown = self._summary(connection, user_id)
             self._changes.settle(connection, ChangedBy(user_id, origin))
         return shown
-
-    def _lock(self, connection: Connection, identity: Identity, *, shared: bool = True) -> None:
-        """Lock the caller's logins, and require that this one has not ended while the request waited."""
-        lock_logins(connection, identity.user_id, shared=shared)
-        self._authorizations.require_live(connection, identity)
 
     def _require_dispensable(self, connection: Connection, user_id: str) -> None:
         user = self._users.get(connection, user_id)

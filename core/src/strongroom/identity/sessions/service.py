@@ -299,6 +299,15 @@ class AuthorizationService:
         if identity.key is None and identity.plugin is None:
             self._sessions.require_live(connection, identity.authorization_id, identity.user_id)
 
+    def lock_live(self, connection: Connection, identity: Identity, *, shared: bool = True) -> None:
+        """Lock the caller's logins until the transaction ends; raises as :meth:`require_live`.
+
+        Args:
+            shared: whether other requests of the caller may hold the lock, too.
+        """
+        lock_logins(connection, identity.user_id, shared=shared)
+        self.require_live(connection, identity)
+
     def revoke_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> None:
         """Revoke all authorizations of a user, except ``but``."""
         self._sessions.end_all(connection, user_id, but=but)
