@@ -198,41 +198,32 @@ def envelope(
 
 def _meta(page: Page[Any], links: Links) -> dict[str, Any]:
     number, size = page.paging.number, page.paging.size
-    if page.paging.after is not None:
-        return _meta_by_cursor(page, links)
     count = -(-page.total // size)
-    has_previous, has_next = number > 1, number < count
-    # From a page beyond the end, the previous page is the last one.
-    previous = min(number - 1, max(count, 1))
+    previous, following = _neighbours(page, links, count)
     return {
         "totalCount": page.total,
         "pageSize": size,
         "pageNumber": number,
         "pageCount": count,
-        "isFirstPage": not has_previous,
-        "isLastPage": not has_next,
-        "hasPreviousPage": has_previous,
-        "previousPageLink": links.to(previous, size) if has_previous else None,
-        "hasNextPage": has_next,
-        "nextPageLink": links.to(number + 1, size) if has_next else None,
-    }
-
-
-def _meta_by_cursor(page: Page[Any], links: Links) -> dict[str, Any]:
-    """Return the paging information without a page before, because cursors lead forwards only."""
-    number, size, following = page.paging.number, page.paging.size, page.following
-    return {
-        "totalCount": page.total,
-        "pageSize": size,
-        "pageNumber": number,
-        "pageCount": -(-page.total // size),
         "isFirstPage": number == 1,
         "isLastPage": following is None,
-        "hasPreviousPage": False,
-        "previousPageLink": None,
+        "hasPreviousPage": previous is not None,
+        "previousPageLink": previous,
         "hasNextPage": following is not None,
-        "nextPageLink": None if following is None else links.after((number, *following), size),
+        "nextPageLink": following,
     }
+
+
+def _neighbours(page: Page[Any], links: Links, count: int) -> tuple[str | None, str | None]:
+    """Return the URLs of the page before and of the page after, of so many pages."""
+    number, size = page.paging.number, page.paging.size
+    if page.paging.after is not None:
+        # Cursors lead forwards only.
+        key = page.following
+        return None, None if key is None else links.after((number, *key), size)
+    # From a page beyond the end, the page before is the last one.
+    before = links.to(min(number - 1, max(count, 1)), size) if number > 1 else None
+    return before, links.to(number + 1, size) if number < count else None
 
 
 def _current_links() -> Links:
