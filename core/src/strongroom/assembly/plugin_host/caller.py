@@ -1,6 +1,5 @@
 """Calls of services as the user that a plugin acts as."""
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from strongroom.assembly.plugin_host.acting import ActingUser
@@ -13,7 +12,6 @@ from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.pages import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 
 A = TypeVar("A")
-B = TypeVar("B")
 
 
 class AsCaller:
@@ -46,9 +44,8 @@ def paging_of(number: int, size: int) -> Paging:
     return Paging(number, size)
 
 
-def result_page(page: Page[A], convert: Callable[[A], B]) -> ResultPage[B]:
+def result_page(page: Page[A]) -> ResultPage[A]:
     """Return a page of the core as one of the plugin API."""
-    items = [convert(item) for item in page.items]
     is_by_cursor = page.paging.after is not None
     number, size = page.paging.number, page.paging.size
-    return ResultPage(items, page.total, number, size, is_by_cursor, page.following)
+    return ResultPage(page.items, page.total, number, size, is_by_cursor, page.following)

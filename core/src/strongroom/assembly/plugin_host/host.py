@@ -330,7 +330,7 @@ class PluginHost(HostAPI):
         descending: bool = False,
     ) -> ResultPage[T]:
         page = page_of(records, paging(query), key, descending=descending)
-        return result_page(page, lambda item: item)
+        return result_page(page)
 
     def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:
         requested = paging(query)

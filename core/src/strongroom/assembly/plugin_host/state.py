@@ -57,7 +57,7 @@ class HostTransaction(Transaction):
     def page(self, statement: Any, query: Mapping[str, Any]) -> ResultPage[Any]:
         count = select(func.count()).select_from(statement.order_by(None).subquery())
         page = select_page(self._connection, statement, count, paging(query), lambda row: row)
-        return result_page(page, lambda row: row)
+        return result_page(page)
 
     def execute(
         self, statement: Any, parameters: Parameters | Sequence[Parameters] = NO_PARAMETERS

@@ -25,10 +25,8 @@ class HostTenants(AsCaller, api.TenantsAPI):
     """Implements ``host.tenants``."""
 
     def list(self, *, page: int = 1, size: int = 100) -> ResultPage[api.TenantInfo]:
-        tenants = self._get(TenantService)
-        return result_page(
-            tenants.of_caller(self._caller(operations.LIST), paging_of(page, size)), _tenant
-        )
+        caller, paging = self._caller(operations.LIST), paging_of(page, size)
+        return result_page(self._get(TenantService).of_caller(caller, paging)).map(_tenant)
 
     def get(self, tenant_id: str) -> api.TenantInfo:
         return _tenant(self._get(TenantService).get(self._caller(operations.GET, tenant_id), tenant_id))
@@ -41,18 +39,16 @@ class HostTenants(AsCaller, api.TenantsAPI):
         return self._get(TenantService).role(self._caller(operations.GET, tenant_id), tenant_id)
 
     def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[api.MemberInfo]:
-        tenants, paging = self._get(TenantService), paging_of(page, size)
-        return result_page(
-            tenants.members(self._caller(operations.LIST_MEMBERS, tenant_id), tenant_id, paging)[0],
-            _member,
-        )
+        paging, caller = paging_of(page, size), self._caller(operations.LIST_MEMBERS, tenant_id)
+        members, _ = self._get(TenantService).members(caller, tenant_id, paging)
+        return result_page(members).map(_member)
 
     def groups(
         self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
     ) -> ResultPage[api.GroupInfo]:
         groups, paging = self._get(GroupService), paging_of(page, size)
         caller = self._caller(operations.LIST_GROUPS, tenant_id, user_id)
-        return result_page(groups.page(caller, tenant_id, user_id, paging), _group)
+        return result_page(groups.page(caller, tenant_id, user_id, paging)).map(_group)
 
     def create(self, name: str) -> api.TenantInfo:
         caller = self._caller(operations.CREATE)
@@ -116,7 +112,7 @@ class HostTenants(AsCaller, api.TenantsAPI):
     ) -> ResultPage[api.GroupMemberInfo]:
         caller = self._caller(operations.LIST_GROUPS, tenant_id, group_id)
         groups, paging = self._get(GroupService), paging_of(page, size)
-        return result_page(groups.members(caller, tenant_id, group_id, paging)[0], _group_member)
+        return result_page(groups.members(caller, tenant_id, group_id, paging)[0]).map(_group_member)
 
     def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> api.GroupMemberInfo:
         caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, user_id)

@@ -61,7 +61,7 @@ class FileReads(AsCaller, api.FilesAPI):
         else:
             listed = listing.inside(caller, tenant_id, caller.user_id, parent_id, paging, selection)
         files = [file_of_json(record) for record in listed.records]
-        return result_page(listed.page.with_items(files), lambda file: file)
+        return result_page(listed.page.with_items(files))
 
     def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
         files = self._get(FileService)
@@ -122,7 +122,7 @@ class FileReads(AsCaller, api.FilesAPI):
         service, paging = self._get(VersionService), paging_of(page, size)
         caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
         versions, _ = service.page(caller, tenant_id, file_id, paging)
-        return result_page(versions, version_info)
+        return result_page(versions).map(version_info)
 
     @contextmanager
     def open_version(
@@ -141,7 +141,7 @@ class FileReads(AsCaller, api.FilesAPI):
         trashed, _, settings = trash.page(
             self._caller(operations.LIST_TRASH, tenant_id), tenant_id, paging
         )
-        return result_page(trashed, partial(trashed_info, settings))
+        return result_page(trashed).map(partial(trashed_info, settings))
 
     def restored_since(self, tenant_id: str, file_id: str, sequence: int) -> bool:
         caller = self._caller(operations.GET, tenant_id, file_id)

@@ -19,7 +19,7 @@ class FileGrants(AsCaller, api.FilesAPI):
         grants, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
-        return result_page(grants, grant_info)
+        return result_page(grants).map(grant_info)
 
     def share(
         self,
@@ -57,7 +57,7 @@ class FileGrants(AsCaller, api.FilesAPI):
         grants, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )
-        return result_page(grants, group_grant_info)
+        return result_page(grants).map(group_grant_info)
 
     def share_with_group(
         self,
