@@ -1137,10 +1137,6 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
 
     file_id: str = msgspec.field(name="fileId")
     """Id of the file or folder that the grant is on"""
-    owner_id: str = msgspec.field(name="ownerId")
-    """Id of the user who has the permission"""
-    owner: Reference
-    """A reference to a related entity, whose summary is in `included` under its id."""
     permission: GrantPermission
     """`read`, `write` or `manage`; each includes those before it"""
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
@@ -1149,6 +1145,10 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
     """The user who made the grant; null if unknown"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the grant was made"""
+    owner_id: str = msgspec.field(name="ownerId")
+    """Id of the user who has the permission"""
+    owner: Reference
+    """A reference to a related entity, whose summary is in `included` under its id."""
 
 
 class GrantCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1199,10 +1199,6 @@ class GroupGrant(msgspec.Struct, frozen=True, kw_only=True):
 
     file_id: str = msgspec.field(name="fileId")
     """Id of the file or folder that the grant is on"""
-    group_id: str = msgspec.field(name="groupId")
-    """Id of the group whose members have the permission"""
-    group_name: str = msgspec.field(name="groupName")
-    """The group's present name"""
     permission: GroupGrantPermission
     """`read`, `write` or `manage`; each includes those before it"""
     expires_at: datetime.datetime | None = msgspec.field(name="expiresAt")
@@ -1211,6 +1207,10 @@ class GroupGrant(msgspec.Struct, frozen=True, kw_only=True):
     """The user who made the grant; null if unknown"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the grant was made"""
+    group_id: str = msgspec.field(name="groupId")
+    """Id of the group whose members have the permission"""
+    group_name: str = msgspec.field(name="groupName")
+    """The group's present name"""
 
 
 class GroupGrantCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1322,14 +1322,14 @@ class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     """The invited number; null for an e-mail address"""
     role: str
     """The role that the recipient gets: `admin`, `member` or `records`"""
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """Until when it can be accepted"""
     groups: list[str]
     """Ids of the groups that the recipient joins"""
     invited_by: Reference = msgspec.field(name="invitedBy")
     """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC"""
-    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """Until when it can be accepted"""
 
 
 class InvitationCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1352,10 +1352,6 @@ class InvitationPreview(msgspec.Struct, frozen=True, kw_only=True):
     """Identifies the invitation in paths; not its secret"""
     tenant_id: str = msgspec.field(name="tenantId")
     """The tenant that the recipient joins"""
-    tenant_name: str = msgspec.field(name="tenantName")
-    """The tenant's present name, to show to the recipient"""
-    inviter_name: str = msgspec.field(name="inviterName")
-    """Name of the administrator who sent it last"""
     email: None | str
     """The invited address; null for a mobile number"""
     mobile: None | str
@@ -1364,6 +1360,10 @@ class InvitationPreview(msgspec.Struct, frozen=True, kw_only=True):
     """The role that the recipient gets: `admin`, `member` or `records`"""
     expires_at: datetime.datetime = msgspec.field(name="expiresAt")
     """Until when it can be accepted"""
+    tenant_name: str = msgspec.field(name="tenantName")
+    """The tenant's present name, to show to the recipient"""
+    inviter_name: str = msgspec.field(name="inviterName")
+    """Name of the administrator who sent it last"""
 
 
 class InvitationSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1730,10 +1730,10 @@ class NewFolder(msgspec.Struct, frozen=True, kw_only=True):
 class NewGrant(msgspec.Struct, frozen=True, kw_only=True):
     """A grant to a member of the tenant."""
 
-    owner_id: str = msgspec.field(name="ownerId")
-    """Id of the user who gets the permission"""
     permission: NewGrantPermission
     """`read`, `write` or `manage`; each includes those before it"""
+    owner_id: str = msgspec.field(name="ownerId")
+    """Id of the user who gets the permission"""
     expires_at: datetime.datetime | None | Unset = msgspec.field(default=UNSET, name="expiresAt")
     """As `2026-06-21T00:00:00Z`; null for a permanent grant"""
 
@@ -1748,10 +1748,10 @@ class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
 class NewGroupGrant(msgspec.Struct, frozen=True, kw_only=True):
     """A grant to a group of the tenant."""
 
-    group_id: str = msgspec.field(name="groupId")
-    """Id of a group of the tenant"""
     permission: NewGroupGrantPermission
     """`read`, `write` or `manage`; each includes those before it"""
+    group_id: str = msgspec.field(name="groupId")
+    """Id of a group of the tenant"""
     expires_at: datetime.datetime | None | Unset = msgspec.field(default=UNSET, name="expiresAt")
     """As `2026-06-21T00:00:00Z`; null for a permanent grant"""
 
@@ -2233,14 +2233,14 @@ class ReceivedInvitation(msgspec.Struct, frozen=True, kw_only=True):
     """The invited number; null for an e-mail address"""
     role: str
     """The role that the recipient gets: `admin`, `member` or `records`"""
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """Until when it can be accepted"""
     groups: list[str]
     """Ids of the groups that the recipient joins"""
     invited_by: Reference = msgspec.field(name="invitedBy")
     """A reference to a related entity, whose summary is in `included` under its id."""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC"""
-    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
-    """Until when it can be accepted"""
     tenant_name: str = msgspec.field(name="tenantName")
     """The tenant's present name, to show to the recipient"""
 

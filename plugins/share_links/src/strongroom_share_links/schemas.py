@@ -22,6 +22,16 @@ _TYPE: Final = validate.Regexp(
 )
 _MAX_PEOPLE: Final = 100
 
+# The descriptions of members of several schemas.
+_NEW_END: Final = {"description": "As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"}
+_END: Final = {"description": "When it ends; null: never"}
+_MAX_DOWNLOADS: Final = {"description": "Downloads of all visitors together; null: no limit"}
+_AUDIENCE: Final = {
+    "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
+    "of the tenant, or the users of `userIds`"
+}
+_DROP: Final = {"description": "Limits of uploads, for the kinds `drop` and `write`"}
+
 
 def _require_name(name: str) -> None:
     if name and (fault := name_fault(name)):
@@ -97,6 +107,17 @@ def _name(most: int, **options: Any) -> fields.String:
     return fields.String(validate=[validate.Length(max=most), _require_name], **options)
 
 
+def _kind() -> fields.String:
+    return fields.String(
+        required=True,
+        validate=KIND,
+        metadata={
+            "description": "`read`: list and download; `preview`: view without download; `drop`: "
+            "upload without seeing files; `write`: `read` with uploads"
+        },
+    )
+
+
 def _password(**options: Any) -> fields.String:
     return fields.String(
         validate=validate.Length(8, 1024),
@@ -147,44 +168,26 @@ class DropSchema(Schema):
 class NewShareSchema(Schema):
     """What a link to a file or folder allows, to which visitors, and until when."""
 
-    kind = fields.String(
-        required=True,
-        validate=KIND,
-        metadata={
-            "description": "`read`: list and download; `preview`: view without download; `drop`: "
-            "upload without seeing files; `write`: `read` with uploads"
-        },
-    )
+    kind = _kind()
     label = _name(255, load_default="", metadata={"description": "A title, shown to visitors"})
     password = _password(load_default=None)
-    expiresAt = Timestamp(
-        load_default=None,
-        allow_none=True,
-        metadata={"description": "As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"},
-    )
+    expiresAt = Timestamp(load_default=None, allow_none=True, metadata=_NEW_END)
     maxDownloads = fields.Integer(
         load_default=None,
         allow_none=True,
         strict=True,
         validate=_COUNT,
-        metadata={"description": "Downloads of all visitors together; null: no limit"},
+        metadata=_MAX_DOWNLOADS,
     )
     audience = AudienceField(
         load_default=(Audience.ANYONE.value, []),
-        metadata={
-            "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
-            "of the tenant, or the users of `userIds`; `anyone` by default"
-        },
+        metadata={"description": f"{_AUDIENCE['description']}; `anyone` by default"},
     )
     notify = fields.Boolean(
         load_default=False,
         metadata={"description": "Messages to the maker: first opening, each drop, last download"},
     )
-    drop = fields.Nested(
-        DropSchema,
-        load_default=lambda: _loaded(DropSchema),
-        metadata={"description": "Limits of uploads, for the kinds `drop` and `write`"},
-    )
+    drop = fields.Nested(DropSchema, load_default=lambda: _loaded(DropSchema), metadata=_DROP)
 
 
 class ShareChangesSchema(Schema):
@@ -193,22 +196,14 @@ class ShareChangesSchema(Schema):
     revision = fields.Integer(strict=True)
     label = _name(255, metadata={"description": "A title, shown to visitors"})
     password = _password()
-    expiresAt = Timestamp(
-        allow_none=True,
-        metadata={"description": "As `2026-06-21T00:00:00Z`; null: the latest that the policy allows"},
-    )
+    expiresAt = Timestamp(allow_none=True, metadata=_NEW_END)
     maxDownloads = fields.Integer(
         allow_none=True,
         strict=True,
         validate=_COUNT,
-        metadata={"description": "Downloads of all visitors together; null: no limit"},
+        metadata=_MAX_DOWNLOADS,
     )
-    audience = AudienceField(
-        metadata={
-            "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
-            "of the tenant, or the users of `userIds`"
-        }
-    )
+    audience = AudienceField(metadata=_AUDIENCE)
     notify = fields.Boolean(
         metadata={"description": "Messages to the maker: first opening, each drop, last download"}
     )
@@ -234,14 +229,7 @@ class ShareSchema(Schema):
         allow_none=True,
         metadata={"description": "For its maker and administrators; null if it cannot be read again"},
     )
-    kind = fields.String(
-        required=True,
-        validate=KIND,
-        metadata={
-            "description": "`read`: list and download; `preview`: view without download; `drop`: "
-            "upload without seeing files; `write`: `read` with uploads"
-        },
-    )
+    kind = _kind()
     label = fields.String(
         required=True, metadata={"description": "A title, shown to visitors; empty: none"}
     )
@@ -256,36 +244,24 @@ class ShareSchema(Schema):
     hasPassword = fields.Boolean(
         required=True, metadata={"description": "Whether visitors need a password"}
     )
-    expiresAt = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When it ends; null: never"}
-    )
+    expiresAt = Timestamp(required=True, allow_none=True, metadata=_END)
     maxDownloads = fields.Integer(
         required=True,
         allow_none=True,
-        metadata={"description": "Downloads of all visitors together; null: no limit"},
+        metadata=_MAX_DOWNLOADS,
     )
     downloads = fields.Integer(
         required=True,
         metadata={"description": "Number of downloads so far, as `maxDownloads` counts them"},
     )
-    audience = AudienceField(
-        required=True,
-        metadata={
-            "description": "Who may open it, given the link: `anyone`, `logged-in` users, `members` "
-            "of the tenant, or the users of `userIds`"
-        },
-    )
+    audience = AudienceField(required=True, metadata=_AUDIENCE)
     notify = fields.Boolean(
         required=True,
         metadata={
             "description": "Whether the maker gets messages about openings, drops and the last download"
         },
     )
-    drop = fields.Nested(
-        DropSchema,
-        required=True,
-        metadata={"description": "Limits of uploads, for the kinds `drop` and `write`"},
-    )
+    drop = fields.Nested(DropSchema, required=True, metadata=_DROP)
     droppedFiles = fields.Integer(
         required=True,
         metadata={"description": "Number of uploaded files, with those that are being uploaded"},
@@ -315,14 +291,7 @@ class SharedWithMeSchema(Schema):
         allow_none=True,
         metadata={"description": "The link to open; null if it cannot be read again"},
     )
-    kind = fields.String(
-        required=True,
-        validate=KIND,
-        metadata={
-            "description": "`read`: list and download; `preview`: view without download; `drop`: "
-            "upload without seeing files; `write`: `read` with uploads"
-        },
-    )
+    kind = _kind()
     label = fields.String(
         required=True, metadata={"description": "The maker's title; empty if there is a password"}
     )
@@ -332,9 +301,7 @@ class SharedWithMeSchema(Schema):
     name = fields.String(
         required=True, allow_none=True, metadata={"description": "Null if there is a password"}
     )
-    expiresAt = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When it ends; null: never"}
-    )
+    expiresAt = Timestamp(required=True, allow_none=True, metadata=_END)
     createdAt = Timestamp(required=True)
 
 
@@ -471,14 +438,7 @@ class DescriptionSchema(Schema):
     """A share, for its visitors. Without the proof of its password, only the first four members."""
 
     id = fields.String(required=True, metadata={"description": "Identifies the share; not its secret"})
-    kind = fields.String(
-        required=True,
-        validate=KIND,
-        metadata={
-            "description": "`read`: list and download; `preview`: view without download; `drop`: "
-            "upload without seeing files; `write`: `read` with uploads"
-        },
-    )
+    kind = _kind()
     needsPassword = fields.Boolean(
         required=True, metadata={"description": "Whether the proof of a password is needed"}
     )
@@ -504,9 +464,7 @@ class DescriptionSchema(Schema):
     remainingDownloads = fields.Integer(
         allow_none=True, metadata={"description": "Number of downloads that are left; null: no limit"}
     )
-    drop = fields.Nested(
-        DropSchema, metadata={"description": "Limits of uploads, for the kinds `drop` and `write`"}
-    )
+    drop = fields.Nested(DropSchema, metadata=_DROP)
     remainingFiles = fields.Integer(
         allow_none=True,
         metadata={"description": "Number of files that can still be uploaded; null: no limit"},

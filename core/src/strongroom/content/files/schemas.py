@@ -60,17 +60,18 @@ class CopySchema(Schema):
     )
 
 
-class NewGrantSchema(Schema):
-    """A grant to a member of the tenant."""
-
-    ownerId = identifier(
-        required=True, metadata={"description": "Id of the user who gets the permission"}
-    )
-    permission = fields.String(
+def _permission() -> fields.String:
+    return fields.String(
         required=True,
         validate=validate.OneOf(_PERMISSIONS),
         metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
     )
+
+
+class _AnyNewGrantSchema(Schema):
+    """What new grants to users and to groups have in common."""
+
+    permission = _permission()
     expiresAt = Timestamp(
         load_default=None,
         allow_none=True,
@@ -78,12 +79,36 @@ class NewGrantSchema(Schema):
     )
 
 
-class GrantSchema(Schema):
-    """A user's permission on a file or folder."""
+class NewGrantSchema(_AnyNewGrantSchema):
+    """A grant to a member of the tenant."""
+
+    ownerId = identifier(
+        required=True, metadata={"description": "Id of the user who gets the permission"}
+    )
+
+
+class _AnyGrantSchema(Schema):
+    """What grants to users and to groups have in common."""
 
     fileId = fields.String(
         required=True, metadata={"description": "Id of the file or folder that the grant is on"}
     )
+    permission = _permission()
+    expiresAt = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
+    )
+    grantedBy = fields.Nested(
+        ReferenceSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The user who made the grant; null if unknown"},
+    )
+    createdAt = Timestamp(required=True, metadata={"description": "When the grant was made"})
+
+
+class GrantSchema(_AnyGrantSchema):
+    """A user's permission on a file or folder."""
+
     ownerId = fields.String(
         required=True, metadata={"description": "Id of the user who has the permission"}
     )
@@ -92,64 +117,21 @@ class GrantSchema(Schema):
         required=True,
         metadata={"description": "The same user, whose name is in `included`"},
     )
-    permission = fields.String(
-        required=True,
-        validate=validate.OneOf(_PERMISSIONS),
-        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
-    )
-    expiresAt = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
-    )
-    grantedBy = fields.Nested(
-        ReferenceSchema,
-        required=True,
-        allow_none=True,
-        metadata={"description": "The user who made the grant; null if unknown"},
-    )
-    createdAt = Timestamp(required=True, metadata={"description": "When the grant was made"})
 
 
-class NewGroupGrantSchema(Schema):
+class NewGroupGrantSchema(_AnyNewGrantSchema):
     """A grant to a group of the tenant."""
 
     groupId = identifier(required=True, metadata={"description": "Id of a group of the tenant"})
-    permission = fields.String(
-        required=True,
-        validate=validate.OneOf(_PERMISSIONS),
-        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
-    )
-    expiresAt = Timestamp(
-        load_default=None,
-        allow_none=True,
-        metadata={"description": "As `2026-06-21T00:00:00Z`; null for a permanent grant"},
-    )
 
 
-class GroupGrantSchema(Schema):
+class GroupGrantSchema(_AnyGrantSchema):
     """A group's permission on a file or folder."""
 
-    fileId = fields.String(
-        required=True, metadata={"description": "Id of the file or folder that the grant is on"}
-    )
     groupId = fields.String(
         required=True, metadata={"description": "Id of the group whose members have the permission"}
     )
     groupName = fields.String(required=True, metadata={"description": "The group's present name"})
-    permission = fields.String(
-        required=True,
-        validate=validate.OneOf(_PERMISSIONS),
-        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
-    )
-    expiresAt = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
-    )
-    grantedBy = fields.Nested(
-        ReferenceSchema,
-        required=True,
-        allow_none=True,
-        metadata={"description": "The user who made the grant; null if unknown"},
-    )
-    createdAt = Timestamp(required=True, metadata={"description": "When the grant was made"})
 
 
 class AccessQuery(Schema):
@@ -167,11 +149,7 @@ class AccessReasonSchema(Schema):
     fileName = fields.String(
         required=True, allow_none=True, metadata={"description": "Null if the caller cannot see it"}
     )
-    permission = fields.String(
-        required=True,
-        validate=validate.OneOf(_PERMISSIONS),
-        metadata={"description": "`read`, `write` or `manage`; each includes those before it"},
-    )
+    permission = _permission()
     expiresAt = Timestamp(
         required=True, allow_none=True, metadata={"description": "When the grant ends; null: never"}
     )

@@ -311,8 +311,8 @@ class NewInvitationSchema(Schema):
             raise ValidationError("Must contain either email or mobile.", "email")
 
 
-class InvitationSchema(Schema):
-    """An open invitation. Whether the recipient is registered is not revealed."""
+class _OpenInvitationSchema(Schema):
+    """What everyone who may see an invitation sees of it."""
 
     id = fields.String(
         required=True, metadata={"description": "Identifies the invitation in paths; not its secret"}
@@ -334,6 +334,12 @@ class InvitationSchema(Schema):
         required=True,
         metadata={"description": "The role that the recipient gets: `admin`, `member` or `records`"},
     )
+    expiresAt = Timestamp(required=True, metadata={"description": "Until when it can be accepted"})
+
+
+class InvitationSchema(_OpenInvitationSchema):
+    """An open invitation. Whether the recipient is registered is not revealed."""
+
     groups = fields.List(
         fields.String(),
         required=True,
@@ -343,7 +349,6 @@ class InvitationSchema(Schema):
         ReferenceSchema, required=True, metadata={"description": "The administrator who sent it last"}
     )
     createdAt = Timestamp(required=True)
-    expiresAt = Timestamp(required=True, metadata={"description": "Until when it can be accepted"})
 
 
 class ReceivedInvitationSchema(InvitationSchema):
@@ -354,36 +359,15 @@ class ReceivedInvitationSchema(InvitationSchema):
     )
 
 
-class InvitationPreviewSchema(Schema):
+class InvitationPreviewSchema(_OpenInvitationSchema):
     """An open invitation, for the holder of its secret."""
 
-    id = fields.String(
-        required=True, metadata={"description": "Identifies the invitation in paths; not its secret"}
-    )
-    tenantId = fields.String(
-        required=True, metadata={"description": "The tenant that the recipient joins"}
-    )
     tenantName = fields.String(
         required=True, metadata={"description": "The tenant's present name, to show to the recipient"}
     )
     inviterName = fields.String(
         required=True, metadata={"description": "Name of the administrator who sent it last"}
     )
-    email = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The invited address; null for a mobile number"},
-    )
-    mobile = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The invited number; null for an e-mail address"},
-    )
-    role = fields.String(
-        required=True,
-        metadata={"description": "The role that the recipient gets: `admin`, `member` or `records`"},
-    )
-    expiresAt = Timestamp(required=True, metadata={"description": "Until when it can be accepted"})
 
 
 class InvitationSecretSchema(Schema):
