@@ -24,7 +24,7 @@ export type SessionState =
 
 /** Logs in and out. The functions of one client stay the same between renderings. */
 export interface SessionActions {
-  /** Go to the login page of the server, which returns to `returnUrl`; by default that of the provider. */
+  /** Go to the login page of the server, which returns to `returnUrl`; by default the provider's. */
   login(options?: Partial<LoginPageOptions>): Promise<void>;
   /** Log in by a password or another proof, and return the user. */
   login(options: LoginOptions): Promise<LoggedInUser>;

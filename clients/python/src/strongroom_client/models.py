@@ -873,7 +873,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Identifies the endpoint in paths"""
     tenant_id: None | str = msgspec.field(name="tenantId")
-    """The tenant whose events it receives; null: those of the whole server"""
+    """The tenant whose events it receives; null: the events of the whole server"""
     owner_id: str = msgspec.field(name="ownerId")
     """The administrator whose rights the endpoint has"""
     url: str
@@ -1686,7 +1686,7 @@ class NewEndpointWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Identifies the endpoint in paths"""
     tenant_id: None | str = msgspec.field(name="tenantId")
-    """The tenant whose events it receives; null: those of the whole server"""
+    """The tenant whose events it receives; null: the events of the whole server"""
     owner_id: str = msgspec.field(name="ownerId")
     """The administrator whose rights the endpoint has"""
     url: str
@@ -1829,7 +1829,7 @@ class NewPasskey(msgspec.Struct, frozen=True, kw_only=True):
     credential: NewPasskeyCredential
     """`credential.toJSON()`"""
     name: str | Unset = UNSET
-    """A name for the user's list, such as that of the device"""
+    """A name for the user's list, such as the device's"""
 
 
 class NewPasswordLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -2342,7 +2342,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     """How many events are sent again."""
 
     count: int
-    """Number of events that are queued; those of other types are not counted"""
+    """Number of events that are queued; other types are not counted"""
     next_sequence: int | None = msgspec.field(name="nextSequence")
     """Where to continue, if there were too many for one request"""
 

@@ -46,7 +46,7 @@ class NewPasskeySchema(Schema):
     name = fields.String(
         load_default="",
         validate=[validate.Length(0, _MAX_NAME), _require_name],
-        metadata={"description": "A name for the user's list, such as that of the device"},
+        metadata={"description": "A name for the user's list, such as the device's"},
     )
     credential = fields.Dict(
         keys=fields.String(), required=True, metadata={"description": "`credential.toJSON()`"}

@@ -66,7 +66,7 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
     def list_passkeys(user_id: str, query: Json) -> Any:
         """List the passkeys of a user, oldest first.
 
-        Administrators of the server may list those of other users. Public keys are not included.
+        Administrators of the server may list other users' passkeys. Public keys are not included.
         """
         passkeys = factors.list(user_id, _PASSKEY)
         page = host.list_page(passkeys, query, lambda item: (item.created_at, item.id))
@@ -82,8 +82,8 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
     def get_passkey(user_id: str, passkey_id: str) -> FactorInfo:
         """Get a passkey of a user, without its key.
 
-        Administrators of the server may read those of other users. It has the name, and when the
-        passkey was last used.
+        Administrators of the server may read other users' passkeys. The response has the name, and when
+        the passkey was last used.
         """
         return factors.get(user_id, _PASSKEY, passkey_id)
 

@@ -214,7 +214,7 @@ def _add_policy(routes: Blueprint, shares: Shares) -> None:
         errors=(FORBIDDEN,),
     )
     def put_share_policy(tenant_id: str, body: Json) -> Policy:
-        """Replace the tenant's own rules. They can only be stricter than those of the server.
+        """Replace the tenant's own rules. They can only be stricter than the server's.
 
         Only administrators of the tenant may. Absent or null members are the server's rules. Existing
         shares of a kind that is no longer allowed, or without a required password, cannot be opened.

@@ -31,7 +31,7 @@ pytestmark = [
 
 LOGIN_PAGES = "/account"
 VARYING = re.compile(r"""\?[^"<]*|[\w-]{20,}|\d\d:\d\d:\d\d""")
-"""Queries of links, which keep that of the page, secrets of forms, ids and times."""
+"""Queries of links, which keep the page's query, secrets of forms, ids and times."""
 
 CELLS = campaign_size("APPENDED_CELLS", 4)
 """How many of the 80 pairs of a parameter and an Accept header each page of an application gets."""

@@ -91,7 +91,9 @@ class EndpointSchema(Schema):
         required=True,
         allow_none=True,
         attribute="tenant_id",
-        metadata={"description": "The tenant whose events it receives; null: those of the whole server"},
+        metadata={
+            "description": "The tenant whose events it receives; null: the events of the whole server"
+        },
     )
     ownerId = fields.String(
         required=True,
@@ -176,9 +178,7 @@ class ReplayedSchema(Schema):
 
     count = fields.Integer(
         required=True,
-        metadata={
-            "description": "Number of events that are queued; those of other types are not counted"
-        },
+        metadata={"description": "Number of events that are queued; other types are not counted"},
     )
     nextSequence = fields.Integer(
         required=True,

@@ -87,8 +87,8 @@ def get_passkey(
 ) -> Operation[Factor]:
     """Get a passkey of a user, without its key.
 
-    Administrators of the server may read those of other users. It has the name, and when the
-    passkey was last used.
+    Administrators of the server may read other users' passkeys. The response has the name, and when
+    the passkey was last used.
     """
     return Operation(
         "GET",
@@ -131,7 +131,7 @@ def list_passkeys(
 ) -> Operation[FactorCollection]:
     """List the passkeys of a user, oldest first.
 
-    Administrators of the server may list those of other users. Public keys are not included.
+    Administrators of the server may list other users' passkeys. Public keys are not included.
     """
     return Operation(
         "GET",

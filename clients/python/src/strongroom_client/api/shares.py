@@ -200,7 +200,7 @@ def put_share_policy(
     *,
     body: PolicyChanges | Unset = UNSET,
 ) -> Operation[Policy]:
-    """Replace the tenant's own rules. They can only be stricter than those of the server.
+    """Replace the tenant's own rules. They can only be stricter than the server's.
 
     Only administrators of the tenant may. Absent or null members are the server's rules. Existing
     shares of a kind that is no longer allowed, or without a required password, cannot be opened.

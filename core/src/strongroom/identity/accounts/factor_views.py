@@ -280,10 +280,10 @@ def begin_due_enrolment(body: Json) -> Json:
     response_headers=TOKEN_RESPONSE,
 )
 def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
-    """Finish the enrolment with the right answer, and log in; the response is that of a login.
+    """Finish the enrolment with the right answer, and log in; the response is the same as a login's.
 
-    `id` is that of `enrolment` in the error of the login, and `enrolmentId` that of the response that
-    began the enrolment. A wrong answer may be corrected until the tries are used up.
+    `id` is in `enrolment` of the login's error, and `enrolmentId` in the response that began the
+    enrolment. A wrong answer may be corrected until the tries are used up.
     """
     done = get_service(DueEnrolments).confirm(
         body["id"], body["enrolmentId"], body["answer"], client(), origin()

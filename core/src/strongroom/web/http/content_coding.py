@@ -65,7 +65,7 @@ def _acceptance(accepted: str) -> tuple[bool, bool]:
 def code_response(response: Response, environ: dict[str, Any]) -> None:
     """Compress a JSON response that may be compressed, if the client accepts it.
 
-    A response with an entity tag stays as it is, because its tag is that of the plain content (section
+    A response with an entity tag stays as it is, because its tag names the plain content (section
     8.8.3.3), and so does one that is streamed.
     """
     if response.status_code != HTTPStatus.OK or response.mimetype != "application/json":

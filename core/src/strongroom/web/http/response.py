@@ -90,7 +90,7 @@ class Response(flask.Response):
                 items.append(default)
 
     def replace_content(self, content: bytes, headers: Iterable[tuple[str, str]]) -> None:
-        """Replace complete content, and add headers in place of those of the same names."""
+        """Replace complete content, and add headers in place of former ones of the same names."""
         self.add_headers([*headers, ("Content-Length", str(len(content)))])
         self.response = self._final_body = [content]
 
