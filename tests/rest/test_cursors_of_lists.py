@@ -1,6 +1,5 @@
 """Every list with pages also takes a cursor: what exists throughout is in it once, whatever changes."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -10,6 +9,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Column, ColumnElement, Integer, Table, delete, insert, select, true
 from tests.support.api import Answer, Api, Json, Person
+from tests.support.campaign import campaign_size
 from tests.support.town import ALL_PLUGINS, Town
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
@@ -20,7 +20,7 @@ from strongroom_webhooks.models import deliveries, endpoints
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.config(ALL_PLUGINS)]
 
-CHANGES = int(os.environ.get("STRONGROOM_CURSOR_CHANGES", "48"))
+CHANGES = campaign_size("CURSOR_CHANGES", 48)
 """Changes while each of the lists is read; the figure of the contract is 300."""
 
 KEPT = 20

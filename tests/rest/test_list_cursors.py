@@ -1,7 +1,6 @@
 """Lists by cursor: what exists throughout is listed exactly once, whatever else changes meanwhile."""
 
 import json
-import os
 from base64 import urlsafe_b64encode
 from collections import Counter
 from math import ceil
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from tests.support.actors import make_group
 from tests.support.api import Api, Json, Person
+from tests.support.campaign import campaign_size
 
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import child_counts
@@ -20,7 +20,7 @@ from strongroom.foundation.caller import Identity
 
 pytestmark = pytest.mark.both_databases
 
-CHANGES = int(os.environ.get("STRONGROOM_CURSOR_CHANGES", "150"))
+CHANGES = campaign_size("CURSOR_CHANGES", 150)
 """Changes while each of the lists is read; the figure of the contract is 1,000."""
 
 RESTS = ("", "&foldersFirst=true", "&type=file", "&q=n1&foldersFirst=true")
