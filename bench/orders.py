@@ -17,7 +17,7 @@ from strongroom.assembly.container import Container
 from strongroom.content.files.listing import FileListing, FilePage
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
-from strongroom.content.tenants.groups import GroupService
+from strongroom.content.tenants.groups.service import GroupService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database.paging import Paging
 

@@ -37,7 +37,7 @@ def test_the_layers_are_those_of_the_import_contract() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     layers = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
-    names = {name for layer in chain(*layers) for name in layer.split(" : ")} - {
+    names = {name for layer in chain(*layers) for name in re.split(r" [:|] ", layer)} - {
         "container",
         "commands",
         "services",

@@ -16,8 +16,6 @@ import pytest
 from sqlalchemy import func, select
 
 from strongroom.assembly.container import Container
-from strongroom.content.files.batches import service as batch_service
-from strongroom.content.files.batches.service import BatchItem, BatchService, Deletion
 from strongroom.content.files.copying import Copy, CopyingService
 from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.replacing import ReplacingService
@@ -29,6 +27,8 @@ from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.batches import service as batch_service
+from strongroom.extensions.batches.service import BatchItem, BatchService, Deletion
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.errors import NotFound
 from strongroom.identity.users.service import UserService

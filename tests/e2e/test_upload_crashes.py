@@ -15,8 +15,8 @@ from sqlalchemy import func, select, update
 
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
-from strongroom.content.uploads.repository import upload_parts, uploads
-from strongroom.content.uploads.service import UploadService
+from strongroom.extensions.uploads.repository import upload_parts, uploads
+from strongroom.extensions.uploads.service import UploadService
 from strongroom.testing.clock import HOUR
 from tests.e2e.offline import services
 from tests.support.campaign import campaign_size

@@ -29,11 +29,11 @@ from tests.support.databases import PostgresqlDatabases, SqliteDatabases
 from tests.support.features import is_left_out, needs
 
 from strongroom.clock import iso_format
-from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.operations import NodeRule
-from strongroom.content.uploads.direct_feature import DirectUploadsFeature
+from strongroom.extensions.business_files.feature import BusinessFilesFeature
+from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 from strongroom.web.http.routing import Operation
 
 PICTURE = b64decode(

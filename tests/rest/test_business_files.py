@@ -15,10 +15,10 @@ from tests.support.features import needs
 from tests.support.images import picture
 from tests.support.stores import stored_files
 
-from strongroom.content.business_files.feature import BusinessFilesFeature
-from strongroom.content.business_files.models import picture_variants
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.business_files.feature import BusinessFilesFeature
+from strongroom.extensions.business_files.models import picture_variants
 
 pytestmark = needs(BusinessFilesFeature)
 

@@ -10,8 +10,8 @@ import pytest
 from tests.support.api import Api, Json, Person, error_code
 from tests.support.scene import Scene
 
-from strongroom.content.files.changes import views, waiting
-from strongroom.content.files.changes.waiting import ChangeWaiters
+from strongroom.extensions.changes import views, waiting
+from strongroom.extensions.changes.waiting import ChangeWaiters
 from strongroom.foundation.errors import Unavailable
 from strongroom.testing.clock import HOUR
 

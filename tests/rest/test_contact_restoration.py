@@ -12,11 +12,11 @@ from tests.support.config import lifted, merged
 from tests.support.totp import enrol, use_clock
 
 from strongroom.clock import DAY
+from strongroom.extensions.own_data.deletion import ScheduledDeletions
+from strongroom.extensions.user_management.contact_restoration import ContactRestoration
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.accounts.reauthentication import Reauthentication
-from strongroom.identity.own_data.deletion import ScheduledDeletions
-from strongroom.identity.user_management.contact_restoration import ContactRestoration
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService

@@ -17,7 +17,7 @@ from tests.support.imports import import_users
 from tests.support.stores import ObjectStore, oss_store
 
 from strongroom.assembly.features import import_models
-from strongroom.content.uploads.direct_feature import DirectUploadsFeature
+from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.metadata import metadata
 from strongroom.foundation.errors import StrongroomError

@@ -5,13 +5,13 @@ from sqlalchemy import Table, func, select
 from tests.support.api import Api, error_code
 from tests.support.scene import Scene
 
-from strongroom.content.bundles.service import bundles
 from strongroom.content.nodes.models import folder_counts, grants, nodes
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.models import tenant_members, tenants
-from strongroom.content.uploads.repository import upload_parts, uploads
+from strongroom.extensions.bundles.service import bundles
+from strongroom.extensions.uploads.repository import upload_parts, uploads
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import NotFound
 from strongroom.testing.clock import HOUR

@@ -15,7 +15,7 @@ from tests.support.interleaving import Action, Interleaving
 from tests.support.stage import Pair, Preparation, Stage, search
 from tests.support.stores import oss_store
 
-from strongroom.content.uploads.direct_feature import DirectUploadsFeature
+from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 
 pytestmark = [on_postgresql, needs(DirectUploadsFeature), pytest.mark.extended]
 

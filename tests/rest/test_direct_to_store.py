@@ -27,8 +27,8 @@ from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.service import BlobService
 from strongroom.content.tenants.models import tenants
 from strongroom.content.tenants.service import TenantService
-from strongroom.content.uploads.direct import DirectUploads
-from strongroom.content.uploads.direct_feature import DirectUploadsFeature
+from strongroom.extensions.uploads.direct import DirectUploads
+from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.config import ConfigurationError, load
 

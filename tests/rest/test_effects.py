@@ -26,8 +26,8 @@ from tests.support.totp import enrol, use_clock
 from strongroom.activity.audit.models import audit_events
 from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.content.tenants.models import tenants
+from strongroom.extensions.user_imports.worker import ImportWorker
 from strongroom.foundation.database.upgrade import upgrade
-from strongroom.identity.user_imports.worker import ImportWorker
 from strongroom.identity.users.models import account_links
 from strongroom.testing.clock import MINUTE, ManualClock
 from strongroom_login_pages import plugin as login_pages

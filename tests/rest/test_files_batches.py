@@ -13,7 +13,7 @@ from tests.support.pages import blocks_of
 from tests.support.scene import Scene
 
 from strongroom.content.files import copying
-from strongroom.content.files.batches.service import MAX_ITEMS
+from strongroom.extensions.batches.service import MAX_ITEMS
 
 MEMBERS: list[tuple[Json, list[str]]] = [
     ({"operation": "burn", "fileId": "x"}, ["items.0.operation"]),

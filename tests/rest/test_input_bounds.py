@@ -23,9 +23,9 @@ from tests.support.config import Table, lifted, merged
 from tests.support.databases import SqliteDatabases
 from werkzeug.routing import Rule
 
+from strongroom.extensions.user_management.schemas import RegistrationSchema
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.errors import MalformedRequest
-from strongroom.identity.user_management.schemas import RegistrationSchema
 from strongroom.testing.clock import ManualClock
 from strongroom.web.http.bounded_body import FORM_FIELDS
 from strongroom.web.http.input_bounds import CALLER_BYTES, LARGEST_BYTES, PUBLIC_BYTES

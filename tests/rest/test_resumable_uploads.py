@@ -16,8 +16,8 @@ from werkzeug.http import parse_date
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
-from strongroom.content.uploads.repository import LEASE, upload_parts
-from strongroom.content.uploads.service import UploadService
+from strongroom.extensions.uploads.repository import LEASE, upload_parts
+from strongroom.extensions.uploads.service import UploadService
 from strongroom.testing.clock import SECOND
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"

@@ -7,7 +7,7 @@ from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.http import at_once
 
 from strongroom.clock import iso_format
-from strongroom.identity.own_data.deletion import ScheduledDeletions
+from strongroom.extensions.own_data.deletion import ScheduledDeletions
 from strongroom.testing.clock import HOUR, MINUTE
 
 DAY = 24 * HOUR

@@ -11,7 +11,7 @@ from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import lifted
 from tests.support.features import LEFT_OUT_ROUTES
 
-from strongroom.content.files.batches.schemas import BatchOperation
+from strongroom.extensions.batches.schemas import BatchOperation
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.testing.clock import MINUTE, ManualClock

@@ -10,14 +10,14 @@ from tests.support.scanners import SCANNING, install_word_scanner
 from tests.support.scene import Scene
 from tests.support.statements import statements
 
-from strongroom.content.bundles.service import BundleService
 from strongroom.content.files.grants import AccessExplainer, GrantService
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.moving import MovingService
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.scanning.worker import ScanWorker
-from strongroom.content.uploads.service import UploadService
+from strongroom.extensions.bundles.service import BundleService
+from strongroom.extensions.uploads.service import UploadService
 from strongroom.foundation.caller import Caller, Origin
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import TokenInvalid

@@ -14,11 +14,11 @@ from tests.support.images import picture
 from tests.support.scanners import SCANNING, WordScanner, install_word_scanner
 
 import strongroom
-from strongroom.content.business_files.feature import BusinessFilesFeature
 from strongroom.content.files.service import FileService
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.scanning.rescans import Rescans
 from strongroom.content.scanning.worker import ScanWorker
+from strongroom.extensions.business_files.feature import BusinessFilesFeature
 from strongroom.foundation.errors import NotScannedYet, Quarantined
 from strongroom.identity.sessions.service import AuthorizationService
 
@@ -106,12 +106,12 @@ CONTENT_ROUTES = {
 """Those that return content of files; POST .../multi-files-download returns it as well."""
 
 READERS = {
-    ("content/business_files/service.py", "BusinessFileService.get checks the state"),
-    ("content/business_files/variants.py", "called by BusinessFileService.get"),
-    ("content/bundles/archive.py", "its manifest has only files that Contents.write has checked"),
+    ("extensions/business_files/service.py", "BusinessFileService.get checks the state"),
+    ("extensions/business_files/variants.py", "called by BusinessFileService.get"),
+    ("extensions/bundles/archive.py", "its manifest has only files that Contents.write has checked"),
     ("content/files/service.py", "FileService.open checks the state"),
     ("content/scanning/worker.py", "scans"),
-    ("content/uploads/chunk_writer.py", "joins the parts of an upload that is not complete"),
+    ("extensions/uploads/chunk_writer.py", "joins the parts of an upload that is not complete"),
 }
 """The modules that read blobs, and why none of them returns content that may not be read."""
 

@@ -13,7 +13,7 @@ from tests.support.databases import on_sqlite
 from tests.support.imports import IMPORTED_PASSWORD, SIX_SCHEMES, errors_of, import_users
 
 from strongroom.cli.user_imports import convert_users
-from strongroom.identity.user_imports.converters import CONVERTERS
+from strongroom.extensions.user_imports.converters import CONVERTERS
 from strongroom.identity.users.models import second_factors, user_metadata, users
 
 BCRYPT, _, WORDPRESS, DJANGO, KEYCLOAK, _ = SIX_SCHEMES

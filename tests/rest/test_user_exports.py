@@ -26,9 +26,9 @@ from tests.support.imports import (
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.cli.age_files import Decrypted
+from strongroom.extensions.user_imports import exports
+from strongroom.extensions.user_imports.exports import UserExports
 from strongroom.foundation.caller import Origin
-from strongroom.identity.user_imports import exports
-from strongroom.identity.user_imports.exports import UserExports
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords

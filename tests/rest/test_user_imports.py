@@ -20,22 +20,22 @@ from tests.support.imports import (
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.clock import DAY
-from strongroom.foundation.caller import Origin
-from strongroom.foundation.errors import PayloadTooLarge, Unavailable
-from strongroom.identity.user_imports.lines import MAX_LINE, LineParser, split_lines
-from strongroom.identity.user_imports.models import (
+from strongroom.extensions.user_imports.lines import MAX_LINE, LineParser, split_lines
+from strongroom.extensions.user_imports.models import (
     UserImport,
     user_import_chunks,
     user_import_errors,
     user_import_keys,
     user_imports,
 )
-from strongroom.identity.user_imports.plan import Planner
-from strongroom.identity.user_imports.service import UserImports
-from strongroom.identity.user_imports.store import CHUNK_LINES as CHUNK
-from strongroom.identity.user_imports.store import LEASE, ImportOptions, ImportStore
-from strongroom.identity.user_imports.worker import ImportWorker
-from strongroom.identity.user_imports.writer import ImportWriter
+from strongroom.extensions.user_imports.plan import Planner
+from strongroom.extensions.user_imports.service import UserImports
+from strongroom.extensions.user_imports.store import CHUNK_LINES as CHUNK
+from strongroom.extensions.user_imports.store import LEASE, ImportOptions, ImportStore
+from strongroom.extensions.user_imports.worker import ImportWorker
+from strongroom.extensions.user_imports.writer import ImportWriter
+from strongroom.foundation.caller import Origin
+from strongroom.foundation.errors import PayloadTooLarge, Unavailable
 from strongroom.identity.users.models import (
     OWN_SCHEME,
     account_links,

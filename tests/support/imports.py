@@ -12,11 +12,11 @@ import bcrypt
 from argon2.low_level import Type, hash_secret
 
 from strongroom.assembly.container import Container
+from strongroom.extensions.user_imports.models import LineError, OnTakenUser, UserImport
+from strongroom.extensions.user_imports.service import UserImports
+from strongroom.extensions.user_imports.store import ImportOptions
+from strongroom.extensions.user_imports.worker import ImportWorker
 from strongroom.foundation.caller import Origin
-from strongroom.identity.user_imports.models import LineError, OnTakenUser, UserImport
-from strongroom.identity.user_imports.service import UserImports
-from strongroom.identity.user_imports.store import ImportOptions
-from strongroom.identity.user_imports.worker import ImportWorker
 
 IMPORTED_PASSWORD: Final = "OtherSystem7"
 _SECRET: Final = IMPORTED_PASSWORD.encode()

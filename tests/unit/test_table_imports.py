@@ -9,17 +9,18 @@ import strongroom
 CORE = Path(strongroom.__file__).parent
 
 ALLOWED = {
-    ("content.bundles", "content.nodes"),  # a bundle is a selection of nodes
     ("content.files", "content.nodes"),  # files are what clients see of nodes
+    ("extensions.bundles", "content.nodes"),  # a bundle is a selection of nodes
+    ("extensions.events", "content.nodes"),  # the events are written where nodes change
     # One query for the credentials of those who can act, who are many.
-    ("identity.platform_logins", "identity.access_keys"),
-    ("identity.platform_logins", "identity.sessions"),
-    ("identity.platform_logins", "identity.users"),
+    ("extensions.platform_logins", "identity.access_keys"),
+    ("extensions.platform_logins", "identity.sessions"),
+    ("extensions.platform_logins", "identity.users"),
     ("identity.verification.codes", "credentials"),  # voids the codes of a user's contacts
-    ("ops.backup.create", "blobs"),  # an archive holds the rows of all features
-    ("ops.backup.restore", "authorizations"),  # likewise
-    ("ops.backup.restore", "blobs"),  # likewise
-    ("ops.backup.restore", "retention_clock"),  # likewise
+    ("extensions.backup.create", "blobs"),  # an archive holds the rows of all features
+    ("extensions.backup.restore", "authorizations"),  # likewise
+    ("extensions.backup.restore", "blobs"),  # likewise
+    ("extensions.backup.restore", "retention_clock"),  # likewise
     ("ops.observability.clock_skew", "audit_events"),  # compares the clock with the newest event
 }
 

@@ -258,7 +258,7 @@ ROWS: Final = (
     core(
         "business-files-of-others",
         "A user does not delete the business file of another.",
-        "content/business_files/service.py::BusinessFileService.delete",
+        "extensions/business_files/service.py::BusinessFileService.delete",
         "identity.require_self_or_admin(file.owner_id)",
         "",
         "rest/test_business_files.py::TestDelete::test_others_may_not",

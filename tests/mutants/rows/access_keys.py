@@ -155,7 +155,7 @@ ROWS: Final = (
     core(
         "keys-metadata",
         "A key changes no metadata of administrators and service accounts.",
-        "identity/user_management/metadata.py::MetadataService._change",
+        "extensions/user_management/metadata.py::MetadataService._change",
         "require_manageable(identity, self._users.change(connection, user_id))",
         "self._users.change(connection, user_id)",
         "rest/test_server_accounts.py"
@@ -164,7 +164,7 @@ ROWS: Final = (
     core(
         "keys-links",
         "A key sends no link to administrators.",
-        "identity/user_management/links.py::_require_other_person",
+        "extensions/user_management/links.py::_require_other_person",
         "require_manageable(identity, user)",
         "",
         "rest/test_server_accounts.py"
@@ -205,7 +205,7 @@ ROWS: Final = (
     core(
         "impersonation-targets",
         "Only ordinary users are impersonated.",
-        "identity/impersonation/service.py::ImpersonationService._lock",
+        "extensions/impersonation/service.py::ImpersonationService._lock",
         "or user.type != UserType.USER",
         "or False",
         "rest/test_impersonation.py"

@@ -94,7 +94,7 @@ ROWS: Final = (
     core(
         "step-up-invitations",
         "An invitation to a privileged role needs the proof of a change of the role.",
-        "content/tenants/invitations.py::InvitationService._check_rights",
+        "content/tenants/invitations/service.py::InvitationService._check_rights",
         "if role.is_privileged:",
         "if False:",
         "rest/test_sensitive_routes.py"
@@ -119,7 +119,7 @@ ROWS: Final = (
     core(
         "users-scheduled-deletion-cancelled",
         "A deletion that its user has cancelled, or that is not due, is not done.",
-        "identity/own_data/deletion.py::ScheduledDeletions._delete",
+        "extensions/own_data/deletion.py::ScheduledDeletions._delete",
         "if not self._claim(connection, user_id):",
         "if False:",
         "rest/test_scheduled_deletions.py"
@@ -128,7 +128,7 @@ ROWS: Final = (
     core(
         "users-scheduled-deletion-guard",
         "A user who has become the last administrator is not deleted.",
-        "identity/own_data/deletion.py::ScheduledDeletions._delete",
+        "extensions/own_data/deletion.py::ScheduledDeletions._delete",
         "self._deletion.require_unneeded(connection, user_id)",
         "",
         "rest/test_scheduled_deletions.py"
@@ -137,7 +137,7 @@ ROWS: Final = (
     core(
         "users-own-exports",
         "An export of one's own data needs a fresh proof.",
-        "identity/own_data/exports.py::OwnExports.create",
+        "extensions/own_data/exports.py::OwnExports.create",
         "identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN, fields=fields",
         "identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN * 99, fields=fields",
         "rest/test_own_exports.py::test_an_old_login_needs_a_proof",
@@ -145,7 +145,7 @@ ROWS: Final = (
     core(
         "users-export-left-tenants",
         "Records about tenants that the user has left have no details.",
-        "identity/own_data/exports.py::OwnExports._records",
+        "extensions/own_data/exports.py::OwnExports._records",
         "if name in OUTSIDE",
         "if True",
         "rest/test_own_exports.py::test_records_about_a_tenant_that_the_user_has_left_have_no_details",
@@ -201,7 +201,7 @@ ROWS: Final = (
     core(
         "users-suspension-ends-direct-uploads",
         "A direct upload of a suspended user cannot be completed.",
-        "content/uploads/direct.py",
+        "extensions/uploads/direct.py",
         '_IS_OPEN: Final = direct_uploads.c.expires_at > bindparam("now")',
         '_IS_OPEN: Final = direct_uploads.c.expires_at > -bindparam("now")',
         _TABLE,
@@ -209,7 +209,7 @@ ROWS: Final = (
     core(
         "users-suspension-takes-leases",
         "A request that writes to an upload of a suspended user stores nothing more.",
-        "content/uploads/repository.py",
+        "extensions/uploads/repository.py",
         ".values(**_ROW.freed, expires_at=0)",
         ".values(expires_at=0)",
         "rest/test_deactivation.py::test_a_request_that_writes_to_an_upload_is_refused",
@@ -571,7 +571,7 @@ ROWS: Final = (
     core(
         "platform-logins-origin",
         "A platform suspends only the users whose account came from it.",
-        "identity/platform_logins/service.py::PlatformLogins._came_with",
+        "extensions/platform_logins/service.py::PlatformLogins._came_with",
         "row.is_origin and row.credential == credential",
         "Credential(row.kind, row.value) == credential",
         "rest/test_platform_logins.py::TestContacts::test_only_proven_and_trusted_contacts_lead_to_users",
@@ -611,7 +611,7 @@ ROWS: Final = (
     core(
         "restored-contacts-once",
         "A link to a former contact counts once.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._restore",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._restore",
         "if not self._links.spend(connection, link):",
         "if False:",
         "rest/test_contact_restoration.py"
@@ -652,7 +652,7 @@ ROWS: Final = (
     core(
         "restored-contacts-logins",
         "A restored contact ends access keys of the user.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._restore",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._restore",
         "self._deactivations.deactivate(connection, user_id, DeactivationCause.RECOVERY)",
         "",
         "rest/test_contact_restoration.py"
@@ -661,7 +661,7 @@ ROWS: Final = (
     core(
         "restored-contacts-added",
         "Contacts and logins of platforms that were added since the change end with it.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._release_added",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._release_added",
         "if item.created_at >= since and item.kind != USERNAME:",
         "if False:",
         "rest/test_contact_restoration.py"
@@ -670,7 +670,7 @@ ROWS: Final = (
     core(
         "restored-contacts-before",
         "Contacts that another person could have added shortly before the change end with it.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._release_added",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._release_added",
         "since = min(link.changed_at, trusted_before(user.created_at, link.created_at))",
         "since = link.changed_at",
         "rest/test_contact_restoration.py"
@@ -705,7 +705,7 @@ ROWS: Final = (
     core(
         "restored-contacts-deletion",
         "A restored contact cancels a scheduled deletion.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._restore",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._restore",
         "is_cancelled = deletion_times.clear_time(connection, user_id)",
         "is_cancelled = False",
         "rest/test_contact_restoration.py::test_it_cancels_the_deletion_that_another_person_asked_for",
@@ -729,7 +729,7 @@ ROWS: Final = (
     core(
         "users-ended-administration",
         "A request that waited while its administrator was suspended takes no account over.",
-        "identity/user_management/administration.py::Administration.confirm",
+        "extensions/user_management/administration.py::Administration.confirm",
         "self._reauthentication.require_live(connection, identity)",
         "",
         "rest/test_user_management.py::test_an_administrator_who_is_suspended_meanwhile_changes_nothing",
@@ -773,7 +773,7 @@ ROWS: Final = (
     core(
         "restored-contacts-factors",
         "A restored contact removes no second factor from before the change.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._remove_added_factors",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._remove_added_factors",
         "if row.created_at < link.changed_at",
         "if False",
         "rest/test_contact_restoration.py::test_it_removes_newer_second_factors_and_keeps_older_ones",
@@ -781,7 +781,7 @@ ROWS: Final = (
     core(
         "restored-contacts-suspended",
         "A suspended user takes no contact back.",
-        "identity/user_management/contact_restoration.py::ContactRestoration._restore",
+        "extensions/user_management/contact_restoration.py::ContactRestoration._restore",
         "self._users.get(connection, user_id).require_active()",
         "",
         "rest/test_contact_restoration.py::test_a_suspended_user_takes_nothing_back",
@@ -789,7 +789,7 @@ ROWS: Final = (
     core(
         "restored-contacts-impersonated",
         "An impersonation takes no contact back.",
-        "identity/user_management/account_views.py::restore_contact",
+        "extensions/user_management/account_views.py::restore_contact",
         "refuse_impersonation()",
         "",
         "rest/test_contact_restoration.py::test_an_impersonation_redeems_no_link",
@@ -848,7 +848,7 @@ ROWS: Final = (
     core(
         "imports-limit",
         "An import changes the logins of as many users as its caller may change.",
-        "identity/user_imports/worker.py::ImportWorker._within_limit",
+        "extensions/user_imports/worker.py::ImportWorker._within_limit",
         "self._limit.spend(job.created_by)",
         "pass",
         "rest/test_user_imports.py::test_an_import_changes_the_logins_of_as_many_users_as_its_caller_may",

@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "batches-savepoint",
         "An item that fails changes nothing.",
-        "content/files/batches/service.py::BatchService._apply_alone",
+        "extensions/batches/service.py::BatchService._apply_alone",
         "with connection.begin_nested():",
         "if True:",
         "rest/test_files_batches.py::TestFailures"
@@ -66,7 +66,7 @@ ROWS: Final = (
     core(
         "batches-shared-reads",
         "An item that takes a permission away counts for the next items.",
-        "content/files/batches/service.py::BatchService._apply",
+        "extensions/batches/service.py::BatchService._apply",
         "run.reads.forget_folders()",
         "pass",
         "rest/test_files_batches.py::TestSharedReads::test_a_lost_permission_counts_for_the_next_item",
@@ -74,7 +74,7 @@ ROWS: Final = (
     core(
         "batches-scope",
         "An item needs the scope of its own request.",
-        "content/files/batches/service.py::BatchService._apply",
+        "extensions/batches/service.py::BatchService._apply",
         "run.caller.require_scope(rule)",
         "",
         "rest/test_files_batches.py::TestPermissions::test_a_key_needs_the_scope_of_each_item",
@@ -82,7 +82,7 @@ ROWS: Final = (
     core(
         "batches-member",
         "Users who are not members get no results.",
-        "content/files/batches/service.py::BatchService._begin",
+        "extensions/batches/service.py::BatchService._begin",
         ".find(connection, run.caller, run.tenant_id, None).require_member()",
         ".find(connection, run.caller, run.tenant_id, None)",
         "rest/test_files_batches.py::TestPermissions::test_a_stranger_is_refused_as_a_whole",
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "batches-atomic",
         "An item that fails undoes an atomic batch.",
-        "content/files/batches/service.py::BatchService._apply_or_fail",
+        "extensions/batches/service.py::BatchService._apply_or_fail",
         'raise error.within(f"items.{number}") from error',
         "return BatchResult(item.node_id, error.status, error=error)",
         "rest/test_files_batches.py::TestFailures::test_it_undoes_an_atomic_batch",
@@ -107,7 +107,7 @@ ROWS: Final = (
     core(
         "batches-items",
         "A batch has a limited number of items.",
-        "content/files/batches/schemas.py::FilesBatchSchema",
+        "extensions/batches/schemas.py::FilesBatchSchema",
         "validate.Length(1, MAX_ITEMS)",
         "validate.Length(1)",
         "rest/test_files_batches.py::TestShape::test_at_most_a_thousand_items",

@@ -84,7 +84,7 @@ ROWS: Final = (
     core(
         "walk-bound",
         "A visitor's reservation is a tenth of the free quota.",
-        "content/uploads/visitors.py::VisitorUploads._bytes_ahead",
+        "extensions/uploads/visitors.py::VisitorUploads._bytes_ahead",
         "free // _PART_OF_FREE - int(others)",
         "free - int(others)",
         f"{_WALK}::test_a_reservation_stays_within_its_bound",

@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "groups-other-user",
         "A member of a group is a user, not all users.",
-        "content/tenants/group_members.py::is_in_group",
+        "content/tenants/groups/members.py::is_in_group",
         "group_members.c.group_id == group_id, group_members.c.user_id == user",
         "group_members.c.group_id == group_id",
         "rest/test_groups.py::TestGrants::test_a_member_of_another_group_holds_none",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "groups-remove-others",
         "Members remove only themselves from a group.",
-        "content/tenants/groups.py::GroupService.remove_member",
+        "content/tenants/groups/service.py::GroupService.remove_member",
         "if role is not Role.ADMIN and user_id != identity.user_id:",
         "if False:",
         "rest/test_groups.py::TestGroups::test_members_change_none",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "groups-members-seen",
         "Who is in a group is seen by its members and administrators.",
-        "content/tenants/groups.py::GroupService.members",
+        "content/tenants/groups/service.py::GroupService.members",
         "if role is not Role.ADMIN and own is None:",
         "if False:",
         "rest/test_groups.py::TestGroups::test_members_see_all_groups_and_who_is_in_their_own",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "groups-of-a-user-seen",
         "The groups of a user are for the user and administrators.",
-        "content/tenants/groups.py::GroupService.page",
+        "content/tenants/groups/service.py::GroupService.page",
         "if user_id not in (None, identity.user_id) and role is not Role.ADMIN:",
         "if False:",
         "rest/test_groups.py::TestGroups"
@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "groups-other-tenant",
         "A group of another tenant holds no grant.",
-        "content/tenants/groups.py",
+        "content/tenants/groups/service.py",
         '(groups.c.id == bindparam("group_id")) & (groups.c.tenant_id == bindparam("tenant_id"))',
         '(groups.c.id == bindparam("group_id"))',
         "rest/test_groups.py::TestGrants::test_a_group_of_another_tenant_holds_none",
@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "invitations-administer",
         "Only administrators of a tenant invite to it.",
-        "content/tenants/invitations.py::InvitationService._check_rights",
+        "content/tenants/invitations/service.py::InvitationService._check_rights",
         "with self._database.read() as connection:\n"
         "    self._memberships.require_admin(connection, tenant_id, identity)\n"
         "if role.is_privileged",
@@ -116,7 +116,7 @@ ROWS: Final = (
     core(
         "invitations-expiry",
         "An invitation ends.",
-        "content/tenants/invitation_acceptance.py",
+        "content/tenants/invitations/acceptance.py",
         'IS_OPEN: Final = invitations.c.expires_at > bindparam("now")',
         'IS_OPEN: Final = bindparam("now") == bindparam("now")',
         "rest/test_invitations.py::TestAcceptance::test_a_secret_ends",
@@ -124,7 +124,7 @@ ROWS: Final = (
     core(
         "invitations-once",
         "An invitation is accepted once.",
-        "content/tenants/invitation_acceptance.py::InvitationAcceptance.accept",
+        "content/tenants/invitations/acceptance.py::InvitationAcceptance.accept",
         "if not self.remove(connection, invitation): raise NotFound",
         "",
         "rest/test_invitations.py::TestAcceptance::test_a_secret_works_once_for_whoever_presents_it",
@@ -132,7 +132,7 @@ ROWS: Final = (
     core(
         "invitations-former-administrator",
         "An invitation ends when its sender no longer administers the tenant.",
-        "content/tenants/invitation_acceptance.py::InvitationAcceptance._counts",
+        "content/tenants/invitations/acceptance.py::InvitationAcceptance._counts",
         "return role is Role.ADMIN",
         "return True",
         "rest/test_invitations.py::TestRegistration::test_one_of_a_former_administrator_does_not",
@@ -140,7 +140,7 @@ ROWS: Final = (
     core(
         "invitations-known",
         "Inviting does not reveal who is registered.",
-        "content/tenants/invitations.py::InvitationService._add_known",
+        "content/tenants/invitations/service.py::InvitationService._add_known",
         "if not self._policy.adds_known: return",
         "",
         "rest/test_invitations.py::TestWhoInvites::test_nobody_learns_who_is_registered",
@@ -148,7 +148,7 @@ ROWS: Final = (
     core(
         "invitations-secret-of-contact",
         "Registration by invitation only admits the contact that was invited.",
-        "content/tenants/invitations.py::InvitationService.is_invited",
+        "content/tenants/invitations/service.py::InvitationService.is_invited",
         "is not None and invitation.contact == credential",
         "is not None",
         "rest/test_invitations.py::TestInvitedRegistration::test_only_the_invited_contact_registers",

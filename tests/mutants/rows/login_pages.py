@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "pages-csrf",
         "A form contains the secret of its session.",
-        "web/http/browsers.py::BrowserVisit.require_csrf",
+        "web/pages/browsers.py::BrowserVisit.require_csrf",
         "or not hmac.compare_digest(presented, expected)",
         "",
         "rest/test_browser_sessions.py::TestForms::test_a_form_needs_the_secret_of_its_session",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "pages-site",
         "A form of another site is refused.",
-        "web/http/browsers.py::BrowserVisit.require_csrf",
+        "web/pages/browsers.py::BrowserVisit.require_csrf",
         '(site or "same-origin") != "same-origin" or',
         "",
         "rest/test_browser_sessions.py::TestForms::test_a_form_of_another_site_is_refused",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "pages-forged-cookie",
         "A forged form does not replace the cookie.",
-        "web/http/browsers.py::BrowserVisit.require_csrf",
+        "web/pages/browsers.py::BrowserVisit.require_csrf",
         'self._is_refused = site != "same-origin"',
         "",
         "rest/test_browser_sessions.py::TestForms::test_a_forged_form_does_not_replace_the_cookie",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "pages-new-secret",
         "A login replaces the secret of the session.",
-        "web/http/browsers.py::BrowserState.begun",
+        "web/pages/browsers.py::BrowserState.begun",
         "device=self.device,",
         "csrf=self.csrf, device=self.device,",
         "rest/test_browser_sessions.py::TestCookie::test_one_of_before_the_login_is_not_logged_in",
@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "static-names",
         "Only the static files of a plugin are sent.",
-        "web/http/static_files.py::StaticFolder._response",
+        "web/pages/static_files.py::StaticFolder._response",
         "raise NotFound",
         'return Response("")',
         "rest/test_page_parts.py::TestStaticFiles::test_there_is_nothing_else",

@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "scan-bundle-folder",
         "Bundles of folders leave out files in quarantine.",
-        "content/bundles/contents.py::_add",
+        "extensions/bundles/contents.py::_add",
         "if scan is not None and not _is_included(scan):",
         "if False:",
         "rest/test_scanning.py::TestBundles::test_folders_leave_out_files_in_quarantine",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "scan-bundle-file",
         "A file that cannot be read is in no bundle.",
-        "content/bundles/contents.py::Contents._readable",
+        "extensions/bundles/contents.py::Contents._readable",
         "require_readable(row.scan)",
         "pass",
         "rest/test_scanning.py::TestBundles::test_folders_leave_out_files_in_quarantine",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "scan-business-file",
         "Business files and their variants are read only after a scan.",
-        "content/business_files/service.py::BusinessFileService.get",
+        "extensions/business_files/service.py::BusinessFileService.get",
         "require_readable(file.scan)",
         "pass",
         "rest/test_scanning.py::TestBusinessFiles::test_a_virus_is_refused_or_held",

@@ -66,7 +66,7 @@ ROWS: Final = (
     core(
         "bundle-admitted",
         "An archive is admitted before it is sent.",
-        "content/bundles/views.py::send_bundle",
+        "extensions/bundles/views.py::send_bundle",
         "check_sending(response, before, content.size)",
         "pass",
         "share_links/rest/test_links.py::test_an_archive_counts_once",

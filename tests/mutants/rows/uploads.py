@@ -65,7 +65,7 @@ ROWS: Final = (
     core(
         "tus-offset",
         "A piece at another offset than the server's is refused.",
-        "content/uploads/service.py::_require_fit",
+        "extensions/uploads/service.py::_require_fit",
         "if offset != upload.received:",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_another_offset_is_409_and_changes_nothing",
@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "tus-length",
         "A piece without a length does not exceed the announced length.",
-        "content/uploads/chunk_writer.py::_require_end",
+        "extensions/uploads/chunk_writer.py::_require_end",
         "if arriving.has_more():",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_more_than_was_announced_is_413",
@@ -81,7 +81,7 @@ ROWS: Final = (
     core(
         "tus-checksum",
         "A piece that differs from its checksum is refused.",
-        "content/uploads/chunk_writer.py::_check",
+        "extensions/uploads/chunk_writer.py::_check",
         "if not compare_digest(arriving.digest(), checksum.digest):",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_a_checksum_is_checked",
@@ -89,7 +89,7 @@ ROWS: Final = (
     core(
         "tus-owner",
         "An upload is continued by the user who began it.",
-        "content/uploads/service.py::UploadService._own",
+        "extensions/uploads/service.py::UploadService._own",
         "if upload.user_id != caller.user_id:",
         "if False:",
         "rest/test_resumable_uploads.py::TestRules::test_only_who_began_it_goes_on_and_only_as_a_member",
@@ -97,7 +97,7 @@ ROWS: Final = (
     core(
         "visitor-uploads-open",
         "A network has few unfinished uploads into a share.",
-        "content/uploads/visitors.py::VisitorUploads._require_few",
+        "extensions/uploads/visitors.py::VisitorUploads._require_few",
         "if count >= MAX_OPEN:",
         "if False:",
         "share_links/rest/test_visitor_reservations.py::test_a_network_counts_as_one_address",
@@ -105,7 +105,7 @@ ROWS: Final = (
     core(
         "visitor-uploads",
         "A visitor reserves less than a user.",
-        "content/uploads/visitors.py::VisitorUploads.announced",
+        "extensions/uploads/visitors.py::VisitorUploads.announced",
         "if not isinstance(limits, DelegatedLimits):",
         "if True:",
         "share_links/rest/test_visitor_reservations.py::test_announcements_leave_the_quota_to_members",
@@ -113,7 +113,7 @@ ROWS: Final = (
     core(
         "visitor-uploads-part",
         "Bytes ahead take a tenth of the free quota.",
-        "content/uploads/visitors.py::VisitorUploads._bytes_ahead",
+        "extensions/uploads/visitors.py::VisitorUploads._bytes_ahead",
         "free // _PART_OF_FREE - int(others)",
         "free - int(others)",
         "share_links/rest/test_visitor_reservations.py::test_announcements_leave_the_quota_to_members",
@@ -121,7 +121,7 @@ ROWS: Final = (
     core(
         "visitor-uploads-idle",
         "An announcement ends after an hour without progress.",
-        "content/uploads/visitors.py::VisitorUploads._end",
+        "extensions/uploads/visitors.py::VisitorUploads._end",
         "min(self._lifetime, IDLE_MILLISECONDS)",
         "self._lifetime",
         "share_links/rest/test_visitor_reservations.py::test_an_hour_without_progress_ends_an_announcement",
@@ -129,7 +129,7 @@ ROWS: Final = (
     core(
         "tus-tenant",
         "An upload is not reached through another tenant.",
-        "content/uploads/repository.py",
+        "extensions/uploads/repository.py",
         ".where(_OF_ID, _OF_TENANT, uploads.c.expires_at",
         ".where(_OF_ID, uploads.c.expires_at",
         "rest/test_resumable_uploads.py::TestRules::test_an_upload_of_another_tenant_is_not_there",
@@ -146,7 +146,7 @@ ROWS: Final = (
     core(
         "direct-uploads-owner",
         "A direct upload is completed by the user and in the tenant that announced it.",
-        "content/uploads/direct.py::DirectUploads._open",
+        "extensions/uploads/direct.py::DirectUploads._open",
         'if (claims["user"], token.tenant_id) != (caller.user_id, tenant_id):',
         "if False:",
         "rest/test_direct_to_store.py::test_permission_and_names_hold_at_the_end",
@@ -154,7 +154,7 @@ ROWS: Final = (
     core(
         "direct-uploads-digest",
         "A direct upload that differs from its announced digest is refused.",
-        "content/uploads/direct.py::DirectUploads._complete",
+        "extensions/uploads/direct.py::DirectUploads._complete",
         "if not hmac.compare_digest(received.blob.checksum, token.checksum):",
         "if False:",
         "rest/test_direct_to_store.py::test_content_that_was_not_announced_is_refused_and_collected",
@@ -162,7 +162,7 @@ ROWS: Final = (
     core(
         "direct-uploads-open",
         "A user has so many open direct uploads.",
-        "content/uploads/direct.py::Reservations._require_few",
+        "extensions/uploads/direct.py::Reservations._require_few",
         "if count >= self._max_open:",
         "if False:",
         "rest/test_direct_to_store.py::test_open_announcements_of_a_user_are_bounded",
@@ -170,45 +170,45 @@ ROWS: Final = (
     core(
         "pictures-pixels",
         "A picture of too many pixels is refused before it is decoded.",
-        "content/business_files/images.py::decode",
+        "extensions/business_files/images.py::decode",
         "if image.width * image.height > max_pixels:",
         "if False:",
-        "unit/content/business_files/test_pictures.py::test_too_many_pixels_are_refused_by_the_header",
+        "unit/extensions/business_files/test_pictures.py::test_too_many_pixels_are_refused_by_the_header",
     ),
     core(
         "pictures-frames",
         "The frames of an animation count together.",
-        "content/business_files/images.py::_frames",
+        "extensions/business_files/images.py::_frames",
         "if pixels > max_pixels:",
         "if False:",
-        "unit/content/business_files/test_pictures.py"
+        "unit/extensions/business_files/test_pictures.py"
         "::test_the_frames_of_an_animation_count_together_and_more_than_a_picture_of_that_size",
     ),
     core(
         "pictures-refused",
         "A picture that was refused is not decoded again at each request.",
-        "content/business_files/pictures.py::PictureProcessor.preview",
+        "extensions/business_files/pictures.py::PictureProcessor.preview",
         "self._refusals.require_unknown(content)",
         "self._refusals = Refusals(monotonic)",
-        "unit/content/business_files/test_workers.py"
+        "unit/extensions/business_files/test_workers.py"
         "::test_a_picture_that_is_refused_is_decoded_once_in_an_hour",
     ),
     core(
         "pictures-refused-number",
         "The refusals of pictures that are remembered have a bounded number.",
-        "content/business_files/pictures.py::Refusals._put",
+        "extensions/business_files/pictures.py::Refusals._put",
         "while len(self._kept) > MAX_REFUSED:",
         "while False:",
-        "unit/content/business_files/test_workers.py"
+        "unit/extensions/business_files/test_workers.py"
         "::test_the_refusals_that_are_kept_have_a_bounded_number",
     ),
     core(
         "pictures-waiting",
         "Only so many requests wait for a picture to be decoded.",
-        "content/business_files/pictures.py::PictureSlots._wait",
+        "extensions/business_files/pictures.py::PictureSlots._wait",
         "if self._waiting >= _MAX_WAITING:",
         "if False:",
-        "unit/content/business_files/test_slots.py"
+        "unit/extensions/business_files/test_slots.py"
         "::test_the_waiting_are_bounded_and_the_next_is_refused_at_once",
     ),
     core(

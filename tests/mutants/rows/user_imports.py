@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "imports-protected",
         "An import changes neither administrators nor services.",
-        "identity/user_imports/plan.py::Planner._update",
+        "extensions/user_imports/plan.py::Planner._update",
         "if user.type != UserType.USER or user.deleted_at is not None:",
         "if False:",
         "rest/test_user_imports.py::test_an_update_changes_no_administrator",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "imports-own-password",
         "An update keeps a password that was used here.",
-        "identity/user_imports/writer.py::ImportWriter._update",
+        "extensions/user_imports/writer.py::ImportWriter._update",
         "if line.password is not None and not keeps_password:",
         "if line.password is not None:",
         "rest/test_user_imports.py::test_an_update_keeps_a_password_that_was_used_here",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "imports-right-of-caller",
         "An import ends with the right of its caller.",
-        "identity/user_imports/worker.py::ImportWorker._import",
+        "extensions/user_imports/worker.py::ImportWorker._import",
         "if not self._rights.has_right(connection, job):",
         "if False:",
         "rest/test_user_imports.py::test_an_import_ends_with_the_right_of_its_caller",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "imports-key-of-caller",
         "An import ends with the access key that it was begun with.",
-        "identity/user_imports/caller_rights.py::CallerRights.has_right",
+        "extensions/user_imports/caller_rights.py::CallerRights.has_right",
         "return job.key_id is None or self._is_good(connection, job.created_by, job.key_id)",
         "return True",
         "rest/test_user_imports.py::test_an_import_ends_with_the_right_of_its_caller",

@@ -8,10 +8,10 @@ ROWS: Final = (
     core(
         "brand-types",
         "A file of the brand has a type that its setting allows.",
-        "web/http/brand_files.py::read_brand_file",
+        "web/pages/brand_files.py::read_brand_file",
         "if suffix is None:",
         "if False:",
-        "unit/web/http/test_brand_files.py::test_other_content_is_refused",
+        "unit/web/pages/test_brand_files.py::test_other_content_is_refused",
     ),
     core(
         "brand-values",

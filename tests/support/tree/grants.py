@@ -6,7 +6,7 @@ from hypothesis.stateful import rule
 from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
 from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.nodes.models import FOREVER, Permission
-from strongroom.content.tenants.groups import GroupService
+from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import Forbidden, NotAMember

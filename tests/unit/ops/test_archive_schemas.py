@@ -2,8 +2,8 @@
 
 import pytest
 
+from strongroom.extensions.backup.archive import FORMAT, Manifest
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
-from strongroom.ops.backup.archive import FORMAT, Manifest
 from strongroom.version import __version__
 
 

@@ -11,7 +11,8 @@ from strongroom.assembly.features import FEATURES, core_blueprints
 from strongroom.assembly.page_templates import require_known_templates
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
-from strongroom.content.tenants.invitation_messages import InvitationLinks
+from strongroom.content.tenants.invitations.messages import InvitationLinks
+from strongroom.extensions.user_management.link_urls import LinkUrls
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.plugins.manager import PluginError
@@ -24,7 +25,6 @@ from strongroom.identity.accounts.start_views import StartPages
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.identity.user_management.link_urls import LinkUrls
 from strongroom.identity.users.service import UserLocales
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.links import CodeLinks
@@ -35,24 +35,24 @@ from strongroom.plugin_api.web import CodePage, InvitationPage, PasswordPage, St
 from strongroom.version import __version__
 from strongroom.web.feature import Feature
 from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
-from strongroom.web.http.account_pages import AccountPages, well_known_blueprint
 from strongroom.web.http.app import Application
 from strongroom.web.http.authenticators import Authenticators
-from strongroom.web.http.browsers import Browsers
 from strongroom.web.http.cookies import HostCookie
-from strongroom.web.http.design import OWNER, PageDesign
-from strongroom.web.http.languages import LocaleLookup
 from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.web.http.mounts import BodyLimits, Mount, mount_fault, read_mounted
 from strongroom.web.http.openapi import Description, serve_description
-from strongroom.web.http.page_zones import ZoneLookup
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.web.http.reserved_routes import reserved_blueprint
 from strongroom.web.http.routing import Blueprint, Operation
-from strongroom.web.http.static_files import STATIC_PREFIX, StaticFilesApplication
 from strongroom.web.http.tracing import TracingMiddleware
+from strongroom.web.pages.account_pages import AccountPages, well_known_blueprint
+from strongroom.web.pages.browsers import Browsers
+from strongroom.web.pages.design import OWNER, PageDesign
+from strongroom.web.pages.languages import LocaleLookup
+from strongroom.web.pages.page_zones import ZoneLookup
+from strongroom.web.pages.static_files import STATIC_PREFIX, StaticFilesApplication
 
 T = TypeVar("T")
 

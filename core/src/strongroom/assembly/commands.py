@@ -8,9 +8,9 @@ from strongroom.assembly.container import Container
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
+from strongroom.extensions.backup.create import BackupService
 from strongroom.identity.sessions.checkpoints import sign_checkpoint
 from strongroom.identity.sessions.signing_keys import load_keys
-from strongroom.ops.backup.create import BackupService
 from strongroom.plugin_api.storage import LocalPaths
 
 

@@ -10,7 +10,7 @@ from strongroom.activity.events.services import PositionServices
 from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.features import core_events
 from strongroom.assembly.infrastructure import Infrastructure
-from strongroom.content.files.events.stream import TenantStreams
+from strongroom.extensions.events.stream import TenantStreams
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.plugin_api.events import EventType
 from strongroom.web.feature import Feature

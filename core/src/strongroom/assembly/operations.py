@@ -4,10 +4,10 @@ from types import ModuleType
 from typing import Final
 
 from strongroom.activity.audit import operations as audit
-from strongroom.content.business_files import operations as business_files
 from strongroom.content.nodes import operations as files
 from strongroom.content.scanning import operations as scanning
 from strongroom.content.tenants import operations as tenants
+from strongroom.extensions.business_files import operations as business_files
 from strongroom.identity import operations as identity
 
 TABLES: Final[tuple[ModuleType, ...]] = (files, business_files, tenants, scanning, identity, audit)

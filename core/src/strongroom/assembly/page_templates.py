@@ -7,12 +7,12 @@ from typing import Final
 
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.plugins.manager import Plugin
-from strongroom.web.http.template_copies import SERVER, TemplateCopies, html_files
+from strongroom.web.pages.template_copies import SERVER, TemplateCopies, html_files
 
 BUILTIN_PACKAGE: Final = "strongroom.builtin"
 
 _SERVER_FOLDERS: Final = (
-    (SERVER, "strongroom.web.http", "templates"),
+    (SERVER, "strongroom.web.pages", "templates"),
     (SERVER, "strongroom.identity.accounts", "templates"),
     (SERVER, BUILTIN_PACKAGE, "templates"),
     ("mails", "strongroom.activity.notifications", "mails"),

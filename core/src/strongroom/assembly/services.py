@@ -15,13 +15,13 @@ from strongroom.content.storage.services import StorageServices
 from strongroom.content.storage.stores import Stores
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.user_exports import tenants_of_member
+from strongroom.extensions.own_data.exports import OwnExports
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.selection import Selection
 from strongroom.identity.accounts.deactivation import Deactivations
-from strongroom.identity.own_data.exports import OwnExports
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
 from strongroom.plugin_api.exports import UserExport

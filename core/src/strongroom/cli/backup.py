@@ -18,7 +18,7 @@ from strongroom.foundation.plugins.selection import load_plugins, select
 from strongroom.plugin_api.storage import LocalPaths, StorageBackend
 
 if TYPE_CHECKING:
-    from strongroom.ops.backup.archive import Manifest
+    from strongroom.extensions.backup.archive import Manifest
 
 _AFTER_RESTORE: Final = (
     "storage {name}: its files were not in the archive. For a drill, configure a copy of the store in "
@@ -47,7 +47,7 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
     contains all others.
     """
     from strongroom.assembly.commands import assemble_backups
-    from strongroom.ops.backup.archive import BackupError
+    from strongroom.extensions.backup.archive import BackupError
 
     with context.container() as container:
         try:
@@ -76,8 +76,8 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
 
     The whole archive is verified before anything is written. All users have to log in again.
     """
-    from strongroom.ops.backup.archive import BackupError
-    from strongroom.ops.backup.restore import restore
+    from strongroom.extensions.backup.archive import BackupError
+    from strongroom.extensions.backup.restore import restore
 
     configuration = context.configuration
     with ExitStack() as resources:

@@ -89,8 +89,8 @@ def gc_command(context: CommandContext) -> None:
     A store that belongs to another database is refused.
     """
     from strongroom.content.storage.service import BlobService
-    from strongroom.content.uploads.service import UploadService
-    from strongroom.content.uploads.services import DirectUploadServices
+    from strongroom.extensions.uploads.service import UploadService
+    from strongroom.extensions.uploads.services import DirectUploadServices
 
     with context.owning_container() as container:
         container.get(UploadService).collect()

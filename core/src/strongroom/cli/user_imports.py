@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strongroom.assembly.container import Container
-    from strongroom.identity.user_imports.models import UserImport
+    from strongroom.extensions.user_imports.models import UserImport
     from strongroom.plugin_api.storage import ByteSource
 
 _SHOWN_ERRORS: Final = 20
@@ -102,9 +102,9 @@ def _created(
     container: "Container", file: "ByteSource | None", on_conflict: str, *, dry_run: bool, events: bool
 ) -> "Iterator[UserImport]":
     """Yield the import of a file; without a file, all imports that are not finished."""
-    from strongroom.identity.user_imports.models import OnTakenUser
-    from strongroom.identity.user_imports.service import UserImports
-    from strongroom.identity.user_imports.store import ImportOptions
+    from strongroom.extensions.user_imports.models import OnTakenUser
+    from strongroom.extensions.user_imports.service import UserImports
+    from strongroom.extensions.user_imports.store import ImportOptions
 
     service = container.get(UserImports)
     if file is None:
@@ -115,9 +115,9 @@ def _created(
 
 
 def _processed(container: "Container", job: "UserImport", *, hidden: bool) -> "UserImport":
-    from strongroom.identity.user_imports.models import ACTIVE_STATES
-    from strongroom.identity.user_imports.service import UserImports
-    from strongroom.identity.user_imports.worker import ImportWorker
+    from strongroom.extensions.user_imports.models import ACTIVE_STATES
+    from strongroom.extensions.user_imports.service import UserImports
+    from strongroom.extensions.user_imports.worker import ImportWorker
 
     service = container.get(UserImports)
     with progress_bar("Importing", job.lines, hidden=hidden) as advance:
@@ -132,7 +132,7 @@ def _processed(container: "Container", job: "UserImport", *, hidden: bool) -> "U
 def _report(
     container: "Container", job: "UserImport", errors_path: Path | None, *, as_json: bool
 ) -> None:
-    from strongroom.identity.user_imports.service import UserImports
+    from strongroom.extensions.user_imports.service import UserImports
 
     errors = (asdict(error) for error in container.get(UserImports).errors(job.id))
     if errors_path is not None:
@@ -175,7 +175,7 @@ def convert_users(file: IO[str], source: str, output: IO[str], hash_config: IO[s
 
     The import checks the lines. Protect the output as the export: it has the hashes of passwords.
     """
-    from strongroom.identity.user_imports.converters import CONVERTERS
+    from strongroom.extensions.user_imports.converters import CONVERTERS
 
     count = 0
     try:

@@ -1,1 +1,1 @@
-"""What is stored: tenants, blobs, nodes, files, bundles, uploads, business files."""
+"""What is stored: tenants, blobs, nodes and files."""

@@ -1,1 +1,1 @@
-"""What operators need: metrics, traces, checks, backups."""
+"""What operators need: metrics, traces, checks."""

@@ -1,1 +1,1 @@
-"""HTTP: one path for every route, and the gateway that reads requests from sockets."""
+"""HTTP: one path for every route, pages for people, and the gateway that reads requests from sockets."""

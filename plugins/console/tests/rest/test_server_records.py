@@ -12,7 +12,7 @@ from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
-from strongroom.identity.user_imports.worker import ImportWorker
+from strongroom.extensions.user_imports.worker import ImportWorker
 from strongroom.identity.users.models import users
 from strongroom.testing.clock import MINUTE
 

@@ -14,7 +14,7 @@ from tests.support.databases import on_postgresql
 from tests.support.interleaving import Action, Interleaving
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
 
-from strongroom.content.business_files.pictures import PictureProcessor
+from strongroom.extensions.business_files.pictures import PictureProcessor
 from strongroom.plugin_api.events import Event
 from strongroom.testing.clock import HOUR, MINUTE
 from strongroom_share_links.models import metadata

@@ -10,7 +10,7 @@ from tests.support.campaign import campaign_size
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 
 from strongroom.content.tenants.models import tenants
-from strongroom.content.uploads.service import UploadService
+from strongroom.extensions.uploads.service import UploadService
 
 MIB = 1024 * 1024
 MINUTE = 60_000

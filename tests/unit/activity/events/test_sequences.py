@@ -12,10 +12,10 @@ from sqlalchemy import Connection
 from tests.support.api import Api, Person
 from tests.support.campaign import campaign_size
 
-from strongroom.content.files.events.stream import changes_after
 from strongroom.content.nodes.events import FileAction, FileEvents
 from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.tenants.memberships import Memberships
+from strongroom.extensions.events.stream import changes_after
 from strongroom.foundation.caller import Identity
 
 WRITERS = 32

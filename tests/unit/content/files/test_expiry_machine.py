@@ -19,7 +19,7 @@ from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission, nodes
-from strongroom.content.tenants.groups import GroupService
+from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import Identity, Origin

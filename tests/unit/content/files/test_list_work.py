@@ -22,7 +22,7 @@ from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
-from strongroom.content.tenants.groups import GroupService
+from strongroom.content.tenants.groups.service import GroupService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.paging import Paging
 

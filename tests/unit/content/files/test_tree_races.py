@@ -9,7 +9,6 @@ from tests.support.api import Api, Person
 from tests.support.http import at_once
 from tests.support.incoming import IncomingBytes
 
-from strongroom.content.files.batches.service import BatchItem, BatchService
 from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
@@ -17,6 +16,7 @@ from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission, grants, nodes
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.batches.service import BatchItem, BatchService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.errors import (
     Forbidden,

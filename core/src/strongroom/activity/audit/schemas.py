@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
-from strongroom.web.http.pages import PagingQuery, ReferenceSchema
+from strongroom.web.http.paging import PagingQuery, ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, identifier, text
 
 _OUTCOMES = (SUCCESS, FAILURE)

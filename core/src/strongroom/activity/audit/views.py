@@ -10,7 +10,7 @@ from strongroom.activity.audit.service import AuditFilter, AuditListing
 from strongroom.foundation.errors import Forbidden
 from strongroom.foundation.json_text import encode_json
 from strongroom.web.http.access import Access
-from strongroom.web.http.pages import collection_of, envelope, paging, reference
+from strongroom.web.http.paging import collection_of, envelope, paging, reference
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 

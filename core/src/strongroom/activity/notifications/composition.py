@@ -173,7 +173,7 @@ class Composer:
         # Imported lazily: most commands send no mail.
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-        from strongroom.web.http.template_copies import copies_of
+        from strongroom.web.pages.template_copies import copies_of
 
         built_in = PackageLoader("strongroom.activity.notifications", "mails")
         loader = copies_of(self._brand.templates, "mails", built_in)

@@ -10,7 +10,7 @@ from strongroom.activity.notifications.sms_numbers import SmsNumbers
 from strongroom.activity.notifications.templates import MessageTexts, Texts, TextsRefused, read_texts
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.translations import Translations
-from strongroom.web.http.design import PageDesign
+from strongroom.web.pages.design import PageDesign
 from strongroom.web.services import PruneStep, ServiceGroup
 
 

@@ -24,11 +24,11 @@ from strongroom.plugin_api.forms import (
     Labels,
     PagePart,
 )
-from strongroom.web.http.design import TEXTS
-from strongroom.web.http.html import Pages
 from strongroom.web.http.internal_requests import send_request
-from strongroom.web.http.languages import page_languages
-from strongroom.web.http.template_copies import SERVER
+from strongroom.web.pages.design import TEXTS
+from strongroom.web.pages.html import Pages
+from strongroom.web.pages.languages import page_languages
+from strongroom.web.pages.template_copies import SERVER
 
 _GENERIC: Final = "strongroom/forms.html"
 _CAPTCHA_ID: Final = "captcha"
@@ -72,7 +72,7 @@ class PluginForms:
     def __init__(self, plugins: PluginManager, parts: PageParts) -> None:
         self._plugins = plugins
         self._parts = parts
-        self._generic = Pages("strongroom.web.http", SERVER)
+        self._generic = Pages("strongroom.web.pages", SERVER)
         self._owners: dict[type[Any], FormOwner] = {}
 
     def owner(self, extension: type[Any], form: Form) -> FormOwner:

@@ -74,14 +74,10 @@ from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
 from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity, own_id
-from strongroom.web.http.browsers import go_to_login
 from strongroom.web.http.cursors import refused_cursor
-from strongroom.web.http.error_pages import is_navigation
 from strongroom.web.http.errors import error_response
-from strongroom.web.http.html import Pages
 from strongroom.web.http.internal_requests import has_operation, send_request
-from strongroom.web.http.languages import page_languages
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema, Timestamp
 from strongroom.web.http.request import (
     client,
@@ -92,6 +88,10 @@ from strongroom.web.http.request import (
 )
 from strongroom.web.http.response import serializer
 from strongroom.web.http.routing import Blueprint
+from strongroom.web.pages.browsers import go_to_login
+from strongroom.web.pages.error_pages import is_navigation
+from strongroom.web.pages.html import Pages
+from strongroom.web.pages.languages import page_languages
 
 if TYPE_CHECKING:
     from strongroom.assembly.plugin_host.hosts import PluginHosts

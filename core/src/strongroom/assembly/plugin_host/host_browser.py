@@ -11,9 +11,9 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
 from strongroom.plugin_api.login import LogoutRequest
 from strongroom.web.http.access import SAFE_METHODS, set_caller
-from strongroom.web.http.browsers import Browsers, BrowserVisit
-from strongroom.web.http.page_zones import page_zone
 from strongroom.web.http.request import client_address, get_service, header, method, origin
+from strongroom.web.pages.browsers import Browsers, BrowserVisit
+from strongroom.web.pages.page_zones import page_zone
 
 
 class HostBrowser(BrowserAPI):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from strongroom.assembly.plugin_host.acting import ActingUser
-from strongroom.identity.platform_logins.service import PlatformLogins
+from strongroom.extensions.platform_logins.service import PlatformLogins
 from strongroom.identity.users.models import MAX_REASON
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.logins import LiveCredential, LoginsAPI

@@ -20,7 +20,7 @@ from strongroom.plugin_api.pages import (
     StaticFiles,
 )
 from strongroom.web.http.mounts import read_mounted
-from strongroom.web.http.static_files import PICTURES, StaticFolder, static_path
+from strongroom.web.pages.static_files import PICTURES, StaticFolder, static_path
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 

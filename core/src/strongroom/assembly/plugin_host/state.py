@@ -25,7 +25,7 @@ from strongroom.plugin_api.state import (
     UserStore,
     ValueStore,
 )
-from strongroom.web.http.pages import paging
+from strongroom.web.http.paging import paging
 
 # The namespace of the advisory locks on PostgreSQL: "PLUG" in ASCII. Two names with the same hash only
 # wait for each other.

@@ -5,7 +5,7 @@ from dataclasses import fields
 from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of, result_page
 from strongroom.content.tenants import operations
 from strongroom.content.tenants.deletion import TenantDeletion
-from strongroom.content.tenants.groups import GroupService
+from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.models import Group, GroupMember, Member, Role, Tenant
 from strongroom.content.tenants.schemas import (
     GroupNameSchema,

@@ -7,10 +7,10 @@ from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.file_writer import OnConflict, Target
 from strongroom.content.nodes.names import normalize_name
-from strongroom.content.uploads import protocol
-from strongroom.content.uploads.repository import Upload
-from strongroom.content.uploads.service import UploadService
-from strongroom.content.uploads.views import (
+from strongroom.extensions.uploads import protocol
+from strongroom.extensions.uploads.repository import Upload
+from strongroom.extensions.uploads.service import UploadService
+from strongroom.extensions.uploads.views import (
     RECEIVE_ERRORS,
     add_version,
     description,

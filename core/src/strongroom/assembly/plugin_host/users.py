@@ -5,6 +5,16 @@ from typing import Any
 
 from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of
 from strongroom.clock import iso_format
+from strongroom.extensions.user_management.account_views import known_contact
+from strongroom.extensions.user_management.contacts import ManagedContacts
+from strongroom.extensions.user_management.creation import UserCreation
+from strongroom.extensions.user_management.metadata import MetadataService
+from strongroom.extensions.user_management.schemas import (
+    ContactSchema,
+    ManagedUserSchema,
+    require_small_metadata,
+)
+from strongroom.extensions.user_management.views import managed_user
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import Forbidden
@@ -15,16 +25,6 @@ from strongroom.identity.accounts.reauthentication import BODY_FIELDS, Proof
 from strongroom.identity.accounts.schemas import SuspensionSchema, UserChangeSchema, UserQuery
 from strongroom.identity.accounts.service import AccountService
 from strongroom.identity.accounts.suspension import Suspension, Suspensions
-from strongroom.identity.user_management.account_views import known_contact
-from strongroom.identity.user_management.contacts import ManagedContacts
-from strongroom.identity.user_management.creation import UserCreation
-from strongroom.identity.user_management.metadata import MetadataService
-from strongroom.identity.user_management.schemas import (
-    ContactSchema,
-    ManagedUserSchema,
-    require_small_metadata,
-)
-from strongroom.identity.user_management.views import managed_user
 from strongroom.identity.users.models import User
 from strongroom.plugin_api import users as api
 from strongroom.plugin_api.changes import UNCHANGED, Unchanged

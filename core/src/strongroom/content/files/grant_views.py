@@ -25,7 +25,7 @@ from strongroom.content.nodes.models import Grant, GroupGrant, Permission
 from strongroom.foundation.errors import Forbidden, NotAMember, NotFound
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint

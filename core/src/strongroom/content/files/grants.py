@@ -38,7 +38,7 @@ from strongroom.content.nodes.models import (
     nodes,
 )
 from strongroom.content.nodes.visibility import Visibility
-from strongroom.content.tenants.group_members import group_name, is_in_group
+from strongroom.content.tenants.groups.members import group_name, is_in_group
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller, Origin
 from strongroom.foundation.database import Database

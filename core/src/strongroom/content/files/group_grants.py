@@ -20,8 +20,8 @@ from strongroom.content.nodes.effective_permission import is_in_force
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.models import GroupGrant, Node, Permission, group_grants
 from strongroom.content.nodes.visibility import Visibility
-from strongroom.content.tenants.group_members import by_group_name, group_name
-from strongroom.content.tenants.groups import GroupMemberships
+from strongroom.content.tenants.groups.members import by_group_name, group_name
+from strongroom.content.tenants.groups.service import GroupMemberships
 from strongroom.content.tenants.models import Group
 from strongroom.foundation.caller import AnyCaller, Origin
 from strongroom.foundation.database import Database

@@ -43,7 +43,7 @@ from strongroom.content.nodes.node_selection import (
     position_of,
     total_of,
 )
-from strongroom.content.tenants.group_members import is_in_any_group
+from strongroom.content.tenants.groups.members import is_in_any_group
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database

@@ -12,7 +12,7 @@ from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
 from strongroom.web.http.locations import Location
-from strongroom.web.http.pages import envelope
+from strongroom.web.http.paging import envelope
 from strongroom.web.http.representations import JsonRepresentation
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import Response, json_response

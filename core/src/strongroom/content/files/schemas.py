@@ -11,7 +11,7 @@ from strongroom.content.nodes.node_filters import SORTS
 from strongroom.content.scanning.states import STATES
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.schemas import MAX_BYTES, OverrideQuery
-from strongroom.web.http.pages import PagingQuery, ReferenceSchema
+from strongroom.web.http.paging import PagingQuery, ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, identifier, text
 
 _LEVELS = [item.name.lower() for item in Permission]

@@ -11,7 +11,7 @@ from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound
 from strongroom.web.http.access import Access, own_id
-from strongroom.web.http.pages import collection_of, paging
+from strongroom.web.http.paging import collection_of, paging
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint

@@ -51,7 +51,7 @@ from strongroom.web.http.downloads import (
     send_content,
 )
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.http.pages import collection_of, paging
+from strongroom.web.http.paging import collection_of, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.representations import JsonRepresentation
 from strongroom.web.http.request import get_service, method

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from strongroom.content.nodes.models import Permission, folders_around, grants, group_grants, nodes
-from strongroom.content.tenants.group_members import groups_of_user, is_in_any_group, is_in_group
+from strongroom.content.tenants.groups.members import groups_of_user, is_in_any_group, is_in_group
 from strongroom.content.tenants.memberships import membership
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.database.functions import greatest

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 
 from strongroom.content.nodes.models import FOREVER, Permission, folders_around, grants, group_grants
-from strongroom.content.tenants.group_members import is_in_group
+from strongroom.content.tenants.groups.members import is_in_group
 from strongroom.content.tenants.memberships import membership
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.database.functions import greatest

@@ -13,7 +13,7 @@ from sqlalchemy import CTE, Column, Select, bindparam, literal_column, select
 from strongroom.content.nodes import grant_copies
 from strongroom.content.nodes.effective_permission import group_permission, is_in_force, own_permission
 from strongroom.content.nodes.models import NodeType, grants, group_grants, nodes
-from strongroom.content.tenants.group_members import groups_of_user
+from strongroom.content.tenants.groups.members import groups_of_user
 
 Columns = Sequence[Column[Any]]
 

@@ -32,7 +32,7 @@ from sqlalchemy import (
 
 from strongroom.content.nodes.grant_copies import SOURCES
 from strongroom.content.nodes.models import FOREVER, folders_around, grants, group_grants, nodes, subtree
-from strongroom.content.tenants.group_members import is_in_group, members_by_group
+from strongroom.content.tenants.groups.members import is_in_group, members_by_group
 from strongroom.foundation.database.functions import greatest
 from strongroom.foundation.database.statements import Statement
 

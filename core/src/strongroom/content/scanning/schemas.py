@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.scanning.states import QUARANTINED
-from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.paging import ReferenceSchema
 from strongroom.web.http.parsing import Timestamp
 
 

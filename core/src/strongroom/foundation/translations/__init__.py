@@ -6,7 +6,7 @@ that varies::
     "Must be less than {max}." = "必须小于 {max}。"
 
 The file next to this module has the messages of marshmallow, too. A text without a translation stays
-English. Pages choose their texts by keys instead: see :mod:`strongroom.web.http.html`.
+English. Pages choose their texts by keys instead: see :mod:`strongroom.web.pages.html`.
 """
 
 import re

@@ -20,7 +20,7 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.locations import Location
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint

@@ -26,7 +26,7 @@ from strongroom.identity.users.password_policy import strength
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, own_id
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint

@@ -36,7 +36,7 @@ from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, own_id
 from strongroom.web.http.headers import TOKEN_RESPONSE
 from strongroom.web.http.locations import Location, absolute_url
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import client, get_service, origin
 from strongroom.web.http.routing import Blueprint

@@ -21,7 +21,7 @@ from strongroom.identity.users.password_policy import MAX_LENGTH, MIN_LENGTH
 from strongroom.identity.users.user_lists import USER_SORTS, UserSort
 from strongroom.identity.verification.schemas import VerificationCodeSchema
 from strongroom.plugin_api.times import MAX_ZONE, find_zone
-from strongroom.web.http.pages import PagingQuery, ReferenceSchema, collection_of
+from strongroom.web.http.paging import PagingQuery, ReferenceSchema, collection_of
 from strongroom.web.http.parsing import Timestamp, name_text, text
 
 MAX_TEXT = 1024

@@ -14,12 +14,12 @@ from strongroom.identity.users.models import User, UserType
 from strongroom.plugin_api.login import LoginAttempt
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.access import Access
-from strongroom.web.http.account_pages import AccountPages
-from strongroom.web.http.browsers import Browsers
-from strongroom.web.http.html import Pages
 from strongroom.web.http.locations import Location
 from strongroom.web.http.request import client, get_service, header, origin
 from strongroom.web.http.routing import Blueprint
+from strongroom.web.pages.account_pages import AccountPages
+from strongroom.web.pages.browsers import Browsers
+from strongroom.web.pages.html import Pages
 
 blueprint: Final = Blueprint(
     "setup", __name__, url_prefix="/setup", description="The first administrator."

@@ -13,10 +13,10 @@ from strongroom.identity.accounts.setup_command import setup_command
 from strongroom.plugin_api.web import StartPage
 from strongroom.version import __version__
 from strongroom.web.http.access import Access
-from strongroom.web.http.html import Pages
 from strongroom.web.http.request import get_service, header, languages
 from strongroom.web.http.response import Response, no_content
 from strongroom.web.http.routing import Blueprint
+from strongroom.web.pages.html import Pages
 
 HTML: Final = "text/html"
 

@@ -29,7 +29,7 @@ from strongroom.identity.users.models import SINGLE_KINDS, User
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.web.http.access import Access, current_identity, optional_identity, own_id
-from strongroom.web.http.pages import collection_of, envelope, paging
+from strongroom.web.http.paging import collection_of, envelope, paging
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields
 
-from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.paging import ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, name_text
 
 

@@ -9,7 +9,7 @@ from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema
 from strongroom.identity.service_accounts.service import ServerAccountService
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint

@@ -4,9 +4,9 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import StepUpRequired, TokenInvalid
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.times import zone_name
-from strongroom.web.http.browsers import BrowserVisit
-from strongroom.web.http.page_zones import ZoneLookup, browser_zone
 from strongroom.web.http.request import get_service
+from strongroom.web.pages.browsers import BrowserVisit
+from strongroom.web.pages.page_zones import ZoneLookup, browser_zone
 
 
 class BrowserSessions:

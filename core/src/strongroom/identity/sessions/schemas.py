@@ -6,7 +6,7 @@ from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, pre_l
 
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.paging import ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, text
 
 MAX_TEXT = 1024

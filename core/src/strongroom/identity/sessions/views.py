@@ -31,7 +31,7 @@ from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.headers import TOKEN_RESPONSE
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import client, get_service, languages, origin
 from strongroom.web.http.response import Response, json_response, not_modified

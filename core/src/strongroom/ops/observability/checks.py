@@ -26,7 +26,7 @@ from strongroom.ops.observability.doctor import CheckResult, failed, ok, warning
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.scanning import ContentScanner, ScannerUnavailable
-from strongroom.web.http.template_copies import TemplateCopies
+from strongroom.web.pages.template_copies import TemplateCopies
 
 _SCAN_WAIT: Final = 60 * 60 * 1000
 """Milliseconds that a file may wait for its scan without a warning."""

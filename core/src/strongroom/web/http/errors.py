@@ -14,11 +14,11 @@ from strongroom.foundation.logs import ErrorLog
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.authenticators import current_challenges
-from strongroom.web.http.error_pages import error_page, is_navigation, offers_pages
-from strongroom.web.http.languages import response_locale, translator
 from strongroom.web.http.parsing import Timestamp
 from strongroom.web.http.request import request_id
 from strongroom.web.http.response import Response, json_response
+from strongroom.web.pages.error_pages import error_page, is_navigation, offers_pages
+from strongroom.web.pages.languages import response_locale, translator
 
 logger = logging.getLogger(__name__)
 

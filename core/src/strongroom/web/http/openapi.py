@@ -19,14 +19,14 @@ from strongroom.foundation.errors import StrongroomError, catalogue
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.http.errors import ErrorSchema
 from strongroom.web.http.headers import request_header, response_headers
-from strongroom.web.http.html import Pages
 from strongroom.web.http.openapi_descriptions import describe_schemas, markdown
 from strongroom.web.http.openapi_examples import add_examples
 from strongroom.web.http.openapi_rules import state_rules
 from strongroom.web.http.parsing import API_FIELDS, refuse_query
 from strongroom.web.http.route_descriptions import HEADERS_KEY
 from strongroom.web.http.routing import Blueprint
-from strongroom.web.http.static_files import TYPES, StaticContent, StaticFolder
+from strongroom.web.pages.html import Pages
+from strongroom.web.pages.static_files import TYPES, StaticContent, StaticFolder
 
 DOCUMENT_PATH: Final = "/openapi.json"
 PAGE_PATH: Final = "/docs"
@@ -36,7 +36,7 @@ ERRORS_KEY: Final = "x-errors"
 
 _DOCUMENT: Final = DOCUMENT_PATH.removeprefix("/")
 _ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
-_PAGES: Final = Pages("strongroom.web.http")
+_PAGES: Final = Pages("strongroom.web.pages")
 _PAGE_POLICY: Final = {
     # Swagger UI creates style elements, and its icons are data URLs.
     "script-src": "'self' 'nonce-{nonce}'",

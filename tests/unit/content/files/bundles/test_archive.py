@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strongroom.content.bundles.archive import Archive
-from strongroom.content.bundles.manifest import BundleManifest, Item
-from strongroom.content.bundles.zip_format import (
+from strongroom.content.storage.models import BlobLocation
+from strongroom.extensions.bundles.archive import Archive
+from strongroom.extensions.bundles.manifest import BundleManifest, Item
+from strongroom.extensions.bundles.zip_format import (
     Entry,
     central_header,
     central_length,
     local_header,
     local_length,
 )
-from strongroom.content.storage.models import BlobLocation
 from strongroom.foundation.errors import PayloadTooLarge
 from strongroom.plugin_api.storage import StorageError
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongroom.content.bundles.contents import UniqueNames, safe_name
+from strongroom.extensions.bundles.contents import UniqueNames, safe_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from strongroom.content.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
+from strongroom.extensions.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
 from strongroom.foundation.config.server_settings import TracingSettings
 from strongroom.ops.observability.tracing import OpenTelemetryTracer
 from strongroom.plugin_api.tracing import attached, current_span

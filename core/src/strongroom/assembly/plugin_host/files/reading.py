@@ -34,7 +34,7 @@ from strongroom.foundation.errors import (
 )
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api.paging import ResultPage
-from strongroom.web.http.pages import paging as requested_paging
+from strongroom.web.http.paging import paging as requested_paging
 from strongroom.web.http.parsing import parse_values
 
 

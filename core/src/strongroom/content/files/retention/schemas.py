@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.nodes.retention_models import RetentionMode
-from strongroom.web.http.pages import PagingQuery, ReferenceSchema
+from strongroom.web.http.paging import PagingQuery, ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, identifier, text
 
 _MAX_DAYS = 36_500

@@ -4,7 +4,7 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import NodeType
-from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.paging import ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, identifier
 
 

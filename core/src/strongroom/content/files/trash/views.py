@@ -15,7 +15,7 @@ from strongroom.content.tenants.views import requested_override
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.pages import PagingQuery, collection_of, envelope, paging, reference
+from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
 from strongroom.web.http.parsing import DONE, DoneSchema
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.content.scanning.states import STATES
-from strongroom.web.http.pages import ReferenceSchema
+from strongroom.web.http.paging import ReferenceSchema
 from strongroom.web.http.parsing import Timestamp, name_text
 
 

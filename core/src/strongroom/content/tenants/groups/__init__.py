@@ -1,0 +1,1 @@
+"""Groups of a tenant's members."""

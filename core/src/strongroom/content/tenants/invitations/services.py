@@ -1,0 +1,85 @@
+"""The services of invitations."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from strongroom.activity.audit.services import AuditServices
+from strongroom.activity.notifications.services import NotificationServices
+from strongroom.clock import DAY
+from strongroom.content.tenants.invitations.acceptance import InvitationAcceptance
+from strongroom.content.tenants.invitations.messages import InvitationMessages
+from strongroom.content.tenants.invitations.previews import InvitationPreviews
+from strongroom.content.tenants.invitations.service import InvitationPolicy, InvitationService
+from strongroom.content.tenants.services import TenantServices
+from strongroom.identity.accounts.services import AccountServices
+from strongroom.identity.users.services import UserServices
+from strongroom.identity.verification.services import VerificationServices
+from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+
+
+class InvitationServices(ServiceGroup):
+    """Invitations to tenants."""
+
+    def __init__(self, base: BaseServices, group: Groups) -> None:
+        super().__init__(base, group)
+        self._audit = group(AuditServices).audit
+        self._users = group(UserServices).users
+        self._user_services = group(UserServices)
+        self._verification = group(VerificationServices)
+        self._notifications = group(NotificationServices)
+        self._accounts = group(AccountServices)
+        self._tenants = group(TenantServices)
+
+    @cached_property
+    def invitation_acceptance(self) -> InvitationAcceptance:
+        base = self._base
+        return InvitationAcceptance(
+            base.clock, base.keys, self._tenants.memberships, self._tenants.group_members, self._audit
+        )
+
+    @cached_property
+    def invitation_previews(self) -> InvitationPreviews:
+        return InvitationPreviews(self._base.database, self.invitation_acceptance, self._users)
+
+    @cached_property
+    def invitation_messages(self) -> InvitationMessages:
+        return InvitationMessages(
+            self._base.database,
+            self._user_services.credentials,
+            self._users,
+            self._notifications.messages,
+            self._settings.tenants.invitation_days * DAY,
+        )
+
+    @cached_property
+    def invitations(self) -> InvitationService:
+        base, tenants, limits = self._base, self._settings.tenants, self._settings.limits
+        return InvitationService(
+            base.database,
+            base.clock,
+            self._tenants.memberships,
+            self._tenants.group_members,
+            self.invitation_acceptance,
+            self._user_services.credentials,
+            self._users,
+            self.invitation_messages,
+            base.rates,
+            self._audit,
+            self._accounts.reauthentication,
+            InvitationPolicy(
+                lifetime=tenants.invitation_days * DAY,
+                max_open=self._settings.advanced.max_invitations,
+                adds_known=tenants.add_known_invitees,
+                per_recipient=limits.invitations_per_recipient,
+                per_user=limits.invitations_per_user,
+            ),
+        )
+
+    def connect(self) -> None:
+        is_invited = self.invitations.is_invited
+        self._user_services.credentials.on_bound(self.invitation_acceptance.bound)
+        self._accounts.registration.set_invitation_check(is_invited)
+        self._verification.code_sending.set_invitation_check(is_invited)
+
+    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+        return {"invitations": self.invitations.prune}

@@ -1,0 +1,228 @@
+"""Links by which users set a password: invitations, and resets by an administrator."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import Connection
+
+from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.activity.notifications.service import MessageService
+from strongroom.clock import DAY, Clock
+from strongroom.extensions.user_management.administration import Administration, require_takeover
+from strongroom.extensions.user_management.passwords import PasswordReplacement
+from strongroom.foundation.caller import Identity, Origin
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import (
+    AccountLinkInvalid,
+    Forbidden,
+    NotImplementedHere,
+    OwnAccount,
+    ValidationFailed,
+)
+from strongroom.identity.accounts.key_rights import require_manageable
+from strongroom.identity.users.account_links import AccountLink, AccountLinks, LinkKind
+from strongroom.identity.users.contacts import Notices
+from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges, Effect
+from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.models import User, UserType
+from strongroom.identity.users.password_hashing import StoredPassword
+from strongroom.identity.users.service import UserService
+from strongroom.plugin_api.login import Credential
+
+LIFETIMES: Final[Mapping[LinkKind, int]] = {LinkKind.INVITE: 7 * DAY, LinkKind.RESET: DAY}
+"""Milliseconds for which links are valid."""
+
+UrlOf = Callable[[str], str]
+"""Returns the URL of the page that redeems a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedLink:
+    """A new link.
+
+    Args:
+        expires_at: milliseconds since the Unix epoch.
+        url: the link; ``None`` if it was sent.
+    """
+
+    expires_at: int
+    url: str | None = field(default=None, repr=False)
+
+
+class PasswordLinks:
+    """Issues and redeems links."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        users: UserService,
+        credentials: CredentialService,
+        links: AccountLinks,
+        replacement: PasswordReplacement,
+        administration: Administration,
+        messages: MessageService,
+        notices: Notices,
+        changes: CredentialChanges,
+        audit: AuditService,
+    ) -> None:
+        self._changes = changes
+        self._database = database
+        self._clock = clock
+        self._users = users
+        self._credentials = credentials
+        self._links = links
+        self._replacement = replacement
+        self._administration = administration
+        self._messages = messages
+        self._notices = notices
+        self._audit = audit
+
+    def issue(
+        self, identity: Identity, user_id: str, kind: LinkKind, url_of: UrlOf, origin: Origin
+    ) -> IssuedLink:
+        """Issue a link for the administrator to pass on. It voids the former ones of its kind.
+
+        Raises:
+            NotFound: there is no such user.
+            StrongroomError: as :meth:`Administration.require` and :func:`require_takeover`.
+        """
+        self._administration.require(identity)
+        with self._database.write() as connection:
+            self._administration.confirm(connection, identity)
+            require_takeover(identity, self._users.get(connection, user_id))
+            token, link = self._add(connection, identity, user_id, kind, None, origin)
+        return IssuedLink(link.expires_at, url_of(token))
+
+    def send(
+        self, identity: Identity, user_id: str, kind: LinkKind, url_of: UrlOf, origin: Origin
+    ) -> IssuedLink:
+        """Send a link to the user's e-mail address, or else to the mobile number.
+
+        Raises:
+            NotFound: there is no such user.
+            OwnAccount: it is the caller's own account.
+            Forbidden: it is a service account, or the caller's access key may not change this user.
+            ValidationFailed: the user has no contact.
+            NotImplementedHere: no sender can send the message.
+            StrongroomError: as :meth:`Administration.require`.
+        """
+        self._administration.require(identity)
+        with self._database.write() as connection:
+            self._administration.confirm(connection, identity)
+            user = self._users.get(connection, user_id)
+            _require_other_person(identity, user)
+            contacts = self._notices.contacts(connection, user_id)
+            contact = self.recipient_of(contacts, kind)
+            token, link = self._add(connection, identity, user_id, kind, contact, origin)
+        days = LIFETIMES[kind] // DAY
+        parameters = {"link": url_of(token), "hours": str(24 * days), "days": str(days)}
+        # Without the languages of the request, which are the administrator's.
+        self._messages.send(contact, _template(kind), parameters, contacts.languages())
+        return IssuedLink(link.expires_at)
+
+    def recipient_of(self, contacts: list[Credential], kind: LinkKind) -> Credential:
+        """Return the contact that a link is sent to.
+
+        Raises:
+            ValidationFailed: there is no contact.
+            NotImplementedHere: no sender can send the message.
+        """
+        if not contacts:
+            message = "The user has no e-mail address and no mobile number."
+            raise ValidationFailed.of_field("send", "no-contact", message)
+        contact = min(contacts, key=lambda item: item.kind)
+        if not self._messages.can_send(_template(kind), contact):
+            raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
+        return contact
+
+    def redeem(self, token: str, password: str, origin: Origin) -> None:
+        """Set the password of a link's user. All other logins and links of the user end.
+
+        The contact that it was sent to counts as proven.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+            AccountLinkInvalid: the link is unknown, used or expired.
+            Unavailable: too many hashes are waiting.
+        """
+        self._credentials.require_acceptable(password, "newPassword")
+        with self._database.read() as connection:
+            if self._links.find(connection, token) is None:
+                raise AccountLinkInvalid
+        # Hashed only for valid links, because the hash is expensive.
+        stored = self._credentials.hash_password(password, "newPassword")
+        user_id = self._set(token, stored, origin)
+        self._replacement.forgive(user_id)
+
+    def _set(self, token: str, stored: StoredPassword, origin: Origin) -> str:
+        with self._database.write() as connection:
+            link = self._links.find(connection, token)
+            if link is None:
+                raise AccountLinkInvalid
+            # The order of locks of other changes of credentials.
+            self._credentials.lock_user(connection, link.user_id)
+            if not self._links.spend(connection, link):
+                raise AccountLinkInvalid
+            self._users.get(connection, link.user_id)
+            self._replacement.replace(connection, link.user_id, stored)
+            if link.contact is not None:
+                self._credentials.verify(connection, link.contact)
+            actions = {Effect.PASSWORD: "password-link.redeem"}
+            by = ChangedBy(link.user_id, origin, actions, _details(link))
+            self._changes.settle(connection, by)
+        return link.user_id
+
+    def _add(
+        self,
+        connection: Connection,
+        identity: Identity,
+        user_id: str,
+        kind: LinkKind,
+        contact: Credential | None,
+        origin: Origin,
+    ) -> tuple[str, AccountLink]:
+        (token, hashed), now = self._links.new_token(), self._clock.now()
+        link = AccountLink(
+            hashed,
+            user_id,
+            kind.value,
+            contact.kind if contact else None,
+            contact.value if contact else None,
+            identity.user_id,
+            now,
+            now + LIFETIMES[kind],
+        )
+        self._links.replace(connection, link)
+        self._record(connection, "password-link.issue", identity.user_id, link, origin)
+        return token, link
+
+    def _record(
+        self, connection: Connection, action: str, actor_id: str, link: AccountLink, origin: Origin
+    ) -> None:
+        event = AuditEvent(
+            action,
+            actor_id=actor_id,
+            target_type="user",
+            target_id=link.user_id,
+            origin=origin,
+            details=_details(link),
+        )
+        self._audit.record(connection, event)
+
+
+def _details(link: AccountLink) -> dict[str, str]:
+    return {"kind": link.kind, "sent": str(link.contact is not None).lower()}
+
+
+def _require_other_person(identity: Identity, user: User) -> None:
+    require_manageable(identity, user)
+    if user.id == identity.user_id:
+        raise OwnAccount("Administrators change their own account as users do.")
+    if user.type == UserType.SERVICE:
+        raise Forbidden("A service account has no password.")
+
+
+def _template(kind: LinkKind) -> str:
+    return f"account-{kind.value}"

@@ -1,0 +1,1 @@
+"""Pages for people: their templates, texts, design, browsers and static files."""

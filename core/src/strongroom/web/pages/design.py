@@ -1,0 +1,162 @@
+"""The one design of all pages: their style sheets, their brand, and what stands around a page."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import request
+
+from strongroom.foundation.config import Configuration
+from strongroom.foundation.config.page_settings import PagesSettings
+from strongroom.foundation.locales import LOCALES
+from strongroom.web.pages.brand_files import BrandFile, read_brand_files
+from strongroom.web.pages.brand_styles import brand_sheet
+from strongroom.web.pages.page_parameters import without_page_parameters
+from strongroom.web.pages.page_texts import PageTexts
+from strongroom.web.pages.static_files import StaticContent, StaticFolder, static_path
+
+OWNER: Final = "strongroom"
+"""The folder of the design among the static files."""
+
+TEXTS: Final = PageTexts("strongroom.web.pages")
+
+_OF_FILINGS: Final = "zh"
+_FILINGS: Final = "https://beian.miit.gov.cn/"
+_POLICE_FILINGS: Final = "https://beian.mps.gov.cn/#/query/webSearch?code="
+_LABELS: Final[Mapping[str, str]] = {"en": "English", "zh": "中文"}
+_LONGEST_QUERY: Final = 1024
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SPACE: Final = re.compile(r"\s*([{};,])\s*|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageChoice:
+    """A link to the same page in another language."""
+
+    language: str
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLink:
+    """A link at the bottom of a page.
+
+    Args:
+        language: that of the label; ``None`` for the page's.
+    """
+
+    label: str
+    url: str
+    language: str | None = None
+
+
+class PageDesign:
+    """The design of the pages of one application.
+
+    Args:
+        base_path: the path that precedes all others.
+        brand_files: the files of the brand by their settings.
+    """
+
+    def __init__(
+        self,
+        brand: PagesSettings,
+        base_path: str = "",
+        brand_files: Mapping[str, BrandFile] | None = None,
+    ) -> None:
+        self.brand = brand
+        self.base_path = base_path
+        self._files = brand_files or {}
+
+    @classmethod
+    def of_configuration(cls, configuration: Configuration) -> "PageDesign":
+        """Return the design of a deployment.
+
+        Raises:
+            ConfigurationError: a file of the brand cannot be used.
+        """
+        settings = configuration.settings
+        return cls(settings.pages, settings.server.base_path, read_brand_files(configuration))
+
+    @cached_property
+    def folder(self) -> StaticFolder:
+        """The files of the design: style sheets, the script, and those of the brand."""
+        pages = files("strongroom.web.pages") / "static" / "pages.css"
+        names = {key: file.name for key, file in self._files.items()}
+        brand = brand_sheet(
+            self.brand, font=names.get("font_file"), picture=names.get("background_image")
+        )
+        sheets = {"pages.css": minified(pages.read_text("utf-8")), "brand.css": minified(brand)}
+        contents = {name: sheet.encode() for name, sheet in sheets.items()}
+        contents["zone.js"] = (files("strongroom.web.pages") / "static" / "zone.js").read_bytes()
+        contents |= {file.name: file.content for file in self._files.values()}
+        return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
+
+    @cached_property
+    def styles(self) -> tuple[str, ...]:
+        """The paths of the style sheets, in their order."""
+        own = [file.name for key, file in self._files.items() if key == "css_file"]
+        return tuple(self._path(name) for name in ("pages.css", "brand.css", *own))
+
+    @cached_property
+    def script(self) -> str:
+        """The path of the script of all pages: the time zone of the browser."""
+        return self._path("zone.js")
+
+    @cached_property
+    def inline_style(self) -> str:
+        """The style sheets as one text, for a page that needs no second request.
+
+        The font and the background of the brand are left out, because they are files.
+        """
+        pages = files("strongroom.web.pages") / "static" / "pages.css"
+        return minified(f"{pages.read_text('utf-8')} {brand_sheet(self.brand)}")
+
+    def picture(self, key: str) -> str | None:
+        """Return the path of a picture of the brand; ``None`` without one."""
+        return self._path(self._files[key].name) if key in self._files else None
+
+    def mail_logo(self, key: str) -> str | None:
+        """Return the path of the logo for light or dark mode, if mail programs show its type."""
+        logo = self._files.get(key)
+        return self._path(logo.name) if logo and logo.is_for_mails else None
+
+    def links(self, language: str) -> list[FrameLink]:
+        """Return the links at the bottom of pages in a language."""
+        return list(self._links(language))
+
+    def _links(self, language: str) -> Iterator[FrameLink]:
+        text, brand = TEXTS.of(language), self.brand
+        urls = {"terms": brand.terms_url, "privacy": brand.privacy_url, "support": brand.support_url}
+        yield from (FrameLink(text(key), url) for key, url in urls.items() if url)
+        yield from (FrameLink(link.label_in(language), link.url) for link in brand.links)
+        if brand.icp:
+            yield FrameLink(brand.icp, _FILINGS, _OF_FILINGS)
+        if brand.public_security:
+            url = f"{_POLICE_FILINGS}{brand.public_security_number}"
+            yield FrameLink(brand.public_security, url, _OF_FILINGS)
+
+    def _path(self, name: str) -> str:
+        return self.base_path + static_path(OWNER, self.folder, name)
+
+
+def language_choices(language: str) -> Sequence[LanguageChoice]:
+    """Return links to the page of the current request in the other languages."""
+    kept = urlencode(list(without_page_parameters(request.args).items(multi=True)))
+    # The page must not be much longer than the request.
+    query = f"{kept}&" if 0 < len(kept) <= _LONGEST_QUERY else ""
+    return [
+        LanguageChoice(other, _LABELS[other], f"?{query}lang={other}")
+        for other in LOCALES
+        if other != language
+    ]
+
+
+def minified(sheet: str) -> str:
+    """Return a style sheet without comments and needless space."""
+    return _SPACE.sub(lambda match: match[1] or " ", _COMMENT.sub("", sheet)).strip()

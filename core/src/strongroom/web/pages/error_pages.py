@@ -1,0 +1,87 @@
+"""Errors as pages, for people whose browser has navigated to them; programs get JSON."""
+
+from http import HTTPStatus
+from typing import Final
+
+import flask
+
+from strongroom.foundation import errors
+from strongroom.foundation.locales import LOCALES, locale_of
+from strongroom.plugin_api.web import ApiError
+from strongroom.web.http.access import SAFE_METHODS
+from strongroom.web.http.request import (
+    get_service,
+    has_service,
+    header,
+    method,
+    request_id,
+    request_path,
+)
+from strongroom.web.pages.design import PageDesign
+from strongroom.web.pages.html import Pages
+from strongroom.web.pages.languages import page_languages, translator
+
+_PAGES: Final = Pages("strongroom.web.pages")
+_API: Final = "/api/"
+_PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
+_TITLES: Final = {
+    HTTPStatus.UNAUTHORIZED: "error-login",
+    HTTPStatus.FORBIDDEN: "error-forbidden",
+    HTTPStatus.NOT_FOUND: "error-not-found",
+    HTTPStatus.TOO_MANY_REQUESTS: "error-too-many",
+}
+_PLAIN: Final = frozenset(
+    kind.code for kind in (errors.Forbidden, errors.InternalError, errors.NotFound, errors.Unavailable)
+)
+"""The kinds whose text says no more to a person than the title."""
+
+_OWN_HEADERS: Final = ("Content-Type", "Content-Length", "Content-Language")
+
+
+def offers_pages() -> bool:
+    """Return whether an error may be a page: none of the REST API or the management interface is."""
+    if not has_service(PageDesign):
+        return False
+    return not request_path().removeprefix(get_service(PageDesign).base_path).startswith(_API)
+
+
+def is_navigation() -> bool:
+    """Return whether a person opens the path of the request in a browser.
+
+    Browsers accept both HTML and XHTML when they navigate. Some clients of APIs, such as those of Java,
+    accept HTML by default, but not XHTML.
+    """
+    accept = header("Accept") or ""
+    return all(name in accept for name in _PAGE_TYPES)
+
+
+def error_page(error: ApiError, response: flask.Response) -> flask.Response:
+    """Return the page of an error, which needs no other file of the server.
+
+    Args:
+        response: the response with the error as JSON, whose status and headers the page has.
+    """
+    design = get_service(PageDesign)
+    message = translator(locale_of(page_languages(), known=LOCALES))(str(error))
+    page = _PAGES.render(
+        "error.html",
+        status=response.status_code,
+        policy={"img-src": "'self' data:"},
+        message="" if error.code in _PLAIN else message,
+        retries=error.status == HTTPStatus.SERVICE_UNAVAILABLE and method() in SAFE_METHODS,
+        title=_title(error.status),
+        id=request_id(),
+        start_path=f"{design.base_path}/",
+    )
+    for name, value in response.headers:
+        if name not in _OWN_HEADERS:
+            page.headers[name] = value
+    return page
+
+
+def _title(status: int) -> str:
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return "error-temporary"
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return "error-server"
+    return _TITLES.get(HTTPStatus(status), "error-refused")

@@ -1,0 +1,221 @@
+"""HTML pages: templates with a strict Content-Security-Policy, in the language of the browser.
+
+The templates of a package are in its folder ``templates``, and the texts in ``messages``: TOML files
+such as ``en.toml``, or ``account.en.toml`` for a part of the pages, with a text for each key.
+``{{ text("greeting", name=name) }}`` in a template is the text of the page's language, with ``{name}``
+replaced. English is the default of each key. ``{% extends "strongroom/page.html" %}`` begins a page in
+the design of the server, whose blocks are ``title``, ``style``, ``main`` and ``script``; the macros of
+``strongroom/parts.html`` are its parts. The filters ``moment`` and ``day`` show a point in time of the
+REST API in the time zone of the page, whose name is ``strongroom.zone``.
+"""
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import flask
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
+
+from strongroom.foundation.locales import locale_of
+from strongroom.foundation.text_direction import with_shown_direction
+from strongroom.plugin_api.forms import PagePart
+from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
+from strongroom.web.http.request import get_service
+from strongroom.web.pages.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
+from strongroom.web.pages.languages import page_languages
+from strongroom.web.pages.page_texts import PageTexts
+from strongroom.web.pages.page_zones import page_zone
+from strongroom.web.pages.template_copies import SERVER, copies_of
+
+_POLICY: Final[Mapping[str, str]] = {
+    "default-src": "'none'",
+    "script-src": "'nonce-{nonce}'",
+    "style-src": "'self' 'nonce-{nonce}'",
+    "img-src": "'self'",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+}
+"""The policy of a page with inline scripts, and with styles, pictures and fonts of the server."""
+
+_OWN_PACKAGE: Final = "strongroom.web.pages"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFrame:
+    """What ``strongroom/page.html`` and its parts show around a page, as ``strongroom`` in templates."""
+
+    design: PageDesign
+    language: str
+    scripts: Sequence[str] = ()
+    """The paths of the scripts of the parts that belong to plugins."""
+
+    @property
+    def name(self) -> str:
+        """The name of the product."""
+        return self.design.brand.name_in(self.language)
+
+    @property
+    def styles(self) -> Sequence[str]:
+        """The paths of the style sheets."""
+        return self.design.styles
+
+    @property
+    def languages(self) -> Sequence[LanguageChoice]:
+        """The other languages of the page."""
+        return language_choices(self.language)
+
+    @property
+    def zone(self) -> str:
+        """The name of the time zone of the page."""
+        return zone_name(page_zone())
+
+    @property
+    def script(self) -> str:
+        """The path of the script of all pages."""
+        return self.design.script
+
+    @property
+    def links(self) -> Sequence[FrameLink]:
+        """The links of the footer."""
+        return self.design.links(self.language)
+
+    @property
+    def text(self) -> Callable[..., str]:
+        """The function that returns a text of the server by its key."""
+        return TEXTS.of(self.language)
+
+
+class Pages:
+    """The pages of a package.
+
+    Args:
+        package: its name; it has the folders ``templates`` and, unless it has no texts, ``messages``.
+        owner: the folder of its templates among those that a deployment replaces.
+    """
+
+    def __init__(self, package: str, owner: str = SERVER) -> None:
+        self._package = package
+        self._owner = owner
+        self._environments: dict[Path | None, Environment] = {}
+        self._texts = PageTexts(package)
+
+    def render(
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        policy: Mapping[str, str] | None = None,
+        language: str | None = None,
+        **values: Any,
+    ) -> flask.Response:
+        """Return the response with a page, in the language that the browser prefers.
+
+        Args:
+            template: the file name of the template. It must mark scripts and styles by ``nonce``.
+            policy: directives of the Content-Security-Policy that replace the strict ones, such as
+                ``{"form-action": "'self'"}``; ``{nonce}`` in them is the page's nonce.
+            language: the language that the user has chosen, which precedes those of the browser.
+            values: the other variables of the template.
+        """
+        locales = (language, *page_languages()) if language else page_languages()
+        language = locale_of(locales, known=self._texts.languages)
+        nonce = secrets.token_urlsafe(16)
+        variables = {"nonce": nonce, "language": language, "text": self._texts.of(language)}
+        parts = [*_parts(values.values())]
+        frame = PageFrame(get_service(PageDesign), language, _scripts(parts))
+        html = self._template(template, frame.design).render(variables, strongroom=frame, **values)
+        response = flask.Response(html, status, content_type="text/html; charset=utf-8")
+        directives = with_sources({**_POLICY, **(policy or {})}, parts)
+        response.headers["Content-Security-Policy"] = _policy(directives, nonce)
+        response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Content-Language"] = language
+        response.headers["Vary"] = "Accept-Language"
+        return response
+
+    def macros(self, template: str, **variables: Any) -> Any:
+        """Return a template whose macros are its attributes, with the texts of the page's language."""
+        language = locale_of(page_languages(), known=self._texts.languages)
+        frame = PageFrame(get_service(PageDesign), language)
+        return self._template(template, frame.design).make_module(
+            {
+                "language": language,
+                "text": self._texts.of(language),
+                "strongroom": frame,
+                **variables,
+            }
+        )
+
+    def has(self, template: str) -> bool:
+        """Return whether the package has a template."""
+        return template in self._environment(None).list_templates()
+
+    def _template(self, name: str, design: PageDesign) -> Template:
+        return self._environment(design.brand.templates).get_template(name)
+
+    def _environment(self, copies: Path | None) -> Environment:
+        # Created by the first page, because most processes render none.
+        if copies not in self._environments:
+            own, server = PackageLoader(self._package), PackageLoader(_OWN_PACKAGE)
+            shared = PrefixLoader({SERVER: copies_of(copies, SERVER, server)})
+            environment = Environment(
+                loader=ChoiceLoader([shared, copies_of(copies, self._owner, own)]),
+                autoescape=True,
+                auto_reload=False,
+                trim_blocks=True,
+                lstrip_blocks=True,
+                undefined=StrictUndefined,
+            )
+            environment.filters |= {"shown": _shown, "moment": _moment, "day": _day}
+            self._environments[copies] = environment
+        return self._environments[copies]
+
+
+def _shown(value: object) -> str:
+    """The filter ``shown``: a name in a page, whose control characters cannot disguise it."""
+    return with_shown_direction(str(value))
+
+
+def _moment(moment: int | str) -> str:
+    """The filter ``moment``: a point in time in the zone of the page."""
+    return shown_moment(moment, page_zone())
+
+
+def _day(moment: int | str) -> str:
+    """The filter ``day``: the day of a point in time in the zone of the page."""
+    return shown_day(moment, page_zone())
+
+
+def _parts(values: Iterable[object]) -> Iterator[PagePart]:
+    """Yield the parts of plugins among the variables of a page."""
+    for value in values:
+        if isinstance(value, PagePart):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _parts(value)
+        elif isinstance(value, dict):
+            yield from _parts(value.values())
+
+
+def _scripts(parts: Sequence[PagePart]) -> Sequence[str]:
+    return list(dict.fromkeys(part.script for part in parts if part.script))
+
+
+def with_sources(directives: Mapping[str, str], parts: Sequence[PagePart]) -> Mapping[str, str]:
+    """Return the directives of a page with the sources that its parts add."""
+    added = [("script-src", "'self'") for part in parts if part.script]
+    added += [item for part in parts for item in part.policy.items()]
+    merged = dict(directives)
+    for name, sources in added:
+        former = merged.get(name, "").replace("'none'", "").split()
+        merged[name] = " ".join(dict.fromkeys([*former, *sources.split()]))
+    return merged
+
+
+def _policy(directives: Mapping[str, str], nonce: str) -> str:
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items()).format(nonce=nonce)

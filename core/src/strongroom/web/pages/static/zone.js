@@ -1,0 +1,26 @@
+// Remembers the time zone of the browser, by which the server shows and reads times on the next pages, and
+// shows those of a page in that zone that the server has rendered in another one.
+
+const COOKIE = "timezone"; // As in web/pages/page_zones.py.
+const YEAR = 365 * 24 * 60 * 60;
+
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const known = document.cookie.split("; ").find((item) => item.startsWith(`${COOKIE}=`));
+const isKnown = known === `${COOKIE}=${zone}`;
+
+if (zone && !isKnown) {
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `${COOKIE}=${zone}; path=/; max-age=${YEAR}; samesite=lax${secure}`;
+}
+
+const two = (number) => String(number).padStart(2, "0");
+
+for (const time of document.querySelectorAll("time[datetime]")) {
+  const moment = new Date(time.dateTime);
+  // A day without a clock has no zone.
+  if (Number.isNaN(moment.valueOf()) || !time.dateTime.includes("T")) continue;
+  const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+  const clock = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
+  if (!isKnown) time.textContent = /\d:\d/.test(time.textContent) ? `${day} ${clock}` : day;
+  time.title = moment.toLocaleString(document.documentElement.lang, {dateStyle: "full", timeStyle: "long"});
+}
