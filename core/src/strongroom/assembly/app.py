@@ -38,9 +38,11 @@ from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthe
 from strongroom.web.http.app import Application
 from strongroom.web.http.authenticators import Authenticators
 from strongroom.web.http.cookies import HostCookie
+from strongroom.web.http.errors import ErrorNegotiation
+from strongroom.web.http.languages import LocaleLookup
 from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware
 from strongroom.web.http.mounts import BodyLimits, Mount, mount_fault, read_mounted
-from strongroom.web.http.openapi import Description, serve_description
+from strongroom.web.http.openapi import Description
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
@@ -48,9 +50,10 @@ from strongroom.web.http.reserved_routes import reserved_blueprint
 from strongroom.web.http.routing import Blueprint, Operation
 from strongroom.web.http.tracing import TracingMiddleware
 from strongroom.web.pages.account_pages import AccountPages, well_known_blueprint
+from strongroom.web.pages.api_docs import serve_description
 from strongroom.web.pages.browsers import Browsers
 from strongroom.web.pages.design import OWNER, PageDesign
-from strongroom.web.pages.languages import LocaleLookup
+from strongroom.web.pages.error_pages import negotiate_error
 from strongroom.web.pages.page_zones import ZoneLookup
 from strongroom.web.pages.static_files import STATIC_PREFIX, StaticFilesApplication
 
@@ -138,6 +141,7 @@ def _register_services(app: Flask, container: Container, design: PageDesign) -> 
         Container: container,
         Browsers: Browsers(container.base.keys, _session_cookie(settings)),
         PageDesign: design,
+        ErrorNegotiation: negotiate_error,
         PublicUrl: PublicUrl(settings.public_root),
         SecretKeys: container.base.keys,
         TrustedProxies: TrustedProxies(networks),

@@ -5,6 +5,7 @@ from typing import Any
 
 from strongroom.activity.audit.export import AuditExport
 from strongroom.assembly.container import Container
+from strongroom.assembly.features import import_models
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
@@ -14,8 +15,14 @@ from strongroom.identity.sessions.signing_keys import load_keys
 from strongroom.plugin_api.storage import LocalPaths
 
 
+def import_tables() -> None:
+    """Import the tables of the whole core; this module has imported those below the features."""
+    import_models()
+
+
 def assemble_backups(container: Container) -> BackupService:
     """Return the service that writes backup archives."""
+    import_tables()
     base, blobs = container.base, container.get(BlobService)
     storages = {
         name: (store.backend.name, _is_in_backups(base, store)) for name, store in blobs.storages.items()

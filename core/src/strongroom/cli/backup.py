@@ -76,8 +76,11 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
 
     The whole archive is verified before anything is written. All users have to log in again.
     """
+    from strongroom.assembly.commands import import_tables
     from strongroom.extensions.backup.archive import BackupError
     from strongroom.extensions.backup.restore import restore
+
+    import_tables()
 
     configuration = context.configuration
     with ExitStack() as resources:

@@ -16,7 +16,6 @@ import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
@@ -324,13 +323,14 @@ Row = list[Any]
 def kept_tables(connection: Connection, plugins: AllTables) -> list[Table]:
     """Return the tables to back up, each after the tables that it refers to.
 
+    The models of all features must have been imported.
+
     Args:
         plugins: the tables of the plugins whose rows are kept.
 
     Raises:
         BackupError: the database has a table that no model defines.
     """
-    _import_models()
     own = [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
     kept = [*own, *sorted_tables(plugins)]
     existing = {name for name in inspect(connection).get_table_names() if not is_derived(name)}
@@ -387,12 +387,6 @@ def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> i
 def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
     """Return whether all tables are empty."""
     return not any(dynamic(select(table).limit(1)).first(connection) for table in tables)
-
-
-def _import_models() -> None:
-    # By name, because this package is a layer below the features.
-    import_module("strongroom.assembly.container")
-    import_module("strongroom.assembly.features").import_models()
 
 
 def _write(file: IO[bytes], row: Row) -> None:

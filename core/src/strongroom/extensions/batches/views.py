@@ -25,9 +25,9 @@ from strongroom.foundation import errors
 from strongroom.foundation.errors import Translate, error_member
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.input_bounds import LARGEST_BYTES
+from strongroom.web.http.languages import response_locale, translator
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
-from strongroom.web.pages.languages import response_locale, translator
 
 blueprint = Blueprint(
     "files_batches",

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Protocol
 
 import flask
 from marshmallow import Schema, fields
@@ -14,11 +14,10 @@ from strongroom.foundation.logs import ErrorLog
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.authenticators import current_challenges
+from strongroom.web.http.languages import response_locale, translator
 from strongroom.web.http.parsing import Timestamp
-from strongroom.web.http.request import request_id
+from strongroom.web.http.request import get_service, has_service, request_id
 from strongroom.web.http.response import Response, json_response
-from strongroom.web.pages.error_pages import error_page, is_navigation, offers_pages
-from strongroom.web.pages.languages import response_locale, translator
 
 logger = logging.getLogger(__name__)
 
@@ -112,6 +111,17 @@ class ErrorSchema(Schema):
     retainedUntil = Timestamp(metadata={"description": "Only with `error.retained`"})
 
 
+class ErrorNegotiation(Protocol):
+    """Chooses the representation of an error. A server without pages responds with JSON alone."""
+
+    def __call__(self, error: ApiError, response: flask.Response) -> flask.Response:
+        """Return a page for people who navigate, and the response for programs.
+
+        Args:
+            response: the error as JSON.
+        """
+
+
 def register_error_handlers(app: flask.Flask) -> None:
     """Convert every exception of a request to an error response."""
     app.register_error_handler(ApiError, _respond)
@@ -132,12 +142,10 @@ def register_error_handlers(app: flask.Flask) -> None:
 
 
 def _respond(error: ApiError) -> flask.Response:
-    """Return the response to an error: a page for people who navigate, and JSON for programs."""
     response = error_response(error)
-    if not offers_pages():
+    if not has_service(ErrorNegotiation):
         return response
-    response.headers["Vary"] = "Accept, Accept-Language"
-    return error_page(error, response) if is_navigation() else response
+    return get_service(ErrorNegotiation)(error, response)
 
 
 def error_response(error: ApiError) -> Response:

@@ -1,19 +1,15 @@
-"""The OpenAPI document, and interactive API documentation that loads nothing from other origins."""
+"""The OpenAPI document."""
 
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Final
 
-import flask
 import flask_smorest
-import flask_swagger_ui
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.common import resolve_schema_cls
-from flask import Flask, Response, request
-from werkzeug.wrappers import Response as WerkzeugResponse
+from flask import Flask
 
 from strongroom.foundation.errors import StrongroomError, catalogue
 from strongroom.plugin_api.web import ErrorKind
@@ -22,27 +18,13 @@ from strongroom.web.http.headers import request_header, response_headers
 from strongroom.web.http.openapi_descriptions import describe_schemas, markdown
 from strongroom.web.http.openapi_examples import add_examples
 from strongroom.web.http.openapi_rules import state_rules
-from strongroom.web.http.parsing import API_FIELDS, refuse_query
+from strongroom.web.http.parsing import API_FIELDS
 from strongroom.web.http.route_descriptions import HEADERS_KEY
 from strongroom.web.http.routing import Blueprint
-from strongroom.web.pages.html import Pages
-from strongroom.web.pages.static_files import TYPES, StaticContent, StaticFolder
 
-DOCUMENT_PATH: Final = "/openapi.json"
-PAGE_PATH: Final = "/docs"
 OPENAPI_VERSION: Final = "3.1.0"
 ERRORS_KEY: Final = "x-errors"
 """The extension of the document that lists all errors, for generators of clients."""
-
-_DOCUMENT: Final = DOCUMENT_PATH.removeprefix("/")
-_ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
-_PAGES: Final = Pages("strongroom.web.pages")
-_PAGE_POLICY: Final = {
-    # Swagger UI creates style elements, and its icons are data URLs.
-    "script-src": "'self' 'nonce-{nonce}'",
-    "style-src": "'self' 'unsafe-inline'",
-    "img-src": "'self' data:",
-}
 
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch"})
 _NO_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {"request": {}, "response": {}}
@@ -129,48 +111,6 @@ class _Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no typ
     """Collects the operations of blueprints for the document."""
 
     ERROR_SCHEMA = ErrorSchema
-
-
-def serve_description(app: Flask, description: Description, base_path: str, *, with_page: bool) -> None:
-    """Add the routes of the OpenAPI document and, optionally, of the interactive documentation."""
-
-    @cache
-    def folder() -> StaticFolder:
-        content = app.json.dumps(description.document).encode()
-        return StaticFolder({_DOCUMENT: StaticContent(content)})
-
-    def document() -> WerkzeugResponse:
-        refuse_query()
-        return folder().conditional_response(_DOCUMENT, request.environ)
-
-    app.add_url_rule(base_path + DOCUMENT_PATH, "openapi_document", document)
-    if with_page:
-        app.register_blueprint(_page(base_path))
-
-
-def _page(base_path: str) -> flask.Blueprint:
-    page_path = base_path + PAGE_PATH
-    blueprint = flask.Blueprint("api_docs", __name__, url_prefix=page_path)
-
-    @blueprint.get("", strict_slashes=False)
-    def show() -> Response:
-        return _PAGES.render(
-            "api_docs.html",
-            policy=_PAGE_POLICY,
-            page_path=page_path,
-            document_path=base_path + DOCUMENT_PATH,
-        )
-
-    @cache
-    def folder() -> StaticFolder:
-        files = (file for file in _ASSETS.iterdir() if file.suffix in TYPES)
-        return StaticFolder({file.name: file for file in files})
-
-    @blueprint.get("/<path:name>")
-    def asset(name: str) -> WerkzeugResponse:
-        return folder().conditional_response(name, request.environ)
-
-    return blueprint
 
 
 def _completed(document: Json) -> Json:

@@ -9,9 +9,9 @@ from strongroom.foundation import errors
 from strongroom.foundation.locales import LOCALES, locale_of
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.access import SAFE_METHODS
+from strongroom.web.http.languages import translator
 from strongroom.web.http.request import (
     get_service,
-    has_service,
     header,
     method,
     request_id,
@@ -19,7 +19,7 @@ from strongroom.web.http.request import (
 )
 from strongroom.web.pages.design import PageDesign
 from strongroom.web.pages.html import Pages
-from strongroom.web.pages.languages import page_languages, translator
+from strongroom.web.pages.languages import page_languages
 
 _PAGES: Final = Pages("strongroom.web.pages")
 _API: Final = "/api/"
@@ -38,11 +38,18 @@ _PLAIN: Final = frozenset(
 _OWN_HEADERS: Final = ("Content-Type", "Content-Length", "Content-Language")
 
 
-def offers_pages() -> bool:
-    """Return whether an error may be a page: none of the REST API or the management interface is."""
-    if not has_service(PageDesign):
-        return False
-    return not request_path().removeprefix(get_service(PageDesign).base_path).startswith(_API)
+def negotiate_error(error: ApiError, response: flask.Response) -> flask.Response:
+    """Return the response to an error: a page for people who navigate, and JSON for programs.
+
+    No error of the REST API or of the management interface is a page.
+
+    Args:
+        response: the error as JSON.
+    """
+    if request_path().removeprefix(get_service(PageDesign).base_path).startswith(_API):
+        return response
+    response.headers["Vary"] = "Accept, Accept-Language"
+    return _error_page(error, response) if is_navigation() else response
 
 
 def is_navigation() -> bool:
@@ -55,11 +62,10 @@ def is_navigation() -> bool:
     return all(name in accept for name in _PAGE_TYPES)
 
 
-def error_page(error: ApiError, response: flask.Response) -> flask.Response:
-    """Return the page of an error, which needs no other file of the server.
+def _error_page(error: ApiError, response: flask.Response) -> flask.Response:
+    """Return the page of an error, with the status and the headers of its JSON.
 
-    Args:
-        response: the response with the error as JSON, whose status and headers the page has.
+    It needs no other file of the server.
     """
     design = get_service(PageDesign)
     message = translator(locale_of(page_languages(), known=LOCALES))(str(error))
