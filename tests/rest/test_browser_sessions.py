@@ -1,5 +1,6 @@
 """The session of the pages: one for all plugins, which ends with its login."""
 
+import io
 import re
 import sys
 from collections.abc import Iterator
@@ -12,12 +13,14 @@ import pytest
 from pyotp import TOTP
 from tests.support.api import PASSWORD, Answer, Api, Person, claims_of, error_code
 from tests.support.config import Table, write_api_config
+from tests.support.counted_body import CountedBody
 from tests.support.databases import on_sqlite
 from tests.support.desk import install_desk
 from tests.support.totp import secret_of
 
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.plugin_api.web import BODY_BYTES
 from strongroom.testing.clock import ManualClock
 from strongroom_factor_totp import plugin as factor_totp
 from strongroom_login_pages.front_ends.codes import challenge_of
@@ -66,6 +69,32 @@ class Browser:
         else:
             self.page = Answer(self._client.post(path, data=form, **options))
         return self.page
+
+    def send(
+        self,
+        path: str,
+        *,
+        header: str = "",
+        query: str = "",
+        form: str = "",
+        multipart: str = "",
+        site: str = "same-origin",
+    ) -> Answer:
+        """Send the note ``note`` with the secret in some places."""
+        headers = {"Sec-Fetch-Site": site, **({"X-CSRF": header} if header else {})}
+        fields: dict[str, Any] = {
+            "note": "note",
+            **({"csrf": form or multipart} if form or multipart else {}),
+        }
+        if multipart:
+            fields["file"] = (io.BytesIO(b"x"), "sent.txt")
+        target = f"{path}?{urlencode({'csrf': query})}" if query else path
+        reply = self._client.post(target, data=fields, base_url=self._root, headers=headers)
+        return Answer(reply)
+
+    def send_environ(self, path: str, environ: dict[str, Any]) -> Answer:
+        """Send a request with variables of WSGI, such as the stream of its body."""
+        return Answer(self._client.post(path, base_url=self._root, environ_overrides=environ))
 
     def follow(self) -> Answer:
         """Follow redirects to pages of the server."""
@@ -280,6 +309,31 @@ class TestForms:
             assert (answer.status_code, error_code(answer)) == (400, "error.form-refused")
         assert browser.cookie == before
         assert browser.open("/desk/", {"csrf": secret}).text == alice.id
+
+    def test_the_secret_is_read_wherever_a_request_has_it(self, browser: Browser, alice: Person) -> None:
+        browser.log_in(alice)
+        secret = browser.open("/desk/").json["csrf"]
+        for path in ("/desk/", "/plain-desk/", "/api/v1/desk"):
+            for places in ({place: secret} for place in ("header", "query", "form", "multipart")):
+                assert browser.send(path, **places).text == f"{alice.id}note", (path, places)
+                wrong = dict.fromkeys(places, secret[:-1])
+                assert error_code(browser.send(path, **wrong)) == "error.form-refused", (path, places)
+                other_site = browser.send(path, site="cross-site", **places)
+                assert error_code(other_site) == "error.form-refused", (path, places)
+            # The first one counts, so a wrong one is not repaired by a field.
+            both = browser.send(path, header="x", form=secret)
+            assert error_code(both) == "error.form-refused", path
+
+    def test_no_more_than_a_form_is_read_before_the_secret(
+        self, browser: Browser, alice: Person
+    ) -> None:
+        browser.log_in(alice)
+        for path in ("/desk/", "/plain-desk/", "/api/v1/desk"):
+            for media_type in ("application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+                body = CountedBody(b"a" * 10 * BODY_BYTES)
+                sent = {"wsgi.input": body, "wsgi.input_terminated": True, "CONTENT_TYPE": media_type}
+                assert browser.send_environ(path, sent).status_code in (400, 413), path
+                assert body.received <= BODY_BYTES + 1, path
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
     def test_a_form_of_another_site_is_refused(self, browser: Browser, alice: Person, site: str) -> None:

@@ -11,6 +11,7 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import Credential, LoginMethod, LoginRejected, VerifiedCredential
 from strongroom.plugin_api.pages import LoginLink, LoginRequest, MenuItem, StaticFiles
 from strongroom.plugin_api.web import Access, ApiError, ErrorKind
+from werkzeug.wrappers import Request, Response
 
 API_VERSION = "1.2"
 
@@ -55,8 +56,8 @@ def application(host):
     @app.post("/")
     def change():
         session = host.require_browser_session()
-        host.browser.require_csrf(flask.request.form.get("csrf"))
-        return session.user_id
+        host.browser.require_csrf()
+        return session.user_id + flask.request.form.get("note", "")
 
     @app.get("/end")
     def end():
@@ -87,9 +88,21 @@ def application(host):
     return app
 
 
+def plain_application(host):
+    """An application without a framework, which has found its session before it reads the form."""
+
+    @Request.application
+    def serve(request):
+        session = host.require_browser_session()
+        host.browser.require_csrf()
+        return Response(session.user_id + request.form.get("note", ""))
+
+    return serve
+
+
 @hookimpl
 def register_wsgi_applications(host):
-    return [("/desk", application(host))]
+    return [("/desk", application(host)), ("/plain-desk", plain_application(host))]
 
 
 @hookimpl
@@ -100,6 +113,13 @@ def register_blueprints(host):
     def show_desk():
         """Show the desk."""
         return flask.jsonify(seen(host.require_browser_session()))
+
+    @routes.operation("POST", "/api/v1/desk", access=Access.PUBLIC, any_query=True)
+    def change_desk():
+        """Change the desk."""
+        session = host.require_browser_session()
+        host.browser.require_csrf()
+        return flask.make_response(session.user_id + flask.request.form.get("note", ""))
 
     @routes.operation("GET", "/api/v1/desk/begin", access=Access.PUBLIC, any_query=True)
     def begin_badge_login():

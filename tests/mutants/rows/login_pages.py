@@ -30,6 +30,22 @@ ROWS: Final = (
         "rest/test_browser_sessions.py::TestForms::test_a_forged_form_does_not_replace_the_cookie",
     ),
     core(
+        "pages-secret-first",
+        "A wrong secret in front is not repaired by a field of the form.",
+        "web/pages/form_secrets.py::presented_secret",
+        "return request.headers.get(HEADER) or request.args.get(FIELD) or _field(request)",
+        "return _field(request) or request.headers.get(HEADER) or request.args.get(FIELD)",
+        "rest/test_browser_sessions.py::TestForms::test_the_secret_is_read_wherever_a_request_has_it",
+    ),
+    core(
+        "pages-secret-bound",
+        "At most a form is read before the secret is verified.",
+        "web/pages/form_secrets.py::_field",
+        "request.max_content_length = BODY_BYTES",
+        "",
+        "rest/test_browser_sessions.py::TestForms::test_no_more_than_a_form_is_read_before_the_secret",
+    ),
+    core(
         "pages-local-path",
         "A login leads to no other site.",
         "assembly/plugin_host/host.py::PluginHost.finish_browser_login",

@@ -6,7 +6,7 @@ of its own::
 
     session = host.require_browser_session()
     if request.method == "POST":
-        host.browser.require_csrf(request.form.get("csrf"))
+        host.browser.require_csrf()
 """
 
 import re
@@ -112,15 +112,18 @@ class BrowserAPI(ABC):
         """
 
     @abstractmethod
-    def require_csrf(self, value: str | None) -> None:
-        """Require that one of the server's pages sent the form, and not a page of another site.
+    def require_csrf(self) -> None:
+        """Require that one of the server's pages sent the request, and not a page of another site.
 
-        Args:
-            value: the field ``csrf`` of the form, or the header of a script.
+        The request presents :attr:`csrf` in the header ``X-CSRF`` of a script, in ``csrf`` of the query,
+        or in the field ``csrf`` of a form, the first of which counts. A body of more than
+        :data:`~strongroom.plugin_api.web.BODY_BYTES` needs one of the first two, because it is not read
+        before. An application with neither Flask nor Werkzeug needs one of them, too.
 
         Raises:
             ApiError: ``error.form-refused``. The response leaves the cookie as it is, unless a page of
                 this server has sent the form: its browser has lost the cookie, and gets a new one.
+                ``error.payload-too-large`` for a larger form without the secret in the query.
         """
 
     @abstractmethod

@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.web import BODY_BYTES, ApiError, ErrorKind, LargeBody, RestResponse
+from strongroom.plugin_api.web import ApiError, ErrorKind, LargeBody, RestResponse
 from strongroom_console import my_files, server, tenant
 from strongroom_console.home import home
 from strongroom_console.impersonation import end_impersonation
@@ -63,7 +63,7 @@ def create_application(host: HostAPI) -> Flask:
             # impersonation only reads, and would be refused.
             g.visit = Visit(host, host.require_browser_session(admits_impersonation=True))
         if request.method not in _SAFE_METHODS:
-            host.browser.require_csrf(_sent_secret())
+            host.browser.require_csrf()
 
     application.register_error_handler(Refused, _show_refusal)
     application.register_error_handler(ApiError, _show_error)
@@ -74,18 +74,6 @@ def create_application(host: HostAPI) -> Flask:
     for area in AREAS:
         application.register_blueprint(area)
     return application
-
-
-def _sent_secret() -> str | None:
-    """Return the secret of the session that the request has: of a script, an upload, or a form.
-
-    A larger form has it in the query, so that its body is not read before the secret is known.
-    """
-    sent = request.headers.get("X-CSRF") or request.args.get("csrf")
-    if sent:
-        return sent
-    request.max_content_length = BODY_BYTES
-    return request.form.get("csrf")
 
 
 def _show_refusal(refused: Refused) -> Any:

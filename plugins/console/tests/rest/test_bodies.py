@@ -1,6 +1,5 @@
 """Bodies of requests: what is read of them before the session and the secret are known."""
 
-import io
 import json
 from collections.abc import Callable
 from typing import Final
@@ -8,6 +7,7 @@ from typing import Final
 import pytest
 from tests.support.api import Answer, Api, Person
 from tests.support.console_town import CONFIG, CONSOLE, ConsoleTown, routes
+from tests.support.counted_body import CountedBody
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
@@ -21,17 +21,6 @@ PART: Final = b'--x\r\nContent-Disposition: form-data; name="a"%s\r\n\r\n'
 FILE: Final = b'; filename="b"'
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
-
-
-class CountedBody(io.BytesIO):
-    """A body that counts what is read of it."""
-
-    received = 0
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        data = super().read(size)
-        self.received += len(data)
-        return data
 
 
 @pytest.fixture

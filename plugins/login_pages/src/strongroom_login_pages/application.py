@@ -106,7 +106,7 @@ class LoginPagesApplication(LoginPages):
             # A form was reloaded, or its page in another language was opened.
             return visit.redirect("/")
         if request.method == "POST":
-            self._host.browser.require_csrf(visit.form.get("csrf"))
+            self._host.browser.require_csrf()
         return view(visit, **parameters)
 
 

@@ -8,11 +8,7 @@ from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom_share_links.paths import path_of
 
-HEADER: Final = "X-CSRF"
-"""The header with the secret of forms, in requests of the script of the pages."""
-
 _SAFE_METHODS: Final = ("GET", "HEAD")
-_FORM: Final = "application/x-www-form-urlencoded"
 
 
 class Sessions:
@@ -31,7 +27,7 @@ class Sessions:
         if user_id is not None or (session := self._session()) is None:
             return user_id
         if request.method not in _SAFE_METHODS:
-            self._host.browser.require_csrf(_sent_csrf())
+            self._host.browser.require_csrf()
         return session.user_id
 
     def csrf(self) -> str:
@@ -48,12 +44,3 @@ class Sessions:
         is_page = request.path.startswith(path_of(self._host, "/s/"))
         is_own = request.headers.get("Sec-Fetch-Site") == "same-origin"
         return self._host.browser_session() if is_page or is_own else None
-
-
-def _sent_csrf() -> str | None:
-    """Return the secret of a form.
-
-    An upload has it in the URL: its body is a stream, which is read after all checks.
-    """
-    form = request.form if request.mimetype == _FORM else {}
-    return request.headers.get(HEADER) or request.args.get("csrf") or form.get("csrf")

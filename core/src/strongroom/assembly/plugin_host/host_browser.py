@@ -13,6 +13,7 @@ from strongroom.plugin_api.login import LogoutRequest
 from strongroom.web.http.access import SAFE_METHODS, set_caller
 from strongroom.web.http.request import client_address, get_service, header, method, origin
 from strongroom.web.pages.browsers import Browsers, BrowserVisit
+from strongroom.web.pages.form_secrets import presented_secret
 from strongroom.web.pages.page_zones import page_zone
 
 
@@ -53,8 +54,8 @@ class HostBrowser(BrowserAPI):
     def store(self, values: Mapping[str, Any]) -> None:
         self._visit.update(values={**self._visit.state.values, self._plugin: dict(values)})
 
-    def require_csrf(self, value: str | None) -> None:
-        self._visit.require_csrf(header("Sec-Fetch-Site"), value)
+    def require_csrf(self) -> None:
+        self._visit.require_csrf(header("Sec-Fetch-Site"), presented_secret())
 
     def begin_session(self, access_token: str) -> None:
         get_service(BrowserSessions).begin(self._visit, access_token, origin())

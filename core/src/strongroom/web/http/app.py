@@ -143,6 +143,7 @@ class Application(Flask):
         finally:
             _cv_request.reset(token)
             _cv_app.reset(app_token)
+            context.close()
 
     def _mount_of(self, path: str) -> Mount | None:
         mounts = () if _is_invalid(path) else self.mounts

@@ -15,7 +15,7 @@ from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
-from wsgiref.types import WSGIApplication, WSGIEnvironment
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
@@ -23,7 +23,7 @@ from werkzeug.test import run_wsgi_app
 
 from strongroom.plugin_api.web import BODY_BYTES, LargeBody, MountedApplication
 from strongroom.web.http.bounded_body import BoundedBody, is_form, require_announced
-from strongroom.web.http.request import PublicUrl, get_service, mounted_environ
+from strongroom.web.http.request import PublicUrl, get_service, mounted_environ, set_mounted_environ
 from strongroom.web.http.response import Response
 
 _PREFIX: Final = re.compile(r"(/[a-z0-9][a-z0-9._-]*)+")
@@ -104,7 +104,10 @@ class Mount:
         """
         environ = self._environ(mounted_environ())
         sent: BoundedBody = environ["wsgi.input"]
-        body, status, headers = run_wsgi_app(self.application, environ)
+        try:
+            body, status, headers = run_wsgi_app(self._application, environ)
+        finally:
+            set_mounted_environ(None)
         if sent.fault is not None:
             # The application may have answered something else, such as the error page of a framework.
             close_body(body)
@@ -114,6 +117,11 @@ class Mount:
             close_body(body)
             body = iter(())
         return Response(body, code, headers.to_wsgi_list())
+
+    def _application(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        # Werkzeug has copied the environ, and requests refer to the copy.
+        set_mounted_environ(environ)
+        return self.application(environ, start_response)
 
     def _environ(self, environ: WSGIEnvironment) -> WSGIEnvironment:
         path = environ["PATH_INFO"][len(self.prefix) :]

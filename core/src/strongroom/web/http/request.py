@@ -127,6 +127,11 @@ class OperationContext(RequestContext):
         request.url_rule, request.view_args = self.rule, self.parameters
         return request
 
+    def close(self) -> None:
+        """Close the files of a form that was parsed."""
+        if (request := self.__dict__.get("request")) is not None:
+            request.close()
+
     @cached_property
     def client_address(self) -> str:
         """The address of the client."""
@@ -145,6 +150,29 @@ def mounted_environ() -> dict[str, Any]:
     of this module then find the server's own context in the environ.
     """
     return {**current_environ(), _MOUNT_KEY: _current_context()}
+
+
+def set_mounted_environ(environ: dict[str, Any] | None) -> None:
+    """Have :func:`page_request` find the request of a mounted application without a context of Flask's.
+
+    Args:
+        environ: that of the application; ``None`` once it has answered, because the environ refers to
+            the context of the request, and each cycle costs a collection.
+    """
+    server: Any = _current_context()
+    server.mounted_environ = environ
+
+
+def page_request() -> Request:
+    """Return the request whose form the current page or route reads, so that both read the same body.
+
+    In an application without Flask, it is the last request of Werkzeug with the application's environ.
+    """
+    context = _cv_request.get()
+    environ: dict[str, Any] | None = getattr(context, "mounted_environ", None)
+    if environ is None:
+        return context.request
+    return environ.get("werkzeug.request") or Request(environ)
 
 
 def _current_context() -> RequestContext:
