@@ -24,7 +24,7 @@ def commands_page() -> Iterator[str]:
     yield COMMANDS
     for name, command in core_commands().items():
         yield from command_of(("strongroom", name), command)
-    hosts = offline_hosts(Settings(), shipped(), {})
+    hosts = offline_hosts(Settings(), shipped("simulators"), {})
     for plugin, command in hosts.call("register_commands"):
         yield from command_of(
             ("strongroom", command.name), command, f"\nProvided by the plugin `{plugin.name}`.\n"

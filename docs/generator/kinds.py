@@ -13,9 +13,9 @@ KINDS: tuple[type[Extension[Any]], ...] = tuple(kind.base for kind in kinds.KIND
 _ROOT = Path(__file__).parents[2]
 
 
-def shipped() -> PluginManager:
-    """Return a plugin manager with every plugin of the repository enabled."""
+def shipped(*more: str) -> PluginManager:
+    """Return a plugin manager with every plugin of the folder ``plugins`` enabled, and ``more``."""
     projects = _ROOT.glob("plugins/*/pyproject.toml")
     # A library for plugins has no entry point.
     names = sorted(path.parent.name for path in projects if "strongroom.plugins" in path.read_text())
-    return PluginManager(BUILTIN, names)
+    return PluginManager(BUILTIN, [*names, *more])

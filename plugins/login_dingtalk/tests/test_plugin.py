@@ -47,8 +47,8 @@ def test_the_provider_is_short() -> None:
 
 @pytest.fixture
 def command() -> Iterator[subprocess.Popen[str]]:
-    run = "from strongroom_login_dingtalk.commands import dingtalk; dingtalk()"
-    arguments = [sys.executable, "-u", "-c", run, "simulator", "--port", "0"]
+    run = "from strongroom_simulators.dingtalk.commands import simulator; simulator()"
+    arguments = [sys.executable, "-u", "-c", run, "--port", "0"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.terminate()

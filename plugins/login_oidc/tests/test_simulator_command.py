@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from strongroom_login_oidc.commands import oidc
 from strongroom_login_oidc.options import OIDCOptions, ProviderOptions
 from strongroom_simulators.oidc_providers import PROVIDERS
+from strongroom_simulators.oidc_providers.commands import simulator
 from strongroom_simulators.serving import LocalServer
 
 
@@ -18,8 +18,8 @@ def test_the_printed_configuration_is_accepted(
     preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LocalServer, "serve", LocalServer.close)
-    arguments = ["simulator", "--preset", preset, "--port", "0", "--key-file", f"{tmp_path}/key.pem"]
-    result = CliRunner().invoke(oidc, arguments)
+    arguments = ["--preset", preset, "--port", "0", "--key-file", f"{tmp_path}/key.pem"]
+    result = CliRunner().invoke(simulator, arguments)
     assert result.exit_code == 0, result.output
     text = result.output[result.output.index("[login.oidc]") : result.output.index("People:")]
     table: dict[str, Any] = tomllib.loads(text)["login"]["oidc"]

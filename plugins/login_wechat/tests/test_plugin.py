@@ -28,11 +28,8 @@ def test_every_hook_is_one_the_server_knows(manager: pluggy.PluginManager) -> No
     assert plugin.API_VERSION == API_VERSION
 
 
-def test_it_registers_the_login_method_and_the_command(manager: pluggy.PluginManager) -> None:
+def test_it_registers_the_login_method(manager: pluggy.PluginManager) -> None:
     assert manager.hook.register_login_methods() == [[WeChatLogin]]
-    ((command,),) = manager.hook.register_commands(host=None)
-    assert command.name == "wechat"
-    assert list(command.commands) == ["simulator"]
 
 
 def test_enabling_the_plugin_does_not_load_the_simulator() -> None:
@@ -44,8 +41,8 @@ def test_enabling_the_plugin_does_not_load_the_simulator() -> None:
 
 @pytest.fixture
 def command() -> Iterator[subprocess.Popen[str]]:
-    run = "from strongroom_login_wechat.commands import wechat; wechat()"
-    arguments = [sys.executable, "-u", "-c", run, "simulator", "--port", "0", "--denial", "stays"]
+    run = "from strongroom_simulators.wechat.commands import simulator; simulator()"
+    arguments = [sys.executable, "-u", "-c", run, "--port", "0", "--denial", "stays"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.terminate()

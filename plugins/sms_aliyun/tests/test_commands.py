@@ -12,7 +12,7 @@ import urllib3
 from click.testing import CliRunner
 
 from strongroom.testing.messages import new_message
-from strongroom_sms_aliyun.commands import sms
+from strongroom_simulators.sms.commands import simulator
 from strongroom_sms_aliyun.sender import AliyunSms
 
 from .conftest import aliyun_options
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.filterwarnings(r"ignore:datetime.datetime.utcnow\(\) is
 # A shell that starts the tests in the background makes them ignore interrupts, and so their processes.
 RUN = """
 import signal
-from strongroom_sms_aliyun.commands import sms
+from strongroom_simulators.sms.commands import simulator
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sms()
+simulator()
 """
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]
 
@@ -34,7 +34,7 @@ def start() -> Iterator[Start]:
     processes: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str) -> tuple["subprocess.Popen[str]", str]:
-        command = [sys.executable, "-uc", RUN, "simulator", "--port", "0", *arguments]
+        command = [sys.executable, "-uc", RUN, "--port", "0", *arguments]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         processes.append(process)
         assert process.stdout
@@ -90,7 +90,7 @@ def test_an_interrupt_ends_it_quietly(start: Start) -> None:
 
 
 def test_a_template_without_a_text_is_a_usage_error() -> None:
-    result = CliRunner().invoke(sms, ["simulator", "--template", "SMS_1"])
+    result = CliRunner().invoke(simulator, ["--template", "SMS_1"])
     assert (result.exit_code, "'SMS_1' is not CODE=TEXT" in result.output) == (2, True)
 
 

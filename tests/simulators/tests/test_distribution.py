@@ -1,52 +1,36 @@
-"""Simulators are in a distribution of their own, and the commands of plugins run them."""
+"""Simulators are in a distribution of their own, whose plugin has the commands that run them."""
 
-import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-import click
 import pytest
-from click.testing import CliRunner
 from hatchling.builders.wheel import WheelBuilder
-
-from strongroom_login_alipay.commands import alipay
-from strongroom_login_dingtalk.commands import dingtalk
-from strongroom_login_feishu.commands import feishu
-from strongroom_login_oidc.commands import oidc
-from strongroom_login_wechat.commands import wechat
-from strongroom_login_wecom.commands import wecom
-from strongroom_sms_aliyun.commands import sms
-from strongroom_storage_oss.commands import oss
+from tests.support.commands import run_command
 
 ROOT = Path(__file__).parents[3]
 PROJECTS = [ROOT, *(path.parent for path in sorted(ROOT.glob("plugins/*/pyproject.toml")))]
-COMMANDS = pytest.mark.parametrize(
-    "command",
-    [sms, wechat, dingtalk, oidc, wecom, oss, feishu, alipay],
-    ids=lambda command: command.name,
-)
+PLATFORMS = ("alipay", "dingtalk", "feishu", "oidc", "oss", "sms", "wechat", "wecom")
 
 
-@COMMANDS
-def test_the_command_explains_the_simulators_options(command: click.Group) -> None:
-    result = CliRunner().invoke(command, ["simulator", "--help"])
-    assert result.exit_code == 0
-    assert result.output.startswith(f"Usage: strongroom {command.name} simulator [OPTIONS]\n")
-    assert "--port INTEGER" in result.output
+@pytest.fixture
+def configuration(tmp_path: Path) -> dict[str, str]:
+    path = tmp_path / "strongroom.toml"
+    path.write_text('[plugins]\nenabled = ["storage_local", "login_oidc", "simulators"]\n')
+    return {"STRONGROOM_CONFIG": str(path)}
 
 
-@COMMANDS
-def test_without_the_distribution_the_command_names_it(
-    command: click.Group, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("strongroom_simulators")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "strongroom_simulators", None)
-    result = CliRunner().invoke(command, ["simulator", "--port", "0"])
-    assert (result.exit_code, result.output) == (
-        1,
-        "Error: the simulator is in a distribution of its own: pip install strongroom-simulators\n",
-    )
+def test_a_command_for_each_platform_explains_its_options(configuration: dict[str, str]) -> None:
+    for platform in PLATFORMS:
+        result = run_command(platform, "simulator", "--help", env=configuration)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith(f"Usage: strongroom {platform} simulator [OPTIONS]\n")
+        assert "--port INTEGER" in result.stdout
+
+
+def test_a_group_of_two_plugins_has_the_commands_of_both(configuration: dict[str, str]) -> None:
+    result = run_command("oidc", "--help", env=configuration)
+    _, _, commands = result.stdout.partition("Commands:\n")
+    assert [line.split()[0] for line in commands.splitlines()] == ["simulator", "uris"]
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)

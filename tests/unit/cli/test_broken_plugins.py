@@ -98,8 +98,8 @@ def test_a_command_of_a_plugin_that_is_not_enabled_names_the_plugin() -> None:
     result = run("wechat", "simulator", PLUGINS__ENABLED=enabling())
     assert result.exit_code == 2
     assert result.stderr.endswith(
-        "Error: No such command 'wechat'; the plugin \"login_wechat\" provides it: "
-        'add "login_wechat" to plugins.enabled\n'
+        "Error: No such command 'wechat'; the plugin \"simulators\" provides it: "
+        'add "simulators" to plugins.enabled\n'
     )
 
 
@@ -116,7 +116,7 @@ def test_a_command_of_a_plugin_that_is_not_installed_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     only(monkeypatch, "storage_local")
-    assert "pip install strongroom-login-wechat" in run("wechat", "simulator").stderr
+    assert "pip install strongroom-simulators" in run("wechat", "simulator").stderr
 
 
 def test_without_a_configuration_installed_plugins_are_enabled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ def commands_of(hosts: PluginHosts) -> tuple[dict[str, click.Command], list[str]
     faults: list[str] = []
     for plugin in hosts.plugins.plugins:
         try:
-            commands |= _commands_of(hosts, plugin)
+            commands = _merge(commands, _commands_of(hosts, plugin))
         except PluginError as error:
             faults.append(str(error))
     return commands, faults
@@ -29,6 +29,20 @@ def _commands_of(hosts: PluginHosts, plugin: Plugin) -> dict[str, click.Command]
             )
         commands[item.name] = item
     return commands
+
+
+def _merge(
+    commands: dict[str, click.Command], more: dict[str, click.Command]
+) -> dict[str, click.Command]:
+    """Return all commands; groups of one name become one group."""
+    merged = commands | more
+    for name in commands.keys() & more.keys():
+        former, later = commands[name], more[name]
+        if isinstance(former, click.Group) and isinstance(later, click.Group):
+            merged[name] = click.Group(
+                name, commands={**former.commands, **later.commands}, help=former.help
+            )
+    return merged
 
 
 def hint(command: str) -> str:

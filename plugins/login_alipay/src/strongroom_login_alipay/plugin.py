@@ -3,13 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from click import Command
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
-from strongroom_login_alipay.commands import alipay
 from strongroom_login_alipay.method import AlipayLogin
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.routes import blueprints
@@ -20,11 +17,6 @@ API_VERSION = "1.2"
 @hookimpl
 def register_login_methods() -> list[type[LoginMethod[Any]]]:
     return [AlipayLogin]
-
-
-@hookimpl
-def register_commands() -> list[Command]:
-    return [alipay]
 
 
 @hookimpl

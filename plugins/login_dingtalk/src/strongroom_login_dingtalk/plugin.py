@@ -3,14 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from click import Command
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
-from strongroom_login_dingtalk.commands import dingtalk
 from strongroom_login_dingtalk.method import DingTalkLogin
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.members import member_jobs
@@ -22,11 +19,6 @@ API_VERSION = "1.2"
 @hookimpl
 def register_login_methods() -> list[type[LoginMethod[Any]]]:
     return [DingTalkLogin]
-
-
-@hookimpl
-def register_commands() -> list[Command]:
-    return [dingtalk]
 
 
 @hookimpl

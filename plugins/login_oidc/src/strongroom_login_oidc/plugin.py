@@ -12,7 +12,7 @@ from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.routes import blueprints
 from strongroom_login_oidc.back_channel import INVALID, UNKNOWN, back_channel
-from strongroom_login_oidc.commands import commands_of
+from strongroom_login_oidc.commands import make_commands
 from strongroom_login_oidc.method import OIDCLogin
 
 API_VERSION = "1.2"
@@ -45,4 +45,4 @@ def register_static_files() -> list[StaticFiles]:
 
 @hookimpl
 def register_commands(host: HostAPI) -> list[click.Command]:
-    return [commands_of(host)]
+    return [make_commands(host)]

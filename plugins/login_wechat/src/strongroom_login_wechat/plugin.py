@@ -3,13 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from click import Command
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
-from strongroom_login_wechat.commands import wechat
 from strongroom_login_wechat.errors import kinds
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.routes import login_links, make_routes
@@ -20,11 +17,6 @@ API_VERSION = "1.2"
 @hookimpl
 def register_login_methods() -> list[type[LoginMethod[Any]]]:
     return [WeChatLogin]
-
-
-@hookimpl
-def register_commands() -> list[Command]:
-    return [wechat]
 
 
 @hookimpl

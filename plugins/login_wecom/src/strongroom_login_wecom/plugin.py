@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from click import Command
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
@@ -13,7 +11,6 @@ from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.members import member_jobs
 from strongroom_login_oauth.routes import blueprints
-from strongroom_login_wecom.commands import wecom
 from strongroom_login_wecom.method import WeComLogin
 
 API_VERSION = "1.2"
@@ -22,11 +19,6 @@ API_VERSION = "1.2"
 @hookimpl
 def register_login_methods() -> list[type[LoginMethod[Any]]]:
     return [WeComLogin]
-
-
-@hookimpl
-def register_commands() -> list[Command]:
-    return [wecom]
 
 
 @hookimpl

@@ -2,12 +2,9 @@
 
 from typing import Any
 
-from click import Command
-
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom_storage_oss.backend import OssBackend
-from strongroom_storage_oss.commands import oss
 
 API_VERSION = "1.2"
 
@@ -15,8 +12,3 @@ API_VERSION = "1.2"
 @hookimpl
 def register_storage_backends() -> list[type[StorageBackend[Any]]]:
     return [OssBackend]
-
-
-@hookimpl
-def register_commands() -> list[Command]:
-    return [oss]

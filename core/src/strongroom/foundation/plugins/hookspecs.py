@@ -210,7 +210,7 @@ def register_errors() -> Iterable[ErrorKind]:  # type: ignore[empty-body]
 
 @hookspec
 def register_commands(host: HostAPI) -> Iterable["Command"]:  # type: ignore[empty-body]
-    """Return subcommands for ``strongroom``.
+    """Return subcommands for ``strongroom``. Groups of one name become one group.
 
     Called for each command and for ``strongroom --help``. The server's services are opened when a
     command first uses the data of ``host``.

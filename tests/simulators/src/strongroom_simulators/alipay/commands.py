@@ -6,6 +6,7 @@ from typing import Final
 import click
 
 from strongroom_simulators.alipay import KeyPair, Simulator, sample_app, sample_platform
+from strongroom_simulators.listening import listening, run
 
 MANUAL: Final = """\
 The simulator listens on {url}. Configure the server:
@@ -21,8 +22,7 @@ People: {people}."""
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8092, show_default=True, help="The port; 0 selects a free one.")
+@listening(8092)
 @click.option(
     "--redirect-uri",
     default="http://127.0.0.1:8000/api/v1/alipay-authorizations/callback/main",
@@ -46,6 +46,4 @@ def simulator(host: str, port: int, redirect_uri: str, keys: Path) -> None:
     private.write_text(app_keys.private_text())
     public.write_text(platform.keys.public_text())
     server = Simulator(platform, host=host, port=port)
-    people = ", ".join(platform.people)
-    click.echo(MANUAL.format(url=server.url, app=app, private=private, public=public, people=people))
-    server.serve()
+    run(server, MANUAL, platform.people, app=app, private=private, public=public)

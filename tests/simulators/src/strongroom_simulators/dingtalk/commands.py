@@ -6,6 +6,7 @@ import click
 
 from strongroom_simulators.dingtalk.samples import sample_app, sample_platform
 from strongroom_simulators.dingtalk.server import Simulator
+from strongroom_simulators.listening import listening, run
 
 MANUAL: Final = """\
 The simulator listens on {url}. Configure the server:
@@ -22,8 +23,7 @@ People: {people}."""
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8091, show_default=True, help="The port; 0 selects a free one.")
+@listening(8091)
 @click.option(
     "--redirect-host",
     "redirect_hosts",
@@ -36,6 +36,4 @@ def simulator(host: str, port: int, redirect_hosts: tuple[str, ...]) -> None:
     """Serve a DingTalk with made-up people, until interrupted."""
     app = sample_app(*redirect_hosts)
     platform = sample_platform(app)
-    server = Simulator(platform, host=host, port=port)
-    click.echo(MANUAL.format(url=server.url, app=app, people=", ".join(platform.people)))
-    server.serve()
+    run(Simulator(platform, host=host, port=port), MANUAL, platform.people, app=app)

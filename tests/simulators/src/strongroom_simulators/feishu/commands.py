@@ -5,6 +5,7 @@ from typing import Final
 import click
 
 from strongroom_simulators.feishu import GLOBAL, MAINLAND, TENANT, Simulator, sample_app, sample_platform
+from strongroom_simulators.listening import listening, run
 
 MANUAL: Final = """\
 The simulator listens on {url}. Configure the server:
@@ -21,8 +22,7 @@ People: {people}."""
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8091, show_default=True, help="The port; 0 selects a free one.")
+@listening(8091)
 @click.option(
     "--redirect-uri",
     default="http://127.0.0.1:8000/api/v1/feishu-authorizations/callback/main",
@@ -41,6 +41,4 @@ def simulator(host: str, port: int, redirect_uri: str, region: str) -> None:
     app = sample_app(redirect_uri)
     platform = sample_platform(app, region=region)
     server = Simulator(platform, host=host, port=port)
-    people = ", ".join(platform.people)
-    click.echo(MANUAL.format(url=server.url, app=app, tenant=TENANT, region=region, people=people))
-    server.serve()
+    run(server, MANUAL, platform.people, app=app, tenant=TENANT, region=region)

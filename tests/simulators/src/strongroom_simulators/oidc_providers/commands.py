@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import click
 
+from strongroom_simulators.listening import listening, run
 from strongroom_simulators.oidc_providers.configuration import provider_section
 from strongroom_simulators.oidc_providers.samples import PROVIDERS, sample_provider
 from strongroom_simulators.oidc_providers.server import Simulator
@@ -30,8 +31,7 @@ People: {people}."""
     show_default=True,
     help="The provider; `openid` has no traps of its own.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8092, show_default=True, help="The port; 0 selects a free one.")
+@listening(8092)
 @click.option(
     "--server", default="http://127.0.0.1:8000", show_default=True, help="The public URL of the server."
 )
@@ -48,9 +48,7 @@ def simulator(preset: str, host: str, port: int, server: str, key_file: Path) ->
     service = Simulator(provider, host=host, port=port)
     section = provider_section(preset, provider, key_file)
     members = "\n".join(f"{name} = {_toml(value)}" for name, value in section.items())
-    people = ", ".join(provider.people)
-    click.echo(MANUAL.format(url=service.url, preset=preset, members=members, people=people))
-    service.serve()
+    run(service, MANUAL, provider.people, preset=preset, members=members)
 
 
 def _toml(value: Any) -> str:

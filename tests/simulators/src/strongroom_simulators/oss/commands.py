@@ -4,6 +4,7 @@ import signal
 
 import click
 
+from strongroom_simulators.listening import listening
 from strongroom_simulators.oss import Account, OssSimulator
 
 
@@ -11,10 +12,7 @@ from strongroom_simulators.oss import Account, OssSimulator
 @click.option(
     "--bucket", "buckets", multiple=True, required=True, help="A bucket to create; may be repeated."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", default=9000, show_default=True, help="The port to listen on; 0 selects a free one."
-)
+@listening(9000)
 @click.option(
     "--region", default="cn-hangzhou", show_default=True, help="The region required in signatures."
 )

@@ -5,6 +5,7 @@ from functools import partial
 
 import click
 
+from strongroom_simulators.listening import listening
 from strongroom_simulators.sms import Account, Gateway, SmsSimulator, Template
 
 DEFAULTS = Account()
@@ -27,8 +28,7 @@ template_option = partial(click.option, multiple=True, metavar="CODE=TEXT")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=DEFAULT_PORT, show_default=True, help="The port; 0 selects a free one.")
+@listening(DEFAULT_PORT)
 @click.option(
     "--access-key-id",
     default=DEFAULTS.access_key_id,

@@ -4,6 +4,7 @@ from typing import Final
 
 import click
 
+from strongroom_simulators.listening import listening, run
 from strongroom_simulators.wechat import (
     Simulator,
     sample_mini_program,
@@ -31,8 +32,7 @@ People: {people}."""
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8090, show_default=True, help="The port; 0 selects a free one.")
+@listening(8090)
 @click.option(
     "--domain", default="127.0.0.1", show_default=True, help="The host of the website's redirect_uri."
 )
@@ -48,6 +48,4 @@ def simulator(host: str, port: int, domain: str, denial: str) -> None:
     website, mini_program = sample_website(domain), sample_mini_program()
     platform = sample_platform(website, mini_program, denial_redirects=denial == "redirects")
     server = Simulator(platform, host=host, port=port)
-    people = ", ".join(platform.people)
-    click.echo(MANUAL.format(url=server.url, website=website, mini_program=mini_program, people=people))
-    server.serve()
+    run(server, MANUAL, platform.people, website=website, mini_program=mini_program)

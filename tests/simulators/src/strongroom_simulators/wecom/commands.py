@@ -4,6 +4,7 @@ from typing import Final
 
 import click
 
+from strongroom_simulators.listening import listening, run
 from strongroom_simulators.wecom.samples import sample_app, sample_platform
 from strongroom_simulators.wecom.server import Simulator
 
@@ -23,8 +24,7 @@ People: {people}."""
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8092, show_default=True, help="The port; 0 selects a free one.")
+@listening(8092)
 @click.option(
     "--trusted-domain",
     "domains",
@@ -37,6 +37,4 @@ def simulator(host: str, port: int, domains: tuple[str, ...]) -> None:
     """Serve a WeCom with made-up people, until interrupted."""
     app = sample_app(*domains)
     platform = sample_platform(app)
-    server = Simulator(platform, host=host, port=port)
-    click.echo(MANUAL.format(url=server.url, app=app, people=", ".join(platform.people)))
-    server.serve()
+    run(Simulator(platform, host=host, port=port), MANUAL, platform.people, app=app)
