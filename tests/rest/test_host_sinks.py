@@ -99,21 +99,6 @@ def test_a_storage_that_does_not_read_the_end_stores_nothing_of_a_block_that_rai
     assert names(host, tenant) == ["a.txt"]
 
 
-def test_content_is_replaced_by_what_is_written(host: HostAPI, tenant: str) -> None:
-    with host.files.writing(tenant, None, "a.txt") as sink:
-        sink.write(b"old")
-    with host.files.rewriting(tenant, sink.file.id, revision=sink.file.revision) as new:
-        new.write(b"newer")
-    assert (new.file.id, new.file.name, new.file.size) == (sink.file.id, "a.txt", 5)
-    with suppress(KeyError), host.files.rewriting(tenant, sink.file.id) as third:
-        third.write(b"never")
-        raise KeyError
-    assert content(host, tenant, sink.file.id) == b"newer"
-    with pytest.raises(ApiError) as raised, host.files.rewriting(tenant, new.file.id, revision=1):
-        pytest.fail("the revision is old")
-    assert raised.value.code == "error.revision-conflict"
-
-
 def test_what_needs_no_content_is_refused_before_the_block(host: HostAPI, tenant: str) -> None:
     with host.files.writing(tenant, None, "a.txt"):
         pass

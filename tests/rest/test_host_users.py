@@ -68,38 +68,6 @@ def test_a_user_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
 
 
 @pytest.mark.both_databases
-def test_an_administrator_sets_contacts_and_metadata(api: Api, host: HostAPI) -> None:
-    admin, alice = api.person(admin=True), api.person()
-    with host.acting_as(admin.id):
-        changed = host.users.set_contact(alice.id, "email", "New@Example.com", verified=True)
-        assert (changed.email, changed.email_verified) == ("New@example.com", True)
-        assert host.users.set_contact(alice.id, "username", "alice").username == "alice"
-        assert host.users.remove_contact(alice.id, "username").username is None
-        with refusal("credential-taken"):
-            host.users.set_contact(alice.id, "email", admin.email)
-        with refusal("validation-failed"):
-            host.users.set_contact(alice.id, "email", "no address")
-        with refusal("not-found"):
-            host.users.set_contact(alice.id, "fax", "1")  # type: ignore[arg-type]
-        assert host.users.change_server_metadata(alice.id, {"team": "Sales"}) == {"team": "Sales"}
-        assert host.users.server_metadata(alice.id) == {"team": "Sales"}
-        with refusal("validation-failed"):
-            host.users.change_metadata(alice.id, {"note": "x" * 20_000})
-    with host.acting_as(alice.id):
-        assert host.users.change_metadata(alice.id, {"theme": "dark", "n": None}) == {"theme": "dark"}
-        assert host.users.metadata(alice.id) == {"theme": "dark"}
-        for call in (
-            lambda: host.users.server_metadata(alice.id),
-            lambda: host.users.change_server_metadata(alice.id, {}),
-            lambda: host.users.set_contact(alice.id, "username", "mine"),
-            lambda: host.users.remove_contact(alice.id, "email"),
-            lambda: host.users.metadata(admin.id),
-        ):
-            with refusal("forbidden"):
-                call()
-
-
-@pytest.mark.both_databases
 def test_an_external_id_is_of_one_user(api: Api, host: HostAPI) -> None:
     admin = api.person(admin=True)
     with host.acting_as(admin.id):

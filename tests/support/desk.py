@@ -36,7 +36,7 @@ class Badge(LoginMethod):
 
 
 def seen(session):
-    return {"id": session.user_id, "csrf": session.csrf, "amr": session.amr, "time": session.auth_time}
+    return {"id": session.user_id, "csrf": session.csrf, "time": session.auth_time}
 
 
 def application(host):

@@ -49,8 +49,6 @@ class BrowserSession:
         user_id: the id of the user.
         csrf: the secret that each form must contain; see :meth:`BrowserAPI.require_csrf`.
         language: the language that the user has chosen in the pages, such as ``zh``.
-        amr: the proofs of the login (RFC 8176), such as ``pwd``.
-        acr: how strongly the login is proven; a constant of :mod:`strongroom.plugin_api.login`.
         auth_time: the time of the last proof, in milliseconds since the Unix epoch.
         token: an access token of the login, for :meth:`HostAPI.rest`. No page may contain it.
         actor_id: the administrator who impersonates the user; ``None``: the user is logged in.
@@ -60,8 +58,6 @@ class BrowserSession:
     user_id: str
     csrf: str = field(repr=False)
     language: str | None
-    amr: tuple[str, ...]
-    acr: str
     auth_time: int
     token: str = field(repr=False)
     actor_id: str | None = None
@@ -93,10 +89,6 @@ class BrowserAPI(ABC):
     @abstractmethod
     def zone(self) -> tzinfo:
         """The time zone of the person: that of the browser, or of the user, or UTC."""
-
-    @abstractmethod
-    def choose_language(self, language: str) -> None:
-        """Show the pages of all plugins in a language from now on."""
 
     @property
     @abstractmethod

@@ -131,35 +131,6 @@ class FileInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class TrashedFileInfo:
-    """A file or folder in the trash.
-
-    Args:
-        id: its id.
-        tenant_id: its tenant.
-        parent_id: the folder that it was in, which may be gone; ``None``: the top level.
-        is_folder: whether it is a folder.
-        name: its name.
-        size: its size, with everything in a folder.
-        owner_id: the user who created it.
-        trashed_by: the user who deleted it.
-        trashed_at: when it was deleted.
-        purge_at: when it is due to be removed permanently.
-    """
-
-    id: str
-    tenant_id: str
-    parent_id: str | None
-    is_folder: bool
-    name: str
-    size: int
-    owner_id: str
-    trashed_by: str
-    trashed_at: int
-    purge_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class VersionInfo:
     """An earlier content of a file.
 
@@ -200,21 +171,8 @@ class GrantInfo:
     created_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class GroupGrantInfo:
-    """A group's permission on a file or folder, and everything in it, until it expires."""
-
-    file_id: str
-    group_id: str
-    group_name: str
-    permission: str
-    expires_at: int | None
-    granted_by: str | None
-    created_at: int
-
-
 class FileSink(ABC):
-    """A file that is being written, of :meth:`FilesAPI.writing` and :meth:`FilesAPI.rewriting`."""
+    """A file that is being written, of :meth:`FilesAPI.writing`."""
 
     @abstractmethod
     def write(self, data: bytes | bytearray | memoryview) -> int:
@@ -504,21 +462,6 @@ class FilesAPI(ABC):
         """
 
     @abstractmethod
-    def rewriting(
-        self,
-        tenant_id: str,
-        file_id: str,
-        *,
-        size: int | None = None,
-        checksum: str | None = None,
-        revision: int | None = None,
-    ) -> AbstractContextManager[FileSink]:
-        """Replace the content of a file by what a block writes; see :meth:`writing` and :meth:`replace`.
-
-        Since API 1.2.
-        """
-
-    @abstractmethod
     def create_folder(
         self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: OnConflict = "fail"
     ) -> FileInfo:
@@ -574,10 +517,6 @@ class FilesAPI(ABC):
         """Delete a file, or a folder with everything in it; it goes to the trash if there is one."""
 
     @abstractmethod
-    def trashed(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[TrashedFileInfo]:
-        """Return a page of what the caller deleted, newest first; for administrators, of all users."""
-
-    @abstractmethod
     def restore(
         self,
         tenant_id: str,
@@ -604,23 +543,11 @@ class FilesAPI(ABC):
         """Return a page of the earlier contents of a file, newest first."""
 
     @abstractmethod
-    def open_version(
-        self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
-    ) -> ByteStream:
-        """Open a range of the bytes of an earlier content of a file; see :meth:`open`."""
-
-    @abstractmethod
     def send_version(self, tenant_id: str, file_id: str, number: int) -> Any:
         """Return the Flask response with an earlier content of a file; see :meth:`send`.
 
         Since API 1.2.
         """
-
-    @abstractmethod
-    def restore_version(
-        self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
-    ) -> FileInfo:
-        """Give a file an earlier content again; the current content becomes a version."""
 
     @abstractmethod
     def grants(
@@ -651,29 +578,3 @@ class FilesAPI(ABC):
         It may have been deleted with a folder around it. Changes that are older than the retention
         period of events are not known any more.
         """
-
-    @abstractmethod
-    def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
-        """Revoke a user's grant; a missing one is not an error."""
-
-    @abstractmethod
-    def group_grants(
-        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[GroupGrantInfo]:
-        """Return a page of the grants to groups in force on a file or folder itself."""
-
-    @abstractmethod
-    def share_with_group(
-        self,
-        tenant_id: str,
-        file_id: str,
-        group_id: str,
-        permission: Level,
-        *,
-        expires_at: int | None = None,
-    ) -> GroupGrantInfo:
-        """Grant a permission to a group of the tenant; this replaces the group's grant, if any."""
-
-    @abstractmethod
-    def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
-        """Revoke a group's grant; a missing one is not an error."""

@@ -20,7 +20,6 @@ folders with everything in it is a lease of the folder's path.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,14 +34,12 @@ class Lease:
     Args:
         id: identifies the lease, to renew and to release it, also in another process.
         name: the name.
-        holder: the text that :meth:`LeasesAPI.acquire` was called with, such as a user's id.
         is_shared: whether there may be other shared leases of the name.
         expires_at: when it ends unless it is renewed, in milliseconds since the Unix epoch.
     """
 
     id: str
     name: str
-    holder: str
     is_shared: bool
     expires_at: int
 
@@ -51,16 +48,13 @@ class LeasesAPI(ABC):
     """The leases of the plugin. Each method is a transaction of its own. Since API 1.2."""
 
     @abstractmethod
-    def acquire(
-        self, name: str, seconds: int, *, shared: bool = False, holder: str = ""
-    ) -> Lease | None:
+    def acquire(self, name: str, seconds: int, *, shared: bool = False) -> Lease | None:
         """Acquire a lease, or return ``None`` if another one excludes it; do not wait.
 
         Args:
             name: 1 to 255 characters.
             seconds: how long it lasts unless it is renewed, at most :data:`MAX_LEASE_SECONDS`.
             shared: whether other shared leases of the name may exist.
-            holder: at most 255 characters about the holder, for :meth:`holders`.
 
         Raises:
             ValueError: an argument is outside of these limits.
@@ -73,7 +67,3 @@ class LeasesAPI(ABC):
     @abstractmethod
     def release(self, lease_id: str) -> bool:
         """End a lease, and return whether it had not ended already."""
-
-    @abstractmethod
-    def holders(self, name: str) -> Sequence[Lease]:
-        """Return the leases of a name that have not ended, the one that ends first at the beginning."""

@@ -174,30 +174,6 @@ class TenantsAPI(ABC):
         """Return a group of a tenant. Since API 1.2."""
 
     @abstractmethod
-    def create_group(self, tenant_id: str, name: str) -> GroupInfo:
-        """Create a group without members, as an administrator of the tenant. Since API 1.2.
-
-        Raises:
-            ApiError: also ``error.group-name-taken`` and ``error.too-many-groups``.
-        """
-
-    @abstractmethod
-    def rename_group(
-        self, tenant_id: str, group_id: str, name: str, *, revision: int | None = None
-    ) -> GroupInfo:
-        """Rename a group, as an administrator of the tenant. Since API 1.2."""
-
-    @abstractmethod
-    def delete_group(self, tenant_id: str, group_id: str) -> None:
-        """Delete a group with its grants, as an administrator of the tenant. Since API 1.2."""
-
-    @abstractmethod
-    def group_members(
-        self, tenant_id: str, group_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[GroupMemberInfo]:
-        """Return a page of the members of a group, the oldest first. Since API 1.2."""
-
-    @abstractmethod
     def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> GroupMemberInfo:
         """Add a member of the tenant to a group, as an administrator of the tenant. Since API 1.2."""
 

@@ -8,9 +8,6 @@ from typing import Any, Literal
 from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 from strongroom.plugin_api.paging import ResultPage
 
-ContactKind = Literal["email", "mobile", "username"]
-"""What :meth:`UsersAPI.set_contact` sets."""
-
 LiveStatus = Literal["active", "suspended"]
 """Whether a user may log in."""
 
@@ -155,45 +152,6 @@ class UsersAPI(ABC):
         Raises:
             ApiError: also ``error.revision-conflict``, and ``error.credential-taken``.
         """
-
-    @abstractmethod
-    def set_contact(
-        self, user_id: str, kind: ContactKind, value: str, *, verified: bool = False
-    ) -> UserInfo:
-        """Set a contact or the username of another user; it replaces the former one. Since API 1.2.
-
-        Codes and links that were sent to the former contact become invalid, and the user is notified.
-
-        Args:
-            verified: whether the contact counts as proven.
-
-        Raises:
-            ApiError: also ``error.credential-taken``, and ``error.forbidden`` for administrators.
-        """
-
-    @abstractmethod
-    def remove_contact(self, user_id: str, kind: ContactKind) -> UserInfo:
-        """Remove a contact or the username of another user, even the last one. Since API 1.2."""
-
-    @abstractmethod
-    def metadata(self, user_id: str) -> Mapping[str, Any]:
-        """Return the metadata that the user may write, which must authorize nothing. Since API 1.2."""
-
-    @abstractmethod
-    def change_metadata(self, user_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a merge patch (RFC 7396) to the metadata, and return them. Since API 1.2.
-
-        Raises:
-            ApiError: also ``error.validation-failed`` beyond 16 KiB.
-        """
-
-    @abstractmethod
-    def server_metadata(self, user_id: str) -> Mapping[str, Any]:
-        """Return the metadata that only administrators read and write. Since API 1.2."""
-
-    @abstractmethod
-    def change_server_metadata(self, user_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Do as :meth:`change_metadata`, with the metadata of administrators. Since API 1.2."""
 
     @abstractmethod
     def suspend(self, user_id: str, *, reason: str | None = None, until: int | None = None) -> UserInfo:

@@ -124,6 +124,13 @@ class OpenedPlugin:
         identity = caller.Identity(user_id, caller.ADMIN, "")
         return str(self.services.get(service).create(identity, name, caller.Origin()).id)
 
+    def create_group(self, tenant_id: str, name: str, user_id: str) -> str:
+        """Create a group as an administrator of the tenant, and return the id."""
+        caller = import_module("strongroom.foundation.caller")
+        service = import_module("strongroom.content.tenants.groups.service").GroupService
+        identity = caller.Identity(user_id, caller.ADMIN, "")
+        return str(self.services.get(service).create(identity, tenant_id, name, caller.Origin()).id)
+
     def begin_login(self, user_id: str, method: str, verified: VerifiedCredential) -> str:
         """Bind a credential to a user, begin a login that it proves, and return an access token."""
         sessions = import_module("strongroom.identity.sessions.services").SessionServices

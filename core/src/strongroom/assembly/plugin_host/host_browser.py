@@ -44,9 +44,6 @@ class HostBrowser(BrowserAPI):
     def zone(self) -> tzinfo:
         return page_zone()
 
-    def choose_language(self, language: str) -> None:
-        self._visit.update(language=language)
-
     @property
     def values(self) -> Mapping[str, Any]:
         return self._visit.state.values.get(self._plugin, {}) if self._visit.is_known else {}
@@ -149,8 +146,6 @@ def _verified(
         user_id=login.user_id,
         csrf=state.csrf,
         language=state.language,
-        amr=tuple(login.amr.split()),
-        acr=login.acr,
         auth_time=login.auth_time,
         token=state.token or "",
         actor_id=login.actor_id,

@@ -141,20 +141,15 @@ class HostLeases(LeasesAPI):
         self._plugin = plugin
         self._leases = leases
 
-    def acquire(
-        self, name: str, seconds: int, *, shared: bool = False, holder: str = ""
-    ) -> Lease | None:
-        name, holder = _stored("name", name, 1), _stored("holder", holder, 0)
-        return self._leases().acquire(self._plugin, name, _milliseconds(seconds), holder, shared=shared)
+    def acquire(self, name: str, seconds: int, *, shared: bool = False) -> Lease | None:
+        name = _stored("name", name)
+        return self._leases().acquire(self._plugin, name, _milliseconds(seconds), shared=shared)
 
     def renew(self, lease_id: str, seconds: int) -> Lease | None:
         return self._leases().renew(self._plugin, lease_id, _milliseconds(seconds))
 
     def release(self, lease_id: str) -> bool:
         return self._leases().release(self._plugin, lease_id)
-
-    def holders(self, name: str) -> Sequence[Lease]:
-        return self._leases().of_name(self._plugin, name)
 
 
 def _milliseconds(seconds: int) -> int:
@@ -164,11 +159,11 @@ def _milliseconds(seconds: int) -> int:
 
 
 def _checked(key: str) -> str:
-    return _stored("key", key, 1)
+    return _stored("key", key)
 
 
-def _stored(what: str, text: str, least: int) -> str:
+def _stored(what: str, text: str) -> str:
     # PostgreSQL has no null character.
-    if not least <= len(text) <= MAX_KEY_LENGTH or "\0" in text:
-        raise ValueError(f"a {what} has {least} to {MAX_KEY_LENGTH} characters")
+    if not 1 <= len(text) <= MAX_KEY_LENGTH or "\0" in text:
+        raise ValueError(f"a {what} has 1 to {MAX_KEY_LENGTH} characters")
     return text

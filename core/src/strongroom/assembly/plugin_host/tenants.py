@@ -8,8 +8,6 @@ from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.models import Group, GroupMember, Member, Role, Tenant
 from strongroom.content.tenants.schemas import (
-    GroupNameSchema,
-    NewGroupSchema,
     NewTenantSchema,
     RoleSchema,
     TenantChangesSchema,
@@ -88,31 +86,6 @@ class HostTenants(AsCaller, api.TenantsAPI):
     def group(self, tenant_id: str, group_id: str) -> api.GroupInfo:
         caller = self._caller(operations.LIST_GROUPS, tenant_id, group_id)
         return _group(self._get(GroupService).get(caller, tenant_id, group_id))
-
-    def create_group(self, tenant_id: str, name: str) -> api.GroupInfo:
-        caller = self._caller(operations.CHANGE_GROUP, tenant_id)
-        named = parse_values(NewGroupSchema, {"name": name})
-        groups = self._get(GroupService)
-        return _group(groups.create(caller, tenant_id, named["name"], self._origin()))
-
-    def rename_group(
-        self, tenant_id: str, group_id: str, name: str, *, revision: int | None = None
-    ) -> api.GroupInfo:
-        caller = self._caller(operations.CHANGE_GROUP, tenant_id, group_id)
-        name = parse_values(GroupNameSchema, {"name": name})["name"]
-        groups = self._get(GroupService)
-        return _group(groups.rename(caller, tenant_id, group_id, name, revision, self._origin()))
-
-    def delete_group(self, tenant_id: str, group_id: str) -> None:
-        caller = self._caller(operations.CHANGE_GROUP, tenant_id, group_id)
-        self._get(GroupService).delete(caller, tenant_id, group_id, self._origin())
-
-    def group_members(
-        self, tenant_id: str, group_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[api.GroupMemberInfo]:
-        caller = self._caller(operations.LIST_GROUPS, tenant_id, group_id)
-        groups, paging = self._get(GroupService), paging_of(page, size)
-        return result_page(groups.members(caller, tenant_id, group_id, paging)[0]).map(_group_member)
 
     def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> api.GroupMemberInfo:
         caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, user_id)

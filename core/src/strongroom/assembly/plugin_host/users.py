@@ -5,14 +5,9 @@ from typing import Any
 
 from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of
 from strongroom.clock import iso_format
-from strongroom.extensions.user_management.account_views import known_contact
-from strongroom.extensions.user_management.contacts import ManagedContacts
 from strongroom.extensions.user_management.creation import UserCreation
-from strongroom.extensions.user_management.metadata import MetadataService
 from strongroom.extensions.user_management.schemas import (
-    ContactSchema,
     ManagedUserSchema,
-    require_small_metadata,
 )
 from strongroom.extensions.user_management.views import managed_user
 from strongroom.foundation.caller import Identity
@@ -119,44 +114,6 @@ class HostUsers(AsCaller, api.UsersAPI):
         changes = parse_values(UserChangeSchema, given)
         accounts = self._get(AccountService)
         return self._info(accounts.change(caller, user_id, changes, revision, self._origin()))
-
-    def set_contact(
-        self, user_id: str, kind: api.ContactKind, value: str, *, verified: bool = False
-    ) -> api.UserInfo:
-        caller = self._administrator(operations.SET_CONTACTS, user_id)
-        given = parse_values(ContactSchema, {"value": value, "verified": verified})
-        self._get(ManagedContacts).put(
-            caller,
-            user_id,
-            known_contact(kind),
-            given["value"],
-            self._origin(),
-            is_verified=given["verified"],
-        )
-        return self._info(self._get(AccountService).get(caller, user_id))
-
-    def remove_contact(self, user_id: str, kind: api.ContactKind) -> api.UserInfo:
-        caller = self._administrator(operations.SET_CONTACTS, user_id)
-        self._get(ManagedContacts).remove(caller, user_id, known_contact(kind), self._origin())
-        return self._info(self._get(AccountService).get(caller, user_id))
-
-    def metadata(self, user_id: str) -> Mapping[str, Any]:
-        caller = self._caller(operations.GET_METADATA, user_id)
-        return self._get(MetadataService).get(caller, user_id)
-
-    def change_metadata(self, user_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
-        caller = self._caller(operations.CHANGE_METADATA, user_id)
-        service, check = self._get(MetadataService), require_small_metadata
-        return service.patch(caller, user_id, dict(changes), check, self._origin())
-
-    def server_metadata(self, user_id: str) -> Mapping[str, Any]:
-        self._administrator(operations.GET_METADATA, user_id)
-        return self._get(MetadataService).get_server(user_id)
-
-    def change_server_metadata(self, user_id: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
-        caller = self._administrator(operations.CHANGE_SERVER_METADATA, user_id)
-        service, check = self._get(MetadataService), require_small_metadata
-        return service.patch_server(caller, user_id, dict(changes), check, self._origin())
 
     def suspend(
         self, user_id: str, *, reason: str | None = None, until: int | None = None

@@ -1,6 +1,5 @@
 """Leases by name, which plugins acquire: one holder at a time, or several that share the name."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -48,7 +47,7 @@ _ROWS: Final = plugin_leases.c
 _ROW: Final = RowLease(owner=_ROWS.id, until=_ROWS.expires_at, milliseconds=0)
 _IS_NAMED: Final = (_ROWS.plugin == bindparam("of_plugin")) & (_ROWS.name == bindparam("of_name"))
 _IS_OWN: Final = _ROWS.plugin == bindparam("of_plugin")
-_LEASE: Final = (_ROWS.id, _ROWS.name, _ROWS.holder, _ROWS.is_shared, _ROWS.expires_at)
+_LEASE: Final = (_ROWS.id, _ROWS.name, _ROWS.is_shared, _ROWS.expires_at)
 
 _FORGET_ENDED: Final = Statement(delete(plugin_leases).where(_IS_NAMED, _ROW.is_over))
 _IS_EXCLUDED: Final = Statement(
@@ -62,10 +61,6 @@ _RENEW: Final = Statement(
     _ROW.renew().where(_IS_OWN, _ROW.is_running).returning(*_LEASE), lambda row: Lease(*row)
 )
 _END: Final = Statement(delete(plugin_leases).where(_ROW.is_owned, _IS_OWN, _ROW.is_running))
-_OF_NAME: Final = Statement(
-    select(*_LEASE).where(_IS_NAMED, _ROW.is_running).order_by(_ROWS.expires_at, _ROWS.id),
-    lambda row: Lease(*row),
-)
 
 
 class NamedLeases:
@@ -78,9 +73,7 @@ class NamedLeases:
         self._database = database
         self._clock = clock
 
-    def acquire(
-        self, plugin: str, name: str, milliseconds: int, holder: str, *, shared: bool
-    ) -> Lease | None:
+    def acquire(self, plugin: str, name: str, milliseconds: int, *, shared: bool) -> Lease | None:
         """Add a lease, or return ``None`` if another one of the name excludes it."""
         of_name = {"of_plugin": plugin, "of_name": name}
         with self._database.write() as connection:
@@ -90,7 +83,7 @@ class NamedLeases:
             _FORGET_ENDED.execute(connection, {**of_name, "now": now})
             if _IS_EXCLUDED.scalar(connection, {**of_name, "shared": shared}) is not None:
                 return None
-            lease = Lease(new_id(), name, holder, shared, now + milliseconds)
+            lease = Lease(new_id(), name, shared, now + milliseconds)
             _ADD.execute(connection, _row(plugin, lease))
         return lease
 
@@ -107,12 +100,6 @@ class NamedLeases:
         with self._database.write() as connection:
             return _END.execute(connection, of_lease) == 1
 
-    def of_name(self, plugin: str, name: str) -> Sequence[Lease]:
-        """Return the leases of a name that have not ended."""
-        parameters = {"of_plugin": plugin, "of_name": name, "now": self._clock.now()}
-        with self._database.read_one() as connection:
-            return _OF_NAME.all(connection, parameters)
-
     def prune(self) -> int:
         """Delete the leases that have ended, and return their number."""
         ended = plugin_leases.c.expires_at <= self._clock.now()
@@ -124,7 +111,8 @@ def _row(plugin: str, lease: Lease) -> dict[str, Any]:
         "id": lease.id,
         "plugin": plugin,
         "name": lease.name,
-        "holder": lease.holder,
+        # No code reads this column yet.
+        "holder": "",
         "is_shared": lease.is_shared,
         "expires_at": lease.expires_at,
     }

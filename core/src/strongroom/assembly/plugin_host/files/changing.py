@@ -1,12 +1,11 @@
 """The calls of ``host.files`` that change a file without new content."""
 
 from strongroom.assembly.plugin_host.caller import AsCaller
-from strongroom.assembly.plugin_host.files.records import conflict_rule, file_info, version_number
+from strongroom.assembly.plugin_host.files.records import conflict_rule, file_info
 from strongroom.content.files.copying import Copy, CopyingService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.services import NodeServices
 from strongroom.plugin_api import files as api
@@ -93,11 +92,3 @@ class FileChanges(AsCaller, api.FilesAPI):
         request = RestoreRequest(conflict_rule(on_conflict), is_former, parent_id)
         caller = self._caller(operations.RESTORE, tenant_id, file_id, parent_id)
         return file_info(self._get(TrashService).restore(caller, tenant_id, file_id, request))
-
-    def restore_version(
-        self, tenant_id: str, file_id: str, number: int, *, revision: int | None = None
-    ) -> api.FileInfo:
-        caller = self._caller(operations.RESTORE_VERSION, tenant_id, file_id)
-        versions = self._get(VersionService)
-        number = version_number(number)
-        return file_info(versions.restore(caller, tenant_id, file_id, number, revision))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal
 
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
@@ -10,9 +9,7 @@ from strongroom.assembly.plugin_host.files.content import storage_errors
 from strongroom.assembly.plugin_host.files.records import (
     file_info,
     file_of_json,
-    trashed_info,
     version_info,
-    version_number,
 )
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.paths import PathLookup
@@ -123,25 +120,6 @@ class FileReads(AsCaller, api.FilesAPI):
         caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
         versions, _ = service.page(caller, tenant_id, file_id, paging)
         return result_page(versions).map(version_info)
-
-    @contextmanager
-    def open_version(
-        self, tenant_id: str, file_id: str, number: int, start: int = 0, length: int | None = None
-    ) -> Iterator[Iterator[bytes]]:
-        caller = self._caller(operations.DOWNLOAD_VERSION, tenant_id, file_id)
-        versions = self._get(VersionService)
-        node, location = versions.locate(caller, tenant_id, file_id, version_number(number))
-        with self._reading(caller, node, location, start, length) as chunks:
-            yield chunks
-
-    def trashed(
-        self, tenant_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[api.TrashedFileInfo]:
-        trash, paging = self._get(TrashService), paging_of(page, size)
-        trashed, _, settings = trash.page(
-            self._caller(operations.LIST_TRASH, tenant_id), tenant_id, paging
-        )
-        return result_page(trashed).map(partial(trashed_info, settings))
 
     def restored_since(self, tenant_id: str, file_id: str, sequence: int) -> bool:
         caller = self._caller(operations.GET, tenant_id, file_id)

@@ -7,9 +7,7 @@ from typing import Final
 from strongroom.assembly.plugin_host.acting import PERMISSIONS
 from strongroom.content.nodes.access import NodeView
 from strongroom.content.nodes.file_writer import OnConflict
-from strongroom.content.nodes.models import Grant, GroupGrant, Permission
-from strongroom.content.nodes.retention_models import RetentionSettings
-from strongroom.content.nodes.trash import TrashedNode
+from strongroom.content.nodes.models import Grant, Permission
 from strongroom.content.nodes.versions import Version
 from strongroom.foundation.errors import (
     NotFound,
@@ -101,23 +99,6 @@ def _milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def trashed_info(settings: RetentionSettings, trashed: TrashedNode) -> api.TrashedFileInfo:
-    """Return a file or folder in the trash."""
-    entry, node = trashed
-    return api.TrashedFileInfo(
-        id=node.id,
-        tenant_id=node.tenant_id,
-        parent_id=None if entry.parent_id == entry.tenant_id else entry.parent_id,
-        is_folder=node.blob_key is None,
-        name=node.name,
-        size=entry.size,
-        owner_id=node.owner_id,
-        trashed_by=entry.trashed_by,
-        trashed_at=entry.trashed_at,
-        purge_at=settings.purge_at(entry.trashed_at),
-    )
-
-
 def version_info(version: Version) -> api.VersionInfo:
     """Return an earlier content of a file."""
     return api.VersionInfo(
@@ -139,19 +120,6 @@ def grant_info(grant: Grant) -> api.GrantInfo:
     return api.GrantInfo(
         grant.node_id,
         grant.user_id,
-        grant.permission.name.lower(),
-        grant.expires_at,
-        grant.granted_by,
-        grant.created_at,
-    )
-
-
-def group_grant_info(grant: GroupGrant) -> api.GroupGrantInfo:
-    """Return a grant to a group."""
-    return api.GroupGrantInfo(
-        grant.node_id,
-        grant.group_id,
-        grant.group_name,
         grant.permission.name.lower(),
         grant.expires_at,
         grant.granted_by,

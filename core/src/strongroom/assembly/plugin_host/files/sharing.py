@@ -1,9 +1,8 @@
 """The calls of ``host.files`` about grants."""
 
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
-from strongroom.assembly.plugin_host.files.records import grant_info, group_grant_info, permission_level
-from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
-from strongroom.content.files.group_grants import GroupGrantService
+from strongroom.assembly.plugin_host.files.records import grant_info, permission_level
+from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.nodes import operations
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api.paging import ResultPage
@@ -39,42 +38,3 @@ class FileGrants(AsCaller, api.FilesAPI):
     def tenure(self, tenant_id: str, file_id: str) -> api.Tenure:
         caller = self._caller(operations.GRANT, tenant_id, file_id)
         return self._get(GrantService).tenure(caller, tenant_id, file_id)
-
-    def unshare(self, tenant_id: str, file_id: str, user_id: str) -> None:
-        service = self._get(GrantService)
-        service.remove(
-            self._caller(operations.REVOKE, tenant_id, file_id, user_id),
-            tenant_id,
-            file_id,
-            user_id,
-            self._origin(),
-        )
-
-    def group_grants(
-        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[api.GroupGrantInfo]:
-        service, paging = self._get(GroupGrantService), paging_of(page, size)
-        grants, _ = service.page(
-            self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
-        )
-        return result_page(grants).map(group_grant_info)
-
-    def share_with_group(
-        self,
-        tenant_id: str,
-        file_id: str,
-        group_id: str,
-        permission: api.Level,
-        *,
-        expires_at: int | None = None,
-    ) -> api.GroupGrantInfo:
-        requested = GroupGrantRequest(group_id, permission_level(permission), expires_at)
-        caller = self._caller(operations.GRANT, tenant_id, file_id, group_id)
-        service, origin = self._get(GroupGrantService), self._origin()
-        grant, _ = service.put(caller, tenant_id, file_id, requested, origin)
-        return group_grant_info(grant)
-
-    def unshare_with_group(self, tenant_id: str, file_id: str, group_id: str) -> None:
-        caller = self._caller(operations.REVOKE, tenant_id, file_id, group_id)
-        service = self._get(GroupGrantService)
-        service.remove(caller, tenant_id, file_id, group_id, self._origin())

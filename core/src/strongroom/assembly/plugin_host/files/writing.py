@@ -100,25 +100,6 @@ class FileWrites(AsCaller, api.FilesAPI):
         with storage_errors():
             return file_info(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
 
-    def rewriting(
-        self,
-        tenant_id: str,
-        file_id: str,
-        *,
-        size: int | None = None,
-        checksum: str | None = None,
-        revision: int | None = None,
-    ) -> AbstractContextManager[api.FileSink]:
-        replacing = self._get(ReplacingService)
-        caller = self._caller(operations.REPLACE, tenant_id, file_id)
-
-        def store(content: PluginContent) -> api.FileInfo:
-            with storage_errors():
-                view = replacing.replace_content(caller, tenant_id, file_id, content, revision)
-                return file_info(view)
-
-        return open_sink("", size, checksum, store)
-
     def create_folder(
         self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: api.OnConflict = "fail"
     ) -> api.FileInfo:
