@@ -25,6 +25,7 @@ VERSION_FILES: Final = {
 }
 _PROJECTS: Final = (
     "pyproject.toml",
+    "core/testing/pyproject.toml",
     "plugins/*/pyproject.toml",
     "clients/*/pyproject.toml",
     "examples/*/pyproject.toml",

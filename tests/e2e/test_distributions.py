@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 BIN = ROOT / ".venv/bin"
 UV = BIN / "uv"
 PLUGINS = sorted(folder.name for folder in (ROOT / "plugins").iterdir() if folder.is_dir())
-SERVER, CLIENT = "strongroom", "strongroom_client"
+SERVER, TESTING, CLIENT = "strongroom", "strongroom_testing", "strongroom_client"
 FIRST_STEPS = ROOT / "examples/first-steps/first-steps.sh"
 DOCKERFILE = ROOT / "examples/production/Dockerfile"
 KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
@@ -90,7 +90,22 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def test_each_distribution_has_a_wheel_and_a_source_archive(dist: Path) -> None:
-    assert len(digests(dist)) == 2 * (len((SERVER, CLIENT)) + len(PLUGINS))
+    assert len(digests(dist)) == 2 * (len((SERVER, TESTING, CLIENT)) + len(PLUGINS))
+
+
+def modules_of(dist: Path, name: str) -> set[str]:
+    """Return the Python files in the wheel of a distribution."""
+    (wheel,) = dist.glob(f"{name}-*.whl")
+    with ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if name.endswith(".py")}
+
+
+def test_the_contracts_are_a_distribution_of_their_own(dist: Path) -> None:
+    source = ROOT / "core/src"
+    contracts = {str(path.relative_to(source)) for path in source.glob("strongroom/testing/*.py")}
+    everything = {str(path.relative_to(source)) for path in source.rglob("*.py")}
+    assert modules_of(dist, TESTING) == contracts
+    assert modules_of(dist, SERVER) == everything - contracts
 
 
 def test_package_indexes_accept_the_distributions(dist: Path) -> None:

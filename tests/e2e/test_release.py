@@ -27,7 +27,7 @@ pytestmark = pytest.mark.extended
 
 TOOLS = Path(sys.executable).parent
 DATE = "2026-12-01"
-FOLDERS = ("plugins/*", "clients/*", "tests/simulators")
+FOLDERS = ("core/testing", "plugins/*", "clients/*", "tests/simulators")
 
 
 def files_of(dist: Path) -> list[Path]:

@@ -160,11 +160,16 @@ def test_info_of_a_plugin_that_is_missing_says_how_to_install_it() -> None:
     assert 'Error: plugin "storage_tape" is not installed; pip install' in result.stderr
 
 
-def test_check_says_what_to_install_where_pytest_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strongroom.cli.plugins.check.find_spec", lambda name: None)
+@pytest.mark.parametrize("missing", ["pytest", "strongroom.testing"])
+def test_check_says_what_to_install_where_the_contracts_are_missing(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setattr(
+        "strongroom.cli.plugins.check.find_spec", lambda name: None if name == missing else ""
+    )
     result = plugins("check", "storage_local")
     assert result.exit_code == 1
-    assert 'the contracts need pytest: pip install "strongroom[testing]"' in result.stderr
+    assert 'the contracts are not installed; pip install "strongroom[testing]"' in result.stderr
 
 
 def test_check_requires_the_path_of_tests_in_another_folder() -> None:

@@ -199,8 +199,9 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     if not extensions and not hooks:
         echo("it offers no extension, so that no contract applies")
         return
-    if find_spec("pytest") is None:
-        raise click.ClickException('the contracts need pytest: pip install "strongroom[testing]"')
+    # The contracts are a distribution of their own, which requires pytest.
+    if find_spec("pytest") is None or find_spec("strongroom.testing") is None:
+        raise click.ClickException('the contracts are not installed; pip install "strongroom[testing]"')
     run = run_contracts(tests or _tests_of(name), seconds)
     problems = [problem for extension in extensions for problem in _judge_extension(extension, run)]
     problems += [problem for kind in hooks for problem in _judge(kind.hook, kind, None, run)]
