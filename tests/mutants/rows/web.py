@@ -120,14 +120,6 @@ ROWS: Final = (
         "rest/test_mounts.py::TestBodies::test_a_form_has_a_bounded_number_of_fields",
         "rest/test_input_bounds.py::test_a_form_has_a_bounded_number_of_fields",
     ),
-    console(
-        "console-body-secret",
-        "The console reads no large form for its secret.",
-        "application.py::_sent_secret",
-        "request.max_content_length = BODY_BYTES",
-        "pass",
-        "console/rest/test_bodies.py::test_no_route_reads_a_large_form_before_its_secret",
-    ),
     core(
         "http-methods",
         "Methods are case-sensitive.",
