@@ -299,7 +299,8 @@ class Drops:
             self._remember_folder(visit, file, sender or _UNNAMED)
         about = {"file_id": file.id, "name": file.name, "size": file.size, "uploaded_by": sender}
         with self._host.database.write() as transaction:
-            self._openings.add(transaction, link, Opening.DROP, about)
+            record = self._openings.record(link, Opening.DROP, about)
+            self._openings.add(transaction, record)
         name, by = _unlinked(file.name), _unlinked(sender or _UNNAMED)
         self._openings.notify(link, Opening.DROP, f"{name}, {file.size} bytes, from {by}")
 

@@ -39,25 +39,27 @@ class Openings:
         """Record that a share was opened, and notify its maker of the first time."""
         never = (links.c.id == link.id) & links.c.opened_at.is_(None)
         with self._host.database.write() as transaction:
-            self.add(transaction, link, Opening.OPEN)
+            self.add(transaction, self.record(link, Opening.OPEN))
             first = update(links).where(never).values(opened_at=self._host.clock.now())
             is_first = transaction.execute(first) == 1
         if is_first:
             self.notify(link, Opening.OPEN)
 
-    def add(
-        self, transaction: Transaction, link: Link, what: Opening, about: Mapping[str, Any] | None = None
-    ) -> None:
-        """Record an opening in a transaction, such as the one that counts a download."""
-        row = {
-            "id": str(uuid.uuid4()),
+    def record(
+        self, link: Link, what: Opening, about: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        """Return the record of an opening by the current request, for :meth:`add`."""
+        return {
             "link_id": link.id,
-            "at": self._host.clock.now(),
             "what": what.value,
             "address": shortened(self._host.client_network),
             **dict.fromkeys(("file_id", "name", "size", "uploaded_by")),
             **(about or {}),
         }
+
+    def add(self, transaction: Transaction, record: Mapping[str, Any]) -> None:
+        """Add a record in a transaction, such as the one that counts a download."""
+        row = {"id": str(uuid.uuid4()), "at": self._host.clock.now(), **record}
         transaction.execute(insert(openings), row)
 
     def notify(self, link: Link, what: Opening, detail: str = "") -> None:

@@ -8,7 +8,7 @@ from flask import Response, request
 from strongroom.plugin_api.files import BeforeSending, FileInfo, Sending
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_share_links.downloads import Counted
+from strongroom_share_links.downloads import Counted, portion
 from strongroom_share_links.errors import NOT_SHOWN
 from strongroom_share_links.models import Kind
 from strongroom_share_links.paths import path_of
@@ -96,7 +96,7 @@ class Sender:
         # Of a small text, the preview is the whole content.
         size = response.content_length or 0
         sending = Sending(offset=0, length=size, size=size, tag=_PREVIEW, end=size)
-        self._shares.downloads.count_once(visit.link, file, file.id, sending)
+        self._shares.downloads.count_once(visit.link, file, file.id, sending, at_once=size)
         return response
 
     def _preview(self, visit: Visit, file: FileInfo) -> Any:
@@ -119,16 +119,13 @@ class Sender:
         item = _ARCHIVE if file is None else file.id
 
         def before(sending: Sending) -> None:
-            began.append((sending, downloads.count_once(visit.link, file, item, sending)))
+            at_once = portion(sending)
+            counted = downloads.count_once(visit.link, file, item, sending, at_once=at_once)
+            began.append((sending, counted))
 
         response = send(before)
         for sending, counted in began:
             downloads.remember(response, visit.link, counted)
-            if _has_body(response):
-                downloads.metered(response, counted, sending.length)
+            # With ``before``, this server sends the body: no front end and no store does.
+            downloads.metered(response, counted, sending)
         return response
-
-
-def _has_body(response: Any) -> bool:
-    """Return whether this server sends the body: no redirect to a store, and no front end does."""
-    return response.status_code in (200, 206) and "X-Accel-Redirect" not in response.headers

@@ -1,23 +1,31 @@
 """One visitor uses one download, whatever ranges the client asks for."""
 
 import hashlib
+import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 from tests.support.api import Answer, Api
+from tests.support.databases import on_postgresql
+from tests.support.interleaving import Action, Interleaving
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 from werkzeug.test import create_environ
 from werkzeug.wsgi import ClosingIterator
 
+from strongroom.foundation.database import Database
+from strongroom.foundation.errors import Unavailable
 from strongroom_share_links.models import downloads as stored
 
 SIZE = 1024 * 1024
 CONTENT = bytes(range(256)) * (SIZE // 256)
 
 pytestmark = pytest.mark.config(
-    {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}},
+    {
+        "plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}},
+        "files": {"max_file_bytes": 8 * SIZE},
+    },
 )
 
 
@@ -192,3 +200,127 @@ def test_ranges_beyond_the_beginning_in_one_request_use_a_download(
     assert thief.get("500000-530000,600000-600001").status_code == 206
     assert downloads(shared, visitor) == 1
     assert Client(visitor, path, "other").get("0-0,-1").status_code == 404
+
+
+FILM_SIZE = 8 * SIZE
+FILM = random.Random(FILM_SIZE).randbytes(FILM_SIZE)
+
+
+@pytest.fixture
+def film(shared: Shared) -> str:
+    """Return the path of a file that is larger than what is taken of a download at once."""
+    shared.file = shared.api.upload(shared.tenant, shared.admin, "f.bin", FILM, shared.folder)["id"]
+    return f"/files/{shared.file}/download"
+
+
+class Body:
+    """A response whose body is read piece by piece."""
+
+    def __init__(self, visitor: Visitor, path: str, position: int = 0) -> None:
+        headers = {"User-Agent": "wget", "Range": f"bytes={position}-"}
+        client = visitor.api.app.test_client(use_cookies=False)
+        self._answer = client.open(f"{visitor.root}{path}", headers=headers, buffered=False)
+        self._chunks = self._answer.iter_encoded()
+        self.status = self._answer.status_code
+        self.received = b""
+
+    def read(self) -> bool:
+        """Read one piece; return whether there was one."""
+        piece = next(self._chunks, b"")
+        self.received += piece
+        return piece != b""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._answer.close()
+
+
+def read_in_turn(bodies: list[Body]) -> None:
+    """Read all bodies to their end, one piece of each at a time."""
+    reading = bodies
+    while reading:
+        reading = [body for body in reading if body.read()]
+    for body in bodies:
+        body.close()
+
+
+def test_lost_connections_that_the_server_has_not_noticed_are_continued(
+    shared: Shared, film: str
+) -> None:
+    visitor, lost = shared.share(shared.file, maxDownloads=1), list[Body]()
+    for position in (0, 3 * SIZE // 2, 5 * SIZE // 2):
+        lost.append(Body(visitor, film, position))
+        assert lost[-1].read()
+    assert [body.status for body in lost] == [206, 206, 206]
+    last = Body(visitor, film, 3 * SIZE)
+    read_in_turn([last])
+    assert last.received == FILM[3 * SIZE :]
+    assert downloads(shared, visitor) == 1
+    for body in lost:
+        body.close()
+
+
+def test_concurrent_bodies_of_one_download_are_twice_its_size_together(
+    shared: Shared, film: str
+) -> None:
+    visitor = shared.share(shared.file, maxDownloads=1)
+    bodies = [Body(visitor, film) for _ in range(6)]
+    assert {body.status for body in bodies} == {206}
+    read_in_turn(bodies)
+    sent = sum(len(body.received) for body in bodies)
+    assert 2 * FILM_SIZE - SIZE <= sent <= 2 * FILM_SIZE
+    assert downloads(shared, visitor) == 1
+    assert Body(visitor, film).status == 404
+
+
+def test_a_body_goes_on_with_a_further_download_of_the_share(shared: Shared, film: str) -> None:
+    visitor = shared.share(shared.file, maxDownloads=3)
+    bodies = [Body(visitor, film) for _ in range(6)]
+    read_in_turn(bodies)
+    assert [body.received == FILM for body in bodies] == [True] * 6
+    assert downloads(shared, visitor) == 3
+
+
+def test_a_slow_download_is_continued_after_more_than_an_hour(shared: Shared, film: str) -> None:
+    visitor = shared.share(shared.file, maxDownloads=1)
+    slow = Body(visitor, film)
+    for _ in range(3):
+        assert slow.read()
+        shared.api.clock.advance(40 * 60 * 1000)
+    assert Body(visitor, film, len(slow.received)).status == 206
+    read_in_turn([slow])
+    assert slow.received == FILM
+
+
+def unavailable(*_: Any, **__: Any) -> None:
+    """Fail as a transaction does without a connection."""
+    raise Unavailable
+
+
+def test_a_body_goes_on_while_the_database_is_away(
+    shared: Shared, film: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = shared.share(shared.file, maxDownloads=1)
+    body = Body(visitor, film)
+    assert body.read()
+    monkeypatch.setattr(Database, "write", unavailable)
+    read_in_turn([body])
+    assert body.received == FILM
+
+
+@on_postgresql
+@pytest.mark.extended
+def test_of_two_bodies_at_once_one_takes_the_last_bytes(shared: Shared, film: str) -> None:
+    def prepare() -> tuple[Action, Action]:
+        visitor = shared.share(shared.file, maxDownloads=1)
+        bodies = [Body(visitor, film) for _ in range(2)]
+        for body in bodies:
+            while len(body.received) < SIZE:
+                assert body.read()
+        with shared.host.database.write() as transaction:
+            transaction.execute(stored.update().values(remaining=SIZE))
+        return bodies[0].read, bodies[1].read
+
+    outcomes = list(Interleaving(shared.api.container.database).every(prepare))
+    assert len(outcomes) > 2
+    assert {sum(pair) for pair in outcomes} == {1}
