@@ -28,10 +28,11 @@ def test_plugins_have_migrations() -> None:
     assert {file.parts[-3] for file in PLUGIN_FILES} >= {"strongroom_webhooks", "strongroom_share_links"}
 
 
-@pytest.mark.parametrize("file", [*FILES, *PLUGIN_FILES], ids=lambda file: file.stem)
-def test_a_migration_that_contracts_the_schema_says_which_code_it_leaves_behind(file: Path) -> None:
-    text = file.read_text()
-    assert not CONTRACTING.search(text) or re.search(r'^oldest_code = "\d{4}"$', text, re.MULTILINE)
+def test_each_migration_that_contracts_the_schema_says_which_code_it_leaves_behind() -> None:
+    contracting = [file for file in (*FILES, *PLUGIN_FILES) if CONTRACTING.search(file.read_text())]
+    stated = re.compile(r'^oldest_code = "\d{4}"$', re.MULTILINE)
+    assert contracting
+    assert [file.name for file in contracting if not stated.search(file.read_text())] == []
 
 
 def test_revisions_are_numbered_without_a_gap() -> None:
