@@ -7,6 +7,7 @@ from functools import reduce
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from strongroom.foundation.config.server_settings import PluginsSettings
 
@@ -22,7 +23,7 @@ def has_function(path: str, name: str) -> bool:
     file = ROOT / f"core/src/strongroom/{path}.py"
     if not file.exists():
         return False
-    module = import_module(f"strongroom.{path.replace('/', '.')}")
+    module: Any = import_module(f"strongroom.{path.replace('/', '.')}")
     found = reduce(lambda value, member: getattr(value, member, None), name.split("."), module)
     statements = ast.parse(file.read_text(encoding="utf-8")).body
     defined = {getattr(statement, "name", None) for statement in statements}

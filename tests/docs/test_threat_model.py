@@ -3,6 +3,7 @@
 import re
 from functools import reduce
 from importlib import import_module
+from typing import Any
 
 from tests.support.source_tree import ROOT
 
@@ -16,7 +17,7 @@ def is_answered(threat: str, module: str, name: str, test: str) -> bool:
     """Return whether the function and the tests that answer a threat exist."""
     path = module.replace("/", ".")
     is_elsewhere = path.startswith(("release.", "strongroom_"))
-    found = import_module(path if is_elsewhere else f"strongroom.{path}")
+    found: Any = import_module(path if is_elsewhere else f"strongroom.{path}")
     function = reduce(lambda value, member: getattr(value, member, None), name.split("."), found)
     return callable(function) and "def test_" in (ROOT / test).read_text()
 
