@@ -41,9 +41,9 @@ class PasswordSchemeContract:
     def test_the_right_password_matches(self, scheme: PasswordScheme, described: Json) -> None:
         assert matches(scheme, scheme.parse(described), PASSWORD)
 
-    @pytest.mark.parametrize("other", OTHERS)
-    def test_other_passwords_do_not(self, scheme: PasswordScheme, described: Json, other: str) -> None:
-        assert not matches(scheme, scheme.parse(described), other)
+    def test_other_passwords_do_not(self, scheme: PasswordScheme, described: Json) -> None:
+        parsed = scheme.parse(described)
+        assert [other for other in OTHERS if matches(scheme, parsed, other)] == []
 
     def test_its_texts_fit_the_table_and_hide_in_logs(
         self, scheme: PasswordScheme, described: Json
@@ -65,16 +65,15 @@ class PasswordSchemeContract:
         with pytest.raises(HashRejected):
             scheme.parse({})
 
-    @pytest.mark.parametrize("garbage", GARBAGE, ids=lambda value: repr(value)[:20])
     def test_a_member_of_any_value_is_refused_or_read(
-        self, scheme: PasswordScheme, described: Json, garbage: Any
+        self, scheme: PasswordScheme, described: Json
     ) -> None:
-        for changed in replacements(described, garbage):
+        for changed in (each for value in GARBAGE for each in replacements(described, value)):
             try:
                 parsed = scheme.parse(changed)
             except HashRejected:
                 continue
-            assert isinstance(parsed, ImportedHash)
+            assert isinstance(parsed, ImportedHash), changed
 
     def test_expensive_hashes_are_refused(
         self, scheme: PasswordScheme, expensive: Sequence[Json]

@@ -460,31 +460,40 @@ class PasskeyContract(PasswordlessFactorContract):
             ceremony = _begun(factor)
             assert factor.verify(enrolled, ceremony, device.get(_options(ceremony))) is not None
 
-    @pytest.mark.parametrize("name", forged_logins())
-    def test_no_forged_login_proves_anything(
-        self, factor: PasswordlessFactor[Any], origin: str, name: str
-    ) -> None:
-        scene = _Scene(factor, origin)
-        ceremony = _begun(factor)
-        assert _proof(factor, scene.enrolled, ceremony, scene.forge(name, ceremony)) is None
+    def test_no_forged_login_proves_anything(self, factor: PasswordlessFactor[Any], origin: str) -> None:
+        accepted = []
+        for name, forge in forged_logins().items():
+            scene, ceremony = _Scene(factor, origin), _begun(factor)
+            answer = forge(scene.forger(_options(ceremony)))
+            if _proof(factor, scene.enrolled, ceremony, answer) is not None:
+                accepted.append(name)
+        assert accepted == []
 
-    @pytest.mark.parametrize("name", [name for name in forged_logins() if name not in _NO_HANDLE])
     def test_no_forged_second_factor_proves_anything(
-        self, factor: PasswordlessFactor[Any], origin: str, name: str
+        self, factor: PasswordlessFactor[Any], origin: str
     ) -> None:
-        scene = _Scene(factor, origin)
-        ceremony = factor.begin_challenge(scene.enrolled[:1])
-        assert _proof(factor, scene.enrolled[:1], ceremony, scene.forge(name, ceremony)) is None
+        accepted = []
+        for name, forge in forged_logins().items():
+            scene = _Scene(factor, origin)
+            ceremony = factor.begin_challenge(scene.enrolled[:1])
+            answer = forge(scene.forger(_options(ceremony)))
+            if _proof(factor, scene.enrolled[:1], ceremony, answer) is not None:
+                accepted.append(name)
+        assert sorted(accepted) == sorted(_NO_HANDLE)
 
-    @pytest.mark.parametrize("name", forged_registrations())
     def test_no_forged_registration_enrols_anything(
-        self, factor: PasswordlessFactor[Any], origin: str, name: str
+        self, factor: PasswordlessFactor[Any], origin: str
     ) -> None:
-        scene = _Scene(factor, origin)
-        ceremony = factor.begin_enrolment(USER, ())
-        forger = scene.forger(_options(ceremony), SoftwareAuthenticator(origin))
-        with pytest.raises(FactorRejected):
-            factor.enrol(ceremony, forged_registrations()[name](forger))
+        enrolled = []
+        for name, forge in forged_registrations().items():
+            scene, ceremony = _Scene(factor, origin), factor.begin_enrolment(USER, ())
+            answer = forge(scene.forger(_options(ceremony), SoftwareAuthenticator(origin)))
+            try:
+                factor.enrol(ceremony, answer)
+            except FactorRejected:
+                continue
+            enrolled.append(name)
+        assert enrolled == []
 
 
 class _Scene:
@@ -503,11 +512,8 @@ class _Scene:
         assert proof is not None
         self.enrolled[0] = EnrolledFactor(self.enrolled[0].id, proof.data)
 
-    def forger(self, options: Mapping[str, Any], other: SoftwareAuthenticator) -> Forger:
-        return Forger(self._device, other, options, self._used, self._created)
-
-    def forge(self, name: str, ceremony: Ceremony) -> Any:
-        return forged_logins()[name](self.forger(_options(ceremony), self._other))
+    def forger(self, options: Mapping[str, Any], other: SoftwareAuthenticator | None = None) -> Forger:
+        return Forger(self._device, other or self._other, options, self._used, self._created)
 
 
 def _proof(
