@@ -7,6 +7,7 @@ from tests.support.api import Api
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Node, nodes
 from strongroom.content.nodes.names import numbered
+from strongroom.content.nodes.tree import Tree
 
 TAKEN = 20_000
 MAX_QUERIES = 40
@@ -26,13 +27,13 @@ def test_a_name_taken_many_times_is_numbered_after_few_queries(
         ]
         connection.execute(insert(nodes), copies)
     tree, queries = api.container.get(FileService)._tree, []
-    find = tree.find_child
+    find = Tree.find_child
 
-    def counted(connection: Connection, parent_id: str, name: str) -> Node | None:
+    def counted(tree: Tree, connection: Connection, parent_id: str, name: str) -> Node | None:
         queries.append(name)
-        return find(connection, parent_id, name)
+        return find(tree, connection, parent_id, name)
 
-    monkeypatch.setattr(tree, "find_child", counted)
+    monkeypatch.setattr(Tree, "find_child", counted)
     with api.container.database.read() as connection:
         free = tree.free_name(connection, row["parent_id"], "a.txt")
     assert free == f"a ({TAKEN + 1}).txt"

@@ -74,22 +74,15 @@ def _subtree() -> Select[Any]:
 _SUBTREE: Final = Statement(lambda _: _subtree(), NODE)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CopyingService:
     """Copies files and folders within a tenant."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: AccessControl,
-        tree: Tree,
-        file_writer: FileWriter,
-        quota: Quota,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._tree = tree
-        self._file_writer = file_writer
-        self._quota = quota
+    _database: Database
+    _access: AccessControl
+    _tree: Tree
+    _file_writer: FileWriter
+    _quota: Quota
 
     def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, request: Copy) -> NodeView:
         """Copy a file, or a folder with its content, into a folder or to the top level.

@@ -152,26 +152,17 @@ class GroupGrantRequest:
     expires_at: int | None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class GrantService:
     """Creates, lists and revokes grants on files and folders."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        access: AccessControl,
-        expiry: ExpiryRules,
-        visibility: Visibility,
-        users: UserService,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._expiry = expiry
-        self._visibility = visibility
-        self._users = users
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _access: AccessControl
+    _expiry: ExpiryRules
+    _visibility: Visibility
+    _users: UserService
+    _audit: AuditService
 
     def put(
         self,
@@ -386,12 +377,12 @@ class Explanation:
     reasons: Sequence[Reason]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AccessExplainer:
     """Reports other users' permissions on a node to users who manage it."""
 
-    def __init__(self, database: Database, access: AccessControl) -> None:
-        self._database = database
-        self._access = access
+    _database: Database
+    _access: AccessControl
 
     def explain(self, caller: AnyCaller, tenant_id: str, node_id: str, user_id: str) -> Explanation:
         """Return a user's permission on a node and the grants it comes from.

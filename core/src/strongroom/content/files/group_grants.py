@@ -1,6 +1,6 @@
 """Grants and revokes permissions on files and folders to groups of the tenant."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, Select, bindparam, delete, func, select
@@ -64,28 +64,18 @@ _FIND: Final = Statement(select(*_COLUMNS).where(_IS_ONE), _grant)
 _REMOVE: Final = Statement(delete(group_grants).where(_IS_ONE))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class GroupGrantService:
     """Creates, lists and revokes grants to groups, for callers who manage the node."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        access: AccessControl,
-        expiry: ExpiryRules,
-        visibility: Visibility,
-        groups: GroupMemberships,
-        users: UserService,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._expiry = expiry
-        self._visibility = visibility
-        self._groups = groups
-        self._users = users
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _access: AccessControl
+    _expiry: ExpiryRules
+    _visibility: Visibility
+    _groups: GroupMemberships
+    _users: UserService
+    _audit: AuditService
 
     def put(
         self,

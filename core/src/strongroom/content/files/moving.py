@@ -35,24 +35,16 @@ class Move:
     on_conflict: OnConflict = OnConflict.FAIL
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class MovingService:
     """Moves and renames files and folders."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: AccessControl,
-        expiry: ExpiryRules,
-        tree: Tree,
-        file_writer: FileWriter,
-        guard: RemovalGuard,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._expiry = expiry
-        self._tree = tree
-        self._file_writer = file_writer
-        self._guard = guard
+    _database: Database
+    _access: AccessControl
+    _expiry: ExpiryRules
+    _tree: Tree
+    _file_writer: FileWriter
+    _guard: RemovalGuard
 
     def rename(
         self,

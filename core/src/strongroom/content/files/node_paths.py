@@ -1,6 +1,7 @@
 """The names on the paths of nodes, from the top that a caller may see."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, select
@@ -40,13 +41,13 @@ def _around() -> Select[Any]:
 _AROUND: Final = Statement(lambda _: _around(), _Step._make)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NodePaths:
     """Returns the paths of nodes that a caller can see."""
 
-    def __init__(self, database: Database, clock: Clock, access: AccessControl) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
+    _database: Database
+    _clock: Clock
+    _access: AccessControl
 
     def of(self, caller: AnyCaller, tenant_id: str, node_ids: Iterable[str]) -> Mapping[str, list[str]]:
         """Return the names on the path of each node, the node's own name last.

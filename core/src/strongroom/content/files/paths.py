@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -109,6 +110,7 @@ _FROM_TOP: Final = Statement(_from_top)
 _FROM_FOLDER: Final = Statement(_from_folder)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PathLookup:
     """Finds nodes by the names of their paths, as a user sees them.
 
@@ -116,10 +118,9 @@ class PathLookup:
     folder that the user cannot see.
     """
 
-    def __init__(self, database: Database, clock: Clock, access: AccessControl) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
+    _database: Database
+    _clock: Clock
+    _access: AccessControl
 
     def resolve(
         self, caller: AnyCaller, tenant_id: str, path: Sequence[str], start: str | None = None

@@ -4,6 +4,7 @@ Servers can use them meanwhile.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, literal_column, select, update
@@ -73,12 +74,12 @@ def _next_rows(connection: Connection, after: str) -> Sequence[Row]:
     return [index_row(node) for node in batch]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OrderRecount:
     """Counts the children of large folders again, in the orders of lists other than by name."""
 
-    def __init__(self, database: Database, memberships: Memberships) -> None:
-        self._database = database
-        self._memberships = memberships
+    _database: Database
+    _memberships: Memberships
 
     def run(self) -> int:
         """Count again, and return the number of folders. Each folder is a transaction of its own."""

@@ -1,5 +1,7 @@
 """Replaces the content of files."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection
 
 from strongroom.content.nodes import operations
@@ -13,6 +15,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.errors import NotAFile
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ReplacingService:
     """Replaces the content of files; id, name and grants remain.
 
@@ -20,17 +23,10 @@ class ReplacingService:
         file_writer: checks size and media type, and updates the node.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        access: AccessControl,
-        file_writer: FileWriter,
-        blobs: BlobService,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._file_writer = file_writer
-        self._blobs = blobs
+    _database: Database
+    _access: AccessControl
+    _file_writer: FileWriter
+    _blobs: BlobService
 
     def replace_content(
         self,

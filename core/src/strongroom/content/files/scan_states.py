@@ -1,6 +1,7 @@
 """The scan states of tenants' files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
@@ -80,28 +81,19 @@ _UNSCANNED: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NodeContent:
     """Implements :class:`~strongroom.content.scanning.owners.ContentOwner` for tenants' files."""
 
     kind = "file"
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        access: AccessControl,
-        tree: Tree,
-        versions: VersionRepository,
-        file_writer: FileWriter,
-        blobs: BlobService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._tree = tree
-        self._versions = versions
-        self._file_writer = file_writer
-        self._blobs = blobs
+    _database: Database
+    _clock: Clock
+    _access: AccessControl
+    _tree: Tree
+    _versions: VersionRepository
+    _file_writer: FileWriter
+    _blobs: BlobService
 
     def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
         parameters = {"blob_keys": blob_keys}

@@ -132,16 +132,14 @@ _HELD: Final = Statement(select(nodes.c.id, granted_permission(nodes.c.id)).wher
 _WHOLE: Final = Statement(select(nodes).where(_IS_WANTED), NODE)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FileSearch:
     """Searches for files and folders by name."""
 
-    def __init__(
-        self, database: Database, clock: Clock, access: AccessControl, users: UserService
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._users = users
+    _database: Database
+    _clock: Clock
+    _access: AccessControl
+    _users: UserService
 
     def search(self, caller: AnyCaller, tenant_id: str, wanted: NodeSearch, paging: Paging) -> FilePage:
         """Return a page of the nodes that the caller can see and whose names contain a text.

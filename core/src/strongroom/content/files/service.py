@@ -1,6 +1,7 @@
 """Creates, reads and deletes the files and folders of tenants."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, delete, exists, select, union_all
@@ -274,13 +275,13 @@ def tenant_of_blob(connection: Connection, blob_key: str) -> str | None:
     return tenant_id
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FilePurge:
     """Removes all files and folders of a tenant."""
 
-    def __init__(self, database: Database, blobs: BlobService, guard: RemovalGuard) -> None:
-        self._database = database
-        self._blobs = blobs
-        self._guard = guard
+    _database: Database
+    _blobs: BlobService
+    _guard: RemovalGuard
 
     def remove_all(self, tenant_id: str) -> None:
         """Remove all nodes of a tenant with their grants, and their blobs.

@@ -79,22 +79,15 @@ class Transferred:
     grants: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TransferService:
     """Transfers what a member owns and was granted, for administrators of the tenant."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        memberships: Memberships,
-        visibility: Visibility,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._memberships = memberships
-        self._visibility = visibility
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _memberships: Memberships
+    _visibility: Visibility
+    _audit: AuditService
 
     def transfer(
         self, identity: Identity, tenant_id: str, user_id: str, to_user_id: str, origin: Origin

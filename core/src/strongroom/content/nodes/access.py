@@ -7,6 +7,7 @@ columns; a login that does not meet them has no role and no permission, and
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -286,12 +287,12 @@ _ACCESS: Final = NodeAccessQuery()
 _PARENT: Final = NodeAccessQuery(with_granted_ends)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AccessControl:
     """Resolves the access of users to the nodes of tenants."""
 
-    def __init__(self, clock: Clock, memberships: Memberships) -> None:
-        self._clock = clock
-        self.memberships = memberships
+    _clock: Clock
+    memberships: Memberships
 
     def find(
         self,

@@ -18,6 +18,7 @@ anything through it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -92,11 +93,11 @@ class Requested(Protocol):
         """Its end in milliseconds since the Unix epoch; ``None``: it has none."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ExpiryRules:
     """Rejects changes through which a permission would outlast the one that it derives from."""
 
-    def __init__(self, access: AccessControl) -> None:
-        self._access = access
+    _access: AccessControl
 
     def tenure(self, connection: Connection, caller: AnyCaller, node: Node) -> Tenure:
         """Return how long a caller who manages a node does so: until the grant or the key ends."""

@@ -5,6 +5,8 @@ other's nodes there. A refusal would reveal the name of another member's node, a
 see its reason. So the caller's node gets a number, as with ``onConflict=rename``.
 """
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection
 
 from strongroom.content.nodes.access import AccessControl
@@ -13,12 +15,12 @@ from strongroom.content.nodes.tree import Tree
 from strongroom.foundation.caller import AnyCaller
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HiddenNames:
     """Decides which taken names a caller cannot see."""
 
-    def __init__(self, access: AccessControl, tree: Tree) -> None:
-        self._access = access
-        self._tree = tree
+    _access: AccessControl
+    _tree: Tree
 
     def has(self, connection: Connection, caller: AnyCaller, place: tuple[str, str], name: str) -> bool:
         """Return whether a node that the caller cannot see has a name in a folder.

@@ -6,6 +6,7 @@ row that refers to them, see ``storage/gc.py``, so they need no rule of their ow
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -155,6 +156,7 @@ def held_bytes(connection: Connection, tenant_id: str) -> int:
     return sum(int(query.scalar(connection, parameters)) for query in _HELD_BYTES)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RemovalGuard:
     """Refuses removals that a hold or the retention of a tenant forbids.
 
@@ -166,12 +168,9 @@ class RemovalGuard:
     Time is that of :class:`~strongroom.content.nodes.retention_clock.RetentionClock`.
     """
 
-    def __init__(
-        self, defaults: RetentionSettings, memberships: Memberships, audit: AuditService
-    ) -> None:
-        self.defaults = defaults
-        self._memberships = memberships
-        self._audit = audit
+    defaults: RetentionSettings
+    _memberships: Memberships
+    _audit: AuditService
 
     def rules(self, connection: Connection, tenant_id: str) -> RetentionRules:
         """Return the rules of a tenant: the stricter of its own settings and those of the server."""

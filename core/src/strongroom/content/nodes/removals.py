@@ -1,7 +1,7 @@
 """Records what users remove or mark permanently: a file event, and a record in the audit log."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import Connection
@@ -17,6 +17,7 @@ PURGE_VERSION: Final = "version.purge"
 UPDATE_VERSION: Final = "version.update"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RemovalRecords:
     """Writes both records in the transaction of the change. Call it last: it locks the audit chain.
 
@@ -24,12 +25,9 @@ class RemovalRecords:
         origin: returns the origin of the current request; an empty one outside of requests.
     """
 
-    def __init__(
-        self, events: FileEvents, audit: AuditService, origin: Callable[[], Origin] = Origin
-    ) -> None:
-        self._events = events
-        self._audit = audit
-        self._origin = origin
+    _events: FileEvents
+    _audit: AuditService
+    _origin: Callable[[], Origin] = Origin
 
     def record(
         self, connection: Connection, event: FileAction, caller: AnyCaller, nodes: Iterable[Node]

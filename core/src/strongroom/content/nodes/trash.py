@@ -1,6 +1,7 @@
 """The entries of the trash: adds, finds and removes trashed subtrees within the caller's transaction."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -117,6 +118,7 @@ _SIZE: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Trash:
     """Trashed subtrees of all tenants.
 
@@ -124,10 +126,9 @@ class Trash:
     several transactions, so that other writers never wait for long.
     """
 
-    def __init__(self, clock: Clock, tree: Tree, guard: RemovalGuard) -> None:
-        self._clock = clock
-        self._tree = tree
-        self._guard = guard
+    _clock: Clock
+    _tree: Tree
+    _guard: RemovalGuard
 
     def add(self, connection: Connection, user_id: str, node: Node) -> None:
         """Move a live node with its subtree to the trash.

@@ -131,12 +131,12 @@ class RemovedSubtree:
     versions_size: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Tree:
     """Creates, moves, changes and removes nodes."""
 
-    def __init__(self, clock: Clock, visibility: Visibility) -> None:
-        self._clock = clock
-        self._visibility = visibility
+    _clock: Clock
+    _visibility: Visibility
 
     def add_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
         """Create the tenant's root node, unless another transaction has created it."""

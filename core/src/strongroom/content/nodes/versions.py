@@ -1,6 +1,7 @@
 """The rows of versions: adds, finds, thins and removes them within the caller's transaction."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -113,6 +114,7 @@ def version_bytes(connection: Connection, tenant_id: str) -> int:
     return int(_SIZE.scalar(connection, {"tenant_id": tenant_id}))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class VersionRepository:
     """The versions of files.
 
@@ -120,9 +122,9 @@ class VersionRepository:
         thin: whether versions older than a day are thinned out.
     """
 
-    def __init__(self, clock: Clock, *, thin: bool) -> None:
-        self._clock = clock
-        self._thin = thin
+    _clock: Clock
+    _: KW_ONLY
+    thin: bool
 
     def add(self, connection: Connection, user_id: str, replaced: Node, keep: int) -> list[Version]:
         """Keep the content of a file that is being replaced; return versions beyond the limit.
@@ -211,7 +213,7 @@ class VersionRepository:
         periods = set()
         for version in newest_first:
             age = self._clock.now() - version.archived_at
-            period = _period(version.archived_at, age) if self._thin else version.number
+            period = _period(version.archived_at, age) if self.thin else version.number
             is_first = period is None or period not in periods
             periods.add(period)
             if not version.is_kept and (age >= kept_for or not is_first):

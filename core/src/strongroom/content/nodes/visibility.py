@@ -201,6 +201,7 @@ class Untils:
     groups: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Visibility:
     """Updates ``parent_visible_until`` of :data:`grants` within the caller's transaction.
 
@@ -209,8 +210,7 @@ class Visibility:
             that, all grants of the affected users that the change may concern are recomputed.
     """
 
-    def __init__(self, descend_at_most: int = 1000) -> None:
-        self._descend_at_most = descend_at_most
+    _descend_at_most: int = 1000
 
     def until(self, connection: Connection, node_id: str, user_id: str) -> int:
         """Return when a user's grants on a node and its ancestors expire; 0 without any."""

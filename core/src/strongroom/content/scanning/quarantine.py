@@ -36,6 +36,7 @@ class QuarantinedFile:
     file: OwnedContent
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class QuarantineService:
     """Lists, releases and deletes files in quarantine.
 
@@ -43,19 +44,11 @@ class QuarantineService:
         stored: a subquery with the ``key`` of each blob that is not discarded.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        owners: ContentOwners,
-        audit: AuditService,
-        stored: FromClause,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._owners = owners
-        self._audit = audit
-        self._stored = stored
+    _database: Database
+    _clock: Clock
+    _owners: ContentOwners
+    _audit: AuditService
+    _stored: FromClause
 
     def page(self, paging: Paging) -> Page[QuarantinedFile]:
         """Return a page of the files in quarantine, the newest first."""

@@ -1,6 +1,6 @@
 """Reads and changes scans within the caller's transaction; claims those that are due."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
@@ -61,11 +61,11 @@ _DUE: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ScanRepository:
     """Repository of scans."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    _clock: Clock
 
     def add(self, connection: Connection, blob_key: str, result: ScanResult = PENDING) -> None:
         """Insert the scan of a blob. A pending one is due at once."""

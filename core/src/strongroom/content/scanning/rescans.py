@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from strongroom.content.scanning.owners import ContentOwner, ContentOwners
@@ -12,13 +13,13 @@ _BATCH: Final = 500
 _PART: Final = re.compile(r"(\d+)")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Rescans:
     """Plans scans; the workers of running servers, or of the command line, run them."""
 
-    def __init__(self, database: Database, repository: ScanRepository, owners: ContentOwners) -> None:
-        self._database = database
-        self._repository = repository
-        self._owners = owners
+    _database: Database
+    _repository: ScanRepository
+    _owners: ContentOwners
 
     def plan_unscanned(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Plan scans of all files that were never scanned; return their number.

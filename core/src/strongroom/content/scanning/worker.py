@@ -7,6 +7,7 @@ whose process is killed is repeated by another one.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Final
 
@@ -40,6 +41,7 @@ class ClaimLost(Exception):
     """The claim of a scan expired while it was running, because its process stalled."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LeasedSource:
     """The content of a claimed scan; reading it renews the claim.
 
@@ -47,9 +49,8 @@ class LeasedSource:
         renew: called before each read.
     """
 
-    def __init__(self, source: ByteSource, renew: Callable[[], None]) -> None:
-        self._source = source
-        self._renew = renew
+    _source: ByteSource
+    _renew: Callable[[], None]
 
     def read(self, size: int, /) -> bytes:
         self._renew()

@@ -40,6 +40,7 @@ class Route:
     lifetime: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Delivery:
     """Delegates downloads.
 
@@ -47,9 +48,8 @@ class Delivery:
         routes: how downloads are delegated, by storage name; the server itself sends all others.
     """
 
-    def __init__(self, service: BlobService, routes: Mapping[str, Route]) -> None:
-        self._service = service
-        self._routes = routes
+    _service: BlobService
+    _routes: Mapping[str, Route]
 
     def offer(self, place: BlobLocation, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
         """Return the signed URL or internal path of a blob, or ``None`` if the server must send it.

@@ -152,6 +152,7 @@ _BY_LOCATION: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class StorageCheck:
     """Finds rows without objects, objects without rows, and objects that differ from their rows.
 
@@ -159,10 +160,9 @@ class StorageCheck:
         blobs: the storages, and their deletion.
     """
 
-    def __init__(self, database: Database, clock: Clock, blobs: BlobService) -> None:
-        self._database = database
-        self._clock = clock
-        self._blobs = blobs
+    _database: Database
+    _clock: Clock
+    _blobs: BlobService
 
     def units(self, *, checksums: bool) -> int:
         """Return the approximate total that :meth:`run` reports to its ``progress``."""

@@ -8,6 +8,7 @@ and the backup does not include them.
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
@@ -91,12 +92,12 @@ class DeletionLease:
             _END.execute(connection, {"owner": self._id})
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DeletionLeases:
     """The leases of all processes."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    _database: Database
+    _clock: Clock
 
     @contextmanager
     def lease(self) -> Iterator[DeletionLease]:
@@ -131,6 +132,7 @@ _DISCARD_ABANDONED: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BlobRemoval:
     """Deletes discarded blobs.
 
@@ -138,13 +140,10 @@ class BlobRemoval:
         leases: the deletion leases; while one exists, nothing is deleted.
     """
 
-    def __init__(
-        self, database: Database, clock: Clock, storages: Stores, leases: DeletionLeases
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._storages = storages
-        self._leases = leases
+    _database: Database
+    _clock: Clock
+    _storages: Stores
+    _leases: DeletionLeases
 
     def collectable(self) -> int:
         """Mark abandoned uploads as discarded; return how many blobs :meth:`collect` would delete."""

@@ -102,6 +102,7 @@ class MigrationReport:
     damaged: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Migration:
     """Moves all blobs that a storage has when the migration starts.
 
@@ -110,19 +111,11 @@ class Migration:
         scope_of: returns the id of the tenant that a blob belongs to, if any.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        service: BlobService,
-        sleep: Callable[[float], object] = time.sleep,
-        scope_of: Callable[[Connection, str], str | None] = lambda _connection, _key: None,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._service = service
-        self._scope_of = scope_of
-        self._sleep = sleep
+    _database: Database
+    _clock: Clock
+    _service: BlobService
+    _sleep: Callable[[float], object] = time.sleep
+    scope_of: Callable[[Connection, str], str | None] = lambda _connection, _key: None
 
     def remaining(self, source: str) -> int:
         """Return the number of stored blobs in a storage."""
@@ -222,7 +215,7 @@ class Migration:
         if target.capability(ScopedWrites) is None:
             return None
         with self._database.read() as connection:
-            return self._scope_of(connection, row.key)
+            return self.scope_of(connection, row.key)
 
     def _exchange(self, move: MigrationPlan, row: BlobRow, key: str) -> bool:
         """Exchange the locations of the two rows, unless the blob was deleted or moved concurrently."""

@@ -1,7 +1,7 @@
 """The part of a storage that one wrapper stores its objects in."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,37 +64,37 @@ class Namespace(StorageBackend[NoOptions]):
         return replace(stat, key=stat.key.removeprefix(self._prefix))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _LocalPaths(LocalPaths):
-    def __init__(self, paths: LocalPaths, prefix: str) -> None:
-        self._paths = paths
-        self._prefix = prefix
+    _paths: LocalPaths
+    _prefix: str
 
     def local_path(self, key: str) -> Path:
         return self._paths.local_path(self._prefix + key)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _ServerSideCopy(ServerSideCopy):
-    def __init__(self, copying: ServerSideCopy, prefix: str) -> None:
-        self._copying = copying
-        self._prefix = prefix
+    _copying: ServerSideCopy
+    _prefix: str
 
     def copy(self, source_key: str, target_key: str) -> None:
         self._copying.copy(self._prefix + source_key, self._prefix + target_key)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _SignedDownloads(SignedDownloads):
-    def __init__(self, signing: SignedDownloads, prefix: str) -> None:
-        self._signing = signing
-        self._prefix = prefix
+    _signing: SignedDownloads
+    _prefix: str
 
     def download_url(self, key: str, *, lifetime: int, headers: Mapping[str, str]) -> str:
         return self._signing.download_url(self._prefix + key, lifetime=lifetime, headers=headers)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _SignedUploads(SignedUploads):
-    def __init__(self, signing: SignedUploads, prefix: str) -> None:
-        self._signing = signing
-        self._prefix = prefix
+    _signing: SignedUploads
+    _prefix: str
 
     @property
     def max_size(self) -> int:  # type: ignore[override]  # a class variable of other backends
@@ -108,10 +108,10 @@ class _SignedUploads(SignedUploads):
         return self._signing.upload_request(self._prefix + key, lifetime=lifetime, size=size)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _ObjectLock(ObjectLock):
-    def __init__(self, lock: ObjectLock, prefix: str) -> None:
-        self._lock = lock
-        self._prefix = prefix
+    _lock: ObjectLock
+    _prefix: str
 
     def locked_until(self, key: str) -> int | None:
         return self._lock.locked_until(self._prefix + key)

@@ -163,13 +163,11 @@ class Circuit:
             self._failures = 0
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Guard:
     """The context manager of :meth:`Circuit.guard`. Not a generator, which costs as much as a read."""
 
-    __slots__ = ("_circuit",)
-
-    def __init__(self, circuit: Circuit) -> None:
-        self._circuit = circuit
+    _circuit: Circuit
 
     def __enter__(self) -> None:
         self._circuit.enter()
@@ -416,12 +414,12 @@ class Holding:
     leftovers: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Inventory:
     """Summarizes the rows of blobs per storage."""
 
-    def __init__(self, database: Database, storages: Stores) -> None:
-        self._database = database
-        self._storages = storages
+    _database: Database
+    _storages: Stores
 
     def holdings(self) -> list[Holding]:
         """Return the content of each storage that is configured or named by a row."""

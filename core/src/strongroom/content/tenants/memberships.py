@@ -1,6 +1,7 @@
 """Members of tenants and their roles, within the caller's transaction."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
@@ -124,6 +125,7 @@ def membership() -> FromClause:
     return _OF_MEMBER.subquery("membership")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Memberships:
     """Reads and changes the members of tenants.
 
@@ -131,9 +133,8 @@ class Memberships:
         on_wait: receives the seconds that a transaction has waited for the lock on its tenant.
     """
 
-    def __init__(self, clock: Clock, on_wait: Callable[[float], None] = lambda _seconds: None) -> None:
-        self._clock = clock
-        self._on_wait = on_wait
+    _clock: Clock
+    _on_wait: Callable[[float], None] = lambda _seconds: None
 
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
         """Return a user's role in a tenant; ``None`` for non-members and for missing tenants."""

@@ -1,7 +1,7 @@
 """Usage and quotas of tenants, within the caller's transaction."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, FromClause, Update, bindparam, func, select, update
@@ -59,6 +59,7 @@ def totals(connection: Connection) -> tuple[int, int]:
     return count, int(used)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Quota:
     """Checks and updates the usage of tenants, in bytes.
 
@@ -67,9 +68,8 @@ class Quota:
         on_exceeded: is called with the tenant of each refusal, within its transaction.
     """
 
-    def __init__(self, default_quota: int | None, on_exceeded: Callable[[str], None]) -> None:
-        self._default_quota = default_quota
-        self._on_exceeded = on_exceeded
+    _default_quota: int | None
+    _on_exceeded: Callable[[str], None]
 
     def tenant(self, row: Row) -> Tenant:
         """Return the tenant of a row, with the default quota if it has none."""

@@ -70,28 +70,18 @@ class WantedRetention:
     mode: RetentionMode
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HoldService:
     """The legal holds of a tenant, for its members with the role ``records``."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        retention_clock: RetentionClock,
-        memberships: Memberships,
-        guard: RemovalGuard,
-        tree: Tree,
-        users: UserService,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._retention_clock = retention_clock
-        self._memberships = memberships
-        self._guard = guard
-        self._tree = tree
-        self._users = users
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _retention_clock: RetentionClock
+    _memberships: Memberships
+    _guard: RemovalGuard
+    _tree: Tree
+    _users: UserService
+    _audit: AuditService
 
     def place(
         self,
@@ -252,22 +242,15 @@ class HoldService:
         self._audit.record(connection, event)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RetentionService:
     """The retention settings of tenants, for their administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        retention_clock: RetentionClock,
-        memberships: Memberships,
-        guard: RemovalGuard,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._retention_clock = retention_clock
-        self._memberships = memberships
-        self._guard = guard
-        self._audit = audit
+    _database: Database
+    _retention_clock: RetentionClock
+    _memberships: Memberships
+    _guard: RemovalGuard
+    _audit: AuditService
 
     def get(self, identity: Identity, tenant_id: str) -> RetentionSettings:
         """Return the settings that apply to a tenant: the stricter of its own and the server's.

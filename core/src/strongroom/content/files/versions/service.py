@@ -1,6 +1,7 @@
 """Lists, reads, restores, marks and removes versions of files."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -28,28 +29,18 @@ from strongroom.identity.users.service import UserService
 _BATCH = 100
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class VersionService:
     """The versions of files, for users with the permission on the file."""
 
-    def __init__(
-        self,
-        database: Database,
-        access: AccessControl,
-        versions: VersionRepository,
-        file_writer: FileWriter,
-        blobs: BlobService,
-        users: UserService,
-        guard: RemovalGuard,
-        removals: RemovalRecords,
-    ) -> None:
-        self._database = database
-        self._access = access
-        self._versions = versions
-        self._file_writer = file_writer
-        self._blobs = blobs
-        self._users = users
-        self._guard = guard
-        self._removals = removals
+    _database: Database
+    _access: AccessControl
+    _versions: VersionRepository
+    _file_writer: FileWriter
+    _blobs: BlobService
+    _users: UserService
+    _guard: RemovalGuard
+    _removals: RemovalRecords
 
     def page(
         self, caller: AnyCaller, tenant_id: str, node_id: str, paging: Paging

@@ -5,6 +5,7 @@ create files at the top level and grant groups a permission on them. Who is in a
 members and to administrators.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
@@ -168,6 +169,7 @@ class GroupMemberships:
             observer.left(connection, group.tenant_id, group.id, user_ids)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class GroupService:
     """Groups, for the members of a tenant and its administrators.
 
@@ -175,24 +177,14 @@ class GroupService:
         max_groups: maximum number of groups of a tenant.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        memberships: Memberships,
-        members: GroupMemberships,
-        users: UserService,
-        audit: AuditService,
-        *,
-        max_groups: int,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._memberships = memberships
-        self._members = members
-        self._users = users
-        self._audit = audit
-        self._max_groups = max_groups
+    _database: Database
+    _clock: Clock
+    _memberships: Memberships
+    _members: GroupMemberships
+    _users: UserService
+    _audit: AuditService
+    _: KW_ONLY
+    max_groups: int
 
     def create(self, identity: Identity, tenant_id: str, name: str, origin: Origin) -> Group:
         """Create an empty group.
@@ -206,7 +198,7 @@ class GroupService:
         group = Group(new_id(), tenant_id, name, now, now, now)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
-            if _COUNT.scalar(connection, {"tenant_id": tenant_id}) >= self._max_groups:
+            if _COUNT.scalar(connection, {"tenant_id": tenant_id}) >= self.max_groups:
                 raise TooManyGroups
             try:
                 _ADD.execute(connection, GROUP.values(group))

@@ -6,6 +6,7 @@ administers the tenant.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, and_, bindparam, delete, select
@@ -53,22 +54,15 @@ _GROUPS: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class InvitationAcceptance:
     """Turns invitations into memberships, within the caller's transaction."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        keys: SecretKeys,
-        memberships: Memberships,
-        groups: GroupMemberships,
-        audit: AuditService,
-    ) -> None:
-        self._clock = clock
-        self._keys = keys
-        self._memberships = memberships
-        self._groups = groups
-        self._audit = audit
+    _clock: Clock
+    _keys: SecretKeys
+    _memberships: Memberships
+    _groups: GroupMemberships
+    _audit: AuditService
 
     def bound(self, connection: Connection, user_id: str, credential: Credential) -> None:
         """Accept all invitations to a credential that was bound to a user."""

@@ -1,6 +1,7 @@
 """The messages of invitations: who can get them, and what they contain."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from strongroom.activity.notifications.service import MessageService
@@ -19,6 +20,7 @@ _WITH_LINK: Final = f"{TEMPLATE}-link"
 _SHOWN_NAME: Final = 64
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class InvitationLinks:
     """The URLs of links.
 
@@ -27,14 +29,14 @@ class InvitationLinks:
             there is none.
     """
 
-    def __init__(self, page: str | None) -> None:
-        self._page = page
+    _page: str | None
 
     def of(self, secret: str) -> str | None:
         """Return the URL of the link of an invitation; ``None`` without a page."""
         return None if self._page is None else f"{self._page}{secret}"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class InvitationMessages:
     """Sends invitations.
 
@@ -42,19 +44,11 @@ class InvitationMessages:
         lifetime: milliseconds for which an invitation can be accepted.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        credentials: CredentialService,
-        users: UserService,
-        messages: MessageService,
-        lifetime: int,
-    ) -> None:
-        self._database = database
-        self._credentials = credentials
-        self._users = users
-        self._messages = messages
-        self._lifetime = lifetime
+    _database: Database
+    _credentials: CredentialService
+    _users: UserService
+    _messages: MessageService
+    _lifetime: int
 
     def require_reachable(self, recipient: Credential) -> None:
         """Require that messages are sent to a contact.

@@ -25,13 +25,13 @@ class InvitationPreview:
     inviter_name: str
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class InvitationPreviews:
     """Shows invitations to people who are not logged in."""
 
-    def __init__(self, database: Database, acceptance: InvitationAcceptance, users: UserService) -> None:
-        self._database = database
-        self._acceptance = acceptance
-        self._users = users
+    _database: Database
+    _acceptance: InvitationAcceptance
+    _users: UserService
 
     def of_secret(self, secret: str) -> InvitationPreview:
         """Return the open invitation of a secret.

@@ -118,36 +118,22 @@ class InvitationPolicy:
     per_user: Sequence[Any]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class InvitationService:
     """Sends invitations for administrators of a tenant, and accepts them for users."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        memberships: Memberships,
-        groups: GroupMemberships,
-        acceptance: InvitationAcceptance,
-        credentials: CredentialService,
-        users: UserService,
-        messages: InvitationMessages,
-        rates: RateLimits,
-        audit: AuditService,
-        reauthentication: Reauthentication,
-        policy: InvitationPolicy,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._memberships = memberships
-        self._groups = groups
-        self._acceptance = acceptance
-        self._credentials = credentials
-        self._users = users
-        self._messages = messages
-        self._rates = rates
-        self._audit = audit
-        self._reauthentication = reauthentication
-        self._policy = policy
+    _database: Database
+    _clock: Clock
+    _memberships: Memberships
+    _groups: GroupMemberships
+    _acceptance: InvitationAcceptance
+    _credentials: CredentialService
+    _users: UserService
+    _messages: InvitationMessages
+    _rates: RateLimits
+    _audit: AuditService
+    _reauthentication: Reauthentication
+    _policy: InvitationPolicy
 
     def create(
         self,

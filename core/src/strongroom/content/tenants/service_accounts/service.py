@@ -67,26 +67,17 @@ _REMOVE: Final = Statement(delete(service_accounts).where(_OF_USER))
 _FIND: Final = Statement(select(service_accounts).where(_OF_USER, _OF_TENANT), _ROW)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ServiceAccountService:
     """Service accounts, for administrators of their tenant."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        memberships: Memberships,
-        users: UserService,
-        keys: AccessKeyService,
-        deactivations: Deactivations,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._memberships = memberships
-        self._users = users
-        self._keys = keys
-        self._deactivations = deactivations
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _memberships: Memberships
+    _users: UserService
+    _keys: AccessKeyService
+    _deactivations: Deactivations
+    _audit: AuditService
 
     def create(self, identity: Identity, tenant_id: str, name: str, origin: Origin) -> ServiceAccount:
         """Create an account that is a member of the tenant.
