@@ -139,7 +139,7 @@ ROWS: Final = (
         "throttle-name",
         "After failures of one name, a login takes a captcha.",
         "identity/sessions/throttle.py::LoginThrottle._decide",
-        "(by_name, self._free_failures)",
+        "(by_name, self.free_failures)",
         "(by_name, 1_000)",
         "rest/test_login.py::test_a_captcha_is_due_after_three_failures_by_one_name",
     ),
@@ -155,7 +155,7 @@ ROWS: Final = (
         "throttle-address",
         "After failures from one address, a login takes a captcha.",
         "identity/sessions/throttle.py::LoginThrottle._decide",
-        "(by_address, self._free_failures_per_address)",
+        "(by_address, self.free_failures_per_address)",
         "(by_address, 1_000)",
         "rest/test_login.py::TestAddressCount"
         "::test_after_thirty_failures_from_one_address_a_captcha_is_due",

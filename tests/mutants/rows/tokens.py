@@ -89,7 +89,7 @@ ROWS: Final = (
         "refresh-grace",
         "A refresh token may be presented again for a few seconds only.",
         "identity/sessions/store.py::RefreshTokens.find_successor",
-        "if row is None or row.used_at is None or row.used_at <= now - self._reuse:",
+        "if row is None or row.used_at is None or row.used_at <= now - self.reuse:",
         "if row is None or row.used_at is None:",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
     ),

@@ -1,5 +1,6 @@
 """Stores access keys, within the caller's transaction."""
 
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, FromClause, bindparam, delete, func, insert, select, update
@@ -115,11 +116,11 @@ KEY_COLUMNS: Final = len(KeyRow._fields)
 """The number of columns of :func:`good_key`."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AccessKeyStore:
     """Repository of access keys."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    _clock: Clock
 
     def add(self, connection: Connection, key: AccessKey) -> None:
         """Store a new key."""

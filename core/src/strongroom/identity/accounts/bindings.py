@@ -1,6 +1,7 @@
 """Adds and removes credentials, with codes or from external providers."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -32,6 +33,7 @@ CODE_HEADER: Final = "X-Verification-Code"
 """Header for a verification code in requests without a body, as ``{id}.{code}``."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BindingService:
     """Changes to credentials that users make themselves.
 
@@ -39,25 +41,14 @@ class BindingService:
         notices: knows the contacts of the user.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        users: UserService,
-        credentials: CredentialService,
-        codes: CodeService,
-        reauthentication: Reauthentication,
-        notices: Notices,
-        changes: CredentialChanges,
-        authorizations: AuthorizationService,
-    ) -> None:
-        self._authorizations = authorizations
-        self._database = database
-        self._users = users
-        self._credentials = credentials
-        self._codes = codes
-        self._reauthentication = reauthentication
-        self._notices = notices
-        self._changes = changes
+    _database: Database
+    _users: UserService
+    _credentials: CredentialService
+    _codes: CodeService
+    _reauthentication: Reauthentication
+    _notices: Notices
+    _changes: CredentialChanges
+    _authorizations: AuthorizationService
 
     def page(self, identity: Identity, user_id: str, paging: Paging) -> Page[BoundCredential]:
         """Return a page of a user's credentials, oldest first.
@@ -202,28 +193,18 @@ def _require_another(held: Sequence[Credential], kind: str) -> None:
 Replaced = Callable[[Sequence[Credential]], Collection[Credential]]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ExternalCredentials:
     """Credentials of kinds that login methods define."""
 
-    def __init__(
-        self,
-        database: Database,
-        credentials: CredentialService,
-        resolver: IdentityResolver,
-        codes: CodeService,
-        notices: Notices,
-        changes: CredentialChanges,
-        authorizations: AuthorizationService,
-        audit: AuditService,
-    ) -> None:
-        self._authorizations = authorizations
-        self._changes = changes
-        self._database = database
-        self._credentials = credentials
-        self._resolver = resolver
-        self._codes = codes
-        self._notices = notices
-        self._audit = audit
+    _database: Database
+    _credentials: CredentialService
+    _resolver: IdentityResolver
+    _codes: CodeService
+    _notices: Notices
+    _changes: CredentialChanges
+    _authorizations: AuthorizationService
+    _audit: AuditService
 
     def bind(
         self,

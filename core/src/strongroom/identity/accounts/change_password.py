@@ -1,6 +1,7 @@
 """Changes and resets passwords."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -24,13 +25,13 @@ _PURPOSE: Final = "old-password"
 _HOUR: Final = 60 * 60 * 1000
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CurrentPassword:
     """Verifies the current password of a user."""
 
-    def __init__(self, database: Database, credentials: CredentialService, counters: Counters) -> None:
-        self._database = database
-        self._credentials = credentials
-        self._counters = counters
+    _database: Database
+    _credentials: CredentialService
+    _counters: Counters
 
     def verify(self, user_id: str, password: str) -> str:
         """Return the stored hash if the password is the user's.
@@ -65,6 +66,7 @@ class CurrentPassword:
             raise
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PasswordService:
     """Passwords of users.
 
@@ -72,23 +74,13 @@ class PasswordService:
         throttle: counts failed logins; a reset clears them.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        credentials: CredentialService,
-        current: CurrentPassword,
-        codes: CodeService,
-        authorizations: AuthorizationService,
-        throttle: LoginThrottle,
-        changes: CredentialChanges,
-    ) -> None:
-        self._changes = changes
-        self._database = database
-        self._credentials = credentials
-        self._current = current
-        self._codes = codes
-        self._authorizations = authorizations
-        self._throttle = throttle
+    _database: Database
+    _credentials: CredentialService
+    _current: CurrentPassword
+    _codes: CodeService
+    _authorizations: AuthorizationService
+    _throttle: LoginThrottle
+    _changes: CredentialChanges
 
     def change(self, identity: Identity, user_id: str, old: str, new: str, origin: Origin) -> Strength:
         """Change the password, given the old one; return the strength of the new one.

@@ -31,20 +31,14 @@ class EnrolledLogin:
     shown: Mapping[str, Any]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DueEnrolments:
     """Enrolments without a login, of users who must have a second factor and have none."""
 
-    def __init__(
-        self,
-        database: Database,
-        enrolments: FactorEnrolments,
-        enrolling: FactorService,
-        logins: LoginService,
-    ) -> None:
-        self._database = database
-        self._enrolments = enrolments
-        self._enrolling = enrolling
-        self._logins = logins
+    _database: Database
+    _enrolments: FactorEnrolments
+    _enrolling: FactorService
+    _logins: LoginService
 
     def begin(self, grant: str, kind: str, name: str, client: Client) -> BegunEnrolment:
         """Begin an enrolment; nothing changes until it is confirmed.

@@ -71,34 +71,21 @@ class BegunEnrolment:
     shown: Mapping[str, Any]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FactorService:
     """Second factors of users: enrolment, report and removal."""
 
-    def __init__(
-        self,
-        database: Database,
-        users: UserService,
-        credentials: CredentialService,
-        enrolments: FactorEnrolments,
-        enrolled: EnrolledFactors,
-        authorizations: AuthorizationService,
-        reauthentication: Reauthentication,
-        changes: CredentialChanges,
-        audit: AuditService,
-        keys: SecretKeys,
-        policy: FactorPolicy,
-    ) -> None:
-        self._policy = policy
-        self._database = database
-        self._users = users
-        self._credentials = credentials
-        self._enrolments = enrolments
-        self._enrolled = enrolled
-        self._authorizations = authorizations
-        self._reauthentication = reauthentication
-        self._changes = changes
-        self._audit = audit
-        self._keys = keys
+    _database: Database
+    _users: UserService
+    _credentials: CredentialService
+    _enrolments: FactorEnrolments
+    _enrolled: EnrolledFactors
+    _authorizations: AuthorizationService
+    _reauthentication: Reauthentication
+    _changes: CredentialChanges
+    _audit: AuditService
+    _keys: SecretKeys
+    _policy: FactorPolicy
 
     def page(self, identity: Identity, user_id: str, paging: Paging) -> tuple[Page[FactorRow], Summary]:
         """Return a page of a user's enrolments, and for the user the summary of each factor.

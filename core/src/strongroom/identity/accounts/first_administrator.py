@@ -63,24 +63,16 @@ class SetupLink:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Setup:
     """Issues and redeems the setup link. The database stores only a keyed hash of its token."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: SecretKeys,
-        users: UserService,
-        registration: RegistrationService,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self._users = users
-        self._registration = registration
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _keys: SecretKeys
+    _users: UserService
+    _registration: RegistrationService
+    _audit: AuditService
 
     def issue(self, origin: Origin) -> SetupLink:
         """Issue a link. It invalidates the previous one.

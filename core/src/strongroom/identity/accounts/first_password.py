@@ -1,17 +1,19 @@
 """Sets the password of a user who has none, such as one who has registered by another method."""
 
+from dataclasses import dataclass
+
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.identity.accounts.change_password import PasswordService
 from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
 from strongroom.identity.users.password_policy import Strength
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FirstPassword:
     """Sets first passwords. A stolen token must not be enough to add a way to log in."""
 
-    def __init__(self, passwords: PasswordService, reauthentication: Reauthentication) -> None:
-        self._passwords = passwords
-        self._reauthentication = reauthentication
+    _passwords: PasswordService
+    _reauthentication: Reauthentication
 
     def set(self, identity: Identity, user_id: str, new: str, proof: Proof, origin: Origin) -> Strength:
         """Set the password, and return its strength.

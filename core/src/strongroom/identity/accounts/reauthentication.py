@@ -66,28 +66,18 @@ class ProofFields:
 BODY_FIELDS: Final = ProofFields()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Reauthentication:
     """Requires a proof from the calling user."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        credentials: CredentialService,
-        codes: CodeService,
-        notices: Notices,
-        passwords: CurrentPassword,
-        authorizations: AuthorizationService,
-        enrolled: EnrolledFactors,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._credentials = credentials
-        self._codes = codes
-        self._notices = notices
-        self._passwords = passwords
-        self._authorizations = authorizations
-        self._enrolled = enrolled
+    _database: Database
+    _clock: Clock
+    _credentials: CredentialService
+    _codes: CodeService
+    _notices: Notices
+    _passwords: CurrentPassword
+    _authorizations: AuthorizationService
+    _enrolled: EnrolledFactors
 
     def require(
         self,
@@ -271,24 +261,16 @@ def _require_stated_password(password: str | None, fields: ProofFields) -> str:
     return password
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class StepUp:
     """Renews the proof of a login (RFC 9470)."""
 
-    def __init__(
-        self,
-        database: Database,
-        factors: SecondFactors,
-        enrolled: EnrolledFactors,
-        authorizations: AuthorizationService,
-        reauthentication: Reauthentication,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._factors = factors
-        self._enrolled = enrolled
-        self._authorizations = authorizations
-        self._reauthentication = reauthentication
-        self._audit = audit
+    _database: Database
+    _factors: SecondFactors
+    _enrolled: EnrolledFactors
+    _authorizations: AuthorizationService
+    _reauthentication: Reauthentication
+    _audit: AuditService
 
     def renew(
         self, identity: Identity, proof: Proof, answer: ChallengeAnswer | None, origin: Origin

@@ -1,7 +1,7 @@
 """Lists and changes users."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -25,28 +25,18 @@ _EXACT: Final = ("status", "type", "external_id")
 _OF_ADMINISTRATORS: Final = frozenset({"type", "status", "external_id"})
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AccountService:
     """User accounts, for the users themselves and for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        users: UserService,
-        credentials: CredentialService,
-        suspensions: Suspensions,
-        deactivations: Deactivations,
-        reauthentication: Reauthentication,
-        audit: AuditService,
-        lists: UserLists,
-    ) -> None:
-        self._database = database
-        self._lists = lists
-        self._users = users
-        self._credentials = credentials
-        self._suspensions = suspensions
-        self._deactivations = deactivations
-        self._reauthentication = reauthentication
-        self._audit = audit
+    _database: Database
+    _users: UserService
+    _credentials: CredentialService
+    _suspensions: Suspensions
+    _deactivations: Deactivations
+    _reauthentication: Reauthentication
+    _audit: AuditService
+    _lists: UserLists
 
     def get(self, identity: Identity, user_id: str) -> User:
         """Return a user.

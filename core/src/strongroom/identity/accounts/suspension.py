@@ -36,26 +36,17 @@ class Suspension:
     until: int | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Suspensions:
     """Suspends and reinstates users. Suspending twice is no error, and replaces reason and end."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        deactivations: Deactivations,
-        ends: SuspensionEnds,
-        notices: Notices,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._deactivations = deactivations
-        self._ends = ends
-        self._notices = notices
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _users: UserService
+    _deactivations: Deactivations
+    _ends: SuspensionEnds
+    _notices: Notices
+    _audit: AuditService
 
     def suspend(
         self,

@@ -1,6 +1,7 @@
 """Creates, renames and deletes the service accounts of the server."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
@@ -17,24 +18,16 @@ from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ServerAccountService:
     """Service accounts of the server, for its administrators. Routes check the caller."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        store: ServerAccountStore,
-        deletion: AccountDeletion,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._store = store
-        self._deletion = deletion
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _users: UserService
+    _store: ServerAccountStore
+    _deletion: AccountDeletion
+    _audit: AuditService
 
     def create(self, identity: Identity, name: str, origin: Origin) -> ServiceAccount:
         """Create an account, which can never log in and has no key yet."""

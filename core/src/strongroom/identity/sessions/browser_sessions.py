@@ -1,5 +1,7 @@
 """Sessions of browsers: a browser has one login at most, and beginning another one ends it."""
 
+from dataclasses import dataclass
+
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import StepUpRequired, TokenInvalid
 from strongroom.identity.sessions.service import AuthorizationService
@@ -9,11 +11,11 @@ from strongroom.web.pages.browsers import BrowserVisit
 from strongroom.web.pages.page_zones import ZoneLookup, browser_zone
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BrowserSessions:
     """Begins and ends the sessions of browsers."""
 
-    def __init__(self, logins: AuthorizationService) -> None:
-        self._logins = logins
+    _logins: AuthorizationService
 
     def begin(self, visit: BrowserVisit, access_token: str, origin: Origin) -> None:
         """Begin the session of a login.

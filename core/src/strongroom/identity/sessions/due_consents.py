@@ -5,6 +5,7 @@ shown.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -28,13 +29,13 @@ class ConsentMissing(Exception):
     """The login would register a user who has not accepted the terms."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DueConsents:
     """Requires consents of logins that register."""
 
-    def __init__(self, database: Database, challenges: FactorChallenges, consents: Consents) -> None:
-        self._database = database
-        self._challenges = challenges
-        self._consents = consents
+    _database: Database
+    _challenges: FactorChallenges
+    _consents: Consents
 
     def settle(
         self, connection: Connection, resolved: ResolvedUser, accepted: str | None, origin: Origin

@@ -31,16 +31,12 @@ class PasswordProof:
     new: StoredPassword | None = field(default=None, repr=False)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DuePasswordChanges:
     """Changes passwords within the transaction of a login."""
 
-    def __init__(
-        self,
-        credentials: CredentialService,
-        sessions: AuthorizationStore,
-    ) -> None:
-        self._credentials = credentials
-        self._sessions = sessions
+    _credentials: CredentialService
+    _sessions: AuthorizationStore
 
     def require_acceptable(self, new: str | None, old: str | None) -> None:
         """Check a new password before the login, which costs more.

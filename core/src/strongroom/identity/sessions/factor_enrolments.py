@@ -40,6 +40,7 @@ class EnrolmentGrant:
         return {"id": self.id, "kinds": [*self.kinds], "expiresAt": iso_format(self.expires_at)}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FactorEnrolments:
     """Enrols users in second factors, within the caller's transaction.
 
@@ -49,15 +50,9 @@ class FactorEnrolments:
         enrolled: has the finished ones.
     """
 
-    def __init__(
-        self,
-        methods: Mapping[str, SecondFactor[Any]],
-        challenges: FactorChallenges,
-        enrolled: EnrolledFactors,
-    ) -> None:
-        self.methods = methods
-        self._challenges = challenges
-        self._enrolled = enrolled
+    methods: Mapping[str, SecondFactor[Any]]
+    _challenges: FactorChallenges
+    _enrolled: EnrolledFactors
 
     def grant(self, connection: Connection, user_id: str, context: Mapping[str, Any]) -> EnrolmentGrant:
         """Permit to enrol a factor without a login, for a user who must have one."""

@@ -96,6 +96,7 @@ class MetChallenge:
         return self.row.user_id
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SecondFactors:
     """Issues the challenges of second factors, and checks the answers.
 
@@ -105,25 +106,14 @@ class SecondFactors:
         enrolled: has the factors of the users.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        counters: Counters,
-        methods: Mapping[str, SecondFactor[Any]],
-        challenges: FactorChallenges,
-        enrolled: EnrolledFactors,
-        notices: Notices,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._counters = counters
-        self._challenges = challenges
-        self._enrolled = enrolled
-        self._notices = notices
-        self._audit = audit
-        self.methods = methods
+    _database: Database
+    _clock: Clock
+    _counters: Counters
+    methods: Mapping[str, SecondFactor[Any]]
+    _challenges: FactorChallenges
+    _enrolled: EnrolledFactors
+    _notices: Notices
+    _audit: AuditService
 
     def issue(
         self, connection: Connection, user_id: str, purpose: str, context: Mapping[str, Any]

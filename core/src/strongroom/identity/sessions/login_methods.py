@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from strongroom.foundation.errors import InvalidCredentials, Unavailable
 from strongroom.foundation.plugins.hook_calls import require_result
@@ -25,12 +26,12 @@ from strongroom.plugin_api.web import ApiError, ErrorKind
 logger = logging.getLogger(__name__)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CoreProofs:
     """Implements :class:`strongroom.plugin_api.login.Proofs`."""
 
-    def __init__(self, credentials: CredentialService, codes: CodeService) -> None:
-        self._credentials = credentials
-        self._codes = codes
+    _credentials: CredentialService
+    _codes: CodeService
 
     def identify(self, text: str) -> Credential | None:
         return self._credentials.identify(text)

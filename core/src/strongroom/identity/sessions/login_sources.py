@@ -26,11 +26,11 @@ class LoginSource:
 NO_SOURCE: Final = LoginSource()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LoginSources:
     """Makes the sources of logins."""
 
-    def __init__(self, keys: SecretKeys) -> None:
-        self._keys = keys
+    _keys: SecretKeys
 
     def of(self, verified: VerifiedCredential | None) -> LoginSource:
         """Return the source of a login: the main credential, and the session of the platform."""

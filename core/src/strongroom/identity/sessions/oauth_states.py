@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert
@@ -44,24 +45,16 @@ _SPEND: Final = Statement(
 _END: Final = Statement(delete(oauth_states).where(_STATES.user_id == bindparam("of_user")))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OAuthStateStore:
     """Issues and redeems states. The database stores keyed hashes of states and browser secrets."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: SecretKeys,
-        rates: RateLimits,
-        per_address: Sequence[Rate],
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self._rates = rates
-        self._per_address = per_address
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _keys: SecretKeys
+    _rates: RateLimits
+    _per_address: Sequence[Rate]
+    _audit: AuditService
 
     def issue(
         self, purpose: str, browser: str, user_id: str | None, data: Mapping[str, str], origin: Origin

@@ -42,6 +42,7 @@ class RenewedToken:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AuthorizationService:
     """Authorizations and their tokens.
 
@@ -50,23 +51,13 @@ class AuthorizationService:
             every process as soon as it is committed.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        sessions: AuthorizationStore,
-        signer: TokenSigner,
-        refresh_tokens: RefreshTokens,
-        issuer: TokenIssuer,
-        users: UserService,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._sessions = sessions
-        self._signer = signer
-        self._refresh_tokens = refresh_tokens
-        self._issuer = issuer
-        self._users = users
-        self._audit = audit
+    _database: Database
+    _sessions: AuthorizationStore
+    _signer: TokenSigner
+    _refresh_tokens: RefreshTokens
+    _issuer: TokenIssuer
+    _users: UserService
+    _audit: AuditService
 
     def prune(self) -> int:
         """Delete expired authorizations and refresh tokens; return the count."""

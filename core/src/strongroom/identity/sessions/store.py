@@ -4,7 +4,7 @@ import base64
 import logging
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -362,6 +362,7 @@ class RefreshToken:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RefreshTokens:
     """Issues and spends refresh tokens, within the caller's transaction.
 
@@ -370,11 +371,11 @@ class RefreshTokens:
         reuse: milliseconds after its use for which a token may be presented again.
     """
 
-    def __init__(self, clock: Clock, keys: SecretKeys, *, lifetime: int, reuse: int) -> None:
-        self._clock = clock
-        self._keys = keys
-        self._lifetime = lifetime
-        self._reuse = reuse
+    _clock: Clock
+    _keys: SecretKeys
+    _: KW_ONLY
+    lifetime: int
+    reuse: int
 
     def issue(
         self, authorization_id: str, not_after: int, *, after: str | None = None
@@ -386,7 +387,7 @@ class RefreshTokens:
             after: the token that it succeeds.
         """
         now = self._clock.now()
-        expires_at = min(now + self._lifetime, not_after)
+        expires_at = min(now + self.lifetime, not_after)
         value = self._successor(after) if after else secrets.token_urlsafe(MIN_BITS // 8)
         token = RefreshToken(value, expires_at)
         row = {
@@ -426,7 +427,7 @@ class RefreshTokens:
         if not _FORM.fullmatch(token):
             return None
         now, row = self._clock.now(), _TOKEN.first(connection, {"of_hash": self._hash(token)})
-        if row is None or row.used_at is None or row.used_at <= now - self._reuse:
+        if row is None or row.used_at is None or row.used_at <= now - self.reuse:
             return None
         value = self._successor(token)
         successor = _TOKEN.first(connection, {"of_hash": self._hash(value)})

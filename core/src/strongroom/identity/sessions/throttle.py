@@ -1,7 +1,7 @@
 """Limits failed logins by name and by address, and decides how their names are recorded."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Final
 
@@ -43,6 +43,7 @@ class Ticket:
         return (_BY_ADDRESS, self.network), (_BY_NAME, self.name)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LoginThrottle:
     """Allows a number of failures, then requires a captcha for each further attempt.
 
@@ -58,20 +59,12 @@ class LoginThrottle:
         turns: lets attempts wait.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        attempts: Attempts,
-        turns: Turns,
-        *,
-        free_failures: int,
-        free_failures_per_address: int,
-    ) -> None:
-        self._database = database
-        self._attempts = attempts
-        self._turns = turns
-        self._free_failures = free_failures
-        self._free_failures_per_address = free_failures_per_address
+    _database: Database
+    _attempts: Attempts
+    _turns: Turns
+    _: KW_ONLY
+    free_failures: int
+    free_failures_per_address: int
 
     def begin(self, name: str, address: str) -> Ticket:
         """Reserve an attempt; wait for the outcome of others if it depends on them.
@@ -152,7 +145,7 @@ class LoginThrottle:
 
     def _decide(self, ticket: Ticket, by_address: Tally, by_name: Tally) -> Subject | None:
         """Return the subject that blocks an attempt; the tallies are those of other attempts."""
-        limits = (by_address, self._free_failures_per_address), (by_name, self._free_failures)
+        limits = (by_address, self.free_failures_per_address), (by_name, self.free_failures)
         if any(tally.failures >= limit for tally, limit in limits):
             raise CaptchaRequired
         blockers = (
@@ -173,6 +166,7 @@ _PURPOSE: Final = "login-name"
 _HASH_LENGTH: Final = 16
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AttemptedNames:
     """Login names as attackers and users typed them.
 
@@ -182,9 +176,8 @@ class AttemptedNames:
     shows whether attempts share a name.
     """
 
-    def __init__(self, credentials: CredentialService, keys: SecretKeys) -> None:
-        self._credentials = credentials
-        self._keys = keys
+    _credentials: CredentialService
+    _keys: SecretKeys
 
     def details(self, name: str) -> Mapping[str, str]:
         """Return the details of an audit event: ``name`` or ``nameHash``; empty without a name."""

@@ -221,6 +221,7 @@ class GraceTokens(IssuedTokens):
         return cls(**values, factor_due_at=factor_due_at)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TokenIssuer:
     """Issues the tokens of authorizations, within the caller's transaction.
 
@@ -229,23 +230,13 @@ class TokenIssuer:
         policy: which users must have a second factor.
     """
 
-    def __init__(
-        self,
-        sessions: AuthorizationStore,
-        signer: TokenSigner,
-        refresh_tokens: RefreshTokens,
-        clock: Clock,
-        credentials: CredentialService,
-        policy: FactorPolicy,
-        suspension_ends: SuspensionEnds,
-    ) -> None:
-        self._sessions = sessions
-        self._signer = signer
-        self._refresh_tokens = refresh_tokens
-        self._clock = clock
-        self._credentials = credentials
-        self._policy = policy
-        self._suspension_ends = suspension_ends
+    _sessions: AuthorizationStore
+    _signer: TokenSigner
+    _refresh_tokens: RefreshTokens
+    _clock: Clock
+    _credentials: CredentialService
+    _policy: FactorPolicy
+    _suspension_ends: SuspensionEnds
 
     def begin(
         self,

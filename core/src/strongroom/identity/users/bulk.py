@@ -120,13 +120,13 @@ class ForeignUser:
     is_suspended: bool = False
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BulkUsers:
     """Reads and writes many users by few statements, within the caller's transaction."""
 
-    def __init__(self, clock: Clock, credentials: CredentialService, metadata: UserMetadata) -> None:
-        self._clock = clock
-        self._metadata = metadata
-        self._credentials = credentials
+    _clock: Clock
+    _credentials: CredentialService
+    _metadata: UserMetadata
 
     def with_external_ids(self, connection: Connection, ids: Sequence[str]) -> list[User]:
         """Return the users who have these ids of another system, including deleted ones."""

@@ -73,13 +73,13 @@ _ERASE: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Consents:
     """Requires and stores consents to the current version of the terms."""
 
-    def __init__(self, clock: Clock, terms: Terms, audit: AuditService) -> None:
-        self._clock = clock
-        self._audit = audit
-        self.terms = terms
+    _clock: Clock
+    terms: Terms
+    _audit: AuditService
 
     def require(self, accepted: str | None) -> None:
         """Require that a registration accepts the terms; a version of another time accepts nothing.

@@ -1,6 +1,7 @@
 """The contacts of a user, and messages to all of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 
 from sqlalchemy import Connection
@@ -41,15 +42,13 @@ class Contacts(list[Credential]):
         return (self.locale, *others) if self.locale else tuple(others)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Notices:
     """Sends messages to all e-mail addresses and mobile numbers of a user."""
 
-    def __init__(
-        self, credentials: CredentialService, users: UserService, messages: MessageService
-    ) -> None:
-        self._credentials = credentials
-        self._users = users
-        self._messages = messages
+    _credentials: CredentialService
+    _users: UserService
+    _messages: MessageService
 
     def contacts(self, connection: Connection, user_id: str) -> Contacts:
         """Return the contacts of a user.

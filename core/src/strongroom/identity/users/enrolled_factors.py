@@ -5,6 +5,7 @@ The data of a factor is encrypted, because it has keys from which answers are co
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -66,12 +67,12 @@ class HandleTaken(Exception):
     """An enrolment with the same handle exists already."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class EnrolledFactors:
     """The second factors that users have enrolled, within the caller's transaction."""
 
-    def __init__(self, clock: Clock, keys: SecretKeys) -> None:
-        self._clock = clock
-        self._keys = keys
+    _clock: Clock
+    _keys: SecretKeys
 
     def of_user(self, connection: Connection, user_id: str) -> list[FactorRow]:
         """Return the enrolments of a user, sorted by factor."""

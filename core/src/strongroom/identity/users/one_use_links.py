@@ -1,6 +1,7 @@
 """Links that a user follows once, within the caller's transaction. Only their hashes are stored."""
 
 import secrets
+from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, true
@@ -48,6 +49,7 @@ class LinkTable(Generic[LinkT]):
         self.spend: Statement[Any] = Statement(delete(table).where(is_open))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OneUseLinks(Generic[LinkT]):
     """Stores the links of one table.
 
@@ -55,19 +57,11 @@ class OneUseLinks(Generic[LinkT]):
         purpose: hashes of another purpose differ, so that a token opens one kind of links.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: SecretKeys,
-        links: LinkTable[LinkT],
-        purpose: str,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self._links = links
-        self._purpose = purpose
+    _database: Database
+    _clock: Clock
+    _keys: SecretKeys
+    _links: LinkTable[LinkT]
+    _purpose: str
 
     def new_token(self) -> tuple[str, str]:
         """Return a token, and its hash for a link."""

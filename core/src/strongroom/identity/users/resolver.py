@@ -53,18 +53,20 @@ _Link = tuple[str, Sequence[Credential], bool, bool]
 """The id of a user, and the last three fields of :class:`ResolvedUser`."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class IdentityResolver:
     """Resolves verified credentials to a user, within the caller's write transaction.
 
     The unique constraint on credentials detects a concurrent transaction that binds one of them. The
     whole resolution is then repeated.
+
+    Args:
+        mode: the value of ``[users] registration``.
     """
 
-    def __init__(self, users: UserService, credentials: CredentialService, mode: str) -> None:
-        """``mode`` is the value of ``[users] registration``."""
-        self._users = users
-        self._credentials = credentials
-        self._mode = mode
+    _users: UserService
+    _credentials: CredentialService
+    _mode: str
 
     def resolve(self, connection: Connection, verified: VerifiedCredential) -> ResolvedUser:
         """Return the user who holds one of the credentials, and bind the others to that user.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
@@ -115,11 +115,11 @@ def count_users(connection: Connection) -> int:
     return count
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UserService:
     """Reads and writes users within the caller's transaction."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    _clock: Clock
 
     def create(
         self,
@@ -325,12 +325,12 @@ def require_open(mode: str, *, is_invited: bool = False) -> None:
         raise RegistrationClosed
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UserLocales:
     """Finds the languages and time zones that users have chosen, in transactions of its own."""
 
-    def __init__(self, database: Database, users: UserService) -> None:
-        self._database = database
-        self._users = users
+    _database: Database
+    _users: UserService
 
     def locale_of(self, user_id: str) -> str | None:
         """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""

@@ -1,6 +1,7 @@
 """Ends suspensions whose time is over: exactly at a login, and in the rows by a job."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select, update
@@ -41,13 +42,13 @@ _OVER: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SuspensionEnds:
     """Reinstates users whose suspension is over."""
 
-    def __init__(self, database: Database, clock: Clock, audit: AuditService) -> None:
-        self._database = database
-        self._clock = clock
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _audit: AuditService
 
     def apply(self, connection: Connection, user: User) -> User:
         """Return the user, who is reinstated if the suspension is over."""

@@ -68,6 +68,7 @@ class IssuedCaptcha:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CaptchaService:
     """Captchas of one provider.
 
@@ -75,19 +76,11 @@ class CaptchaService:
         lifetime: lifetime of a challenge in milliseconds.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: SecretKeys,
-        provider: CaptchaProvider[object],
-        lifetime: int,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self.provider = provider
-        self._lifetime = lifetime
+    _database: Database
+    _clock: Clock
+    _keys: SecretKeys
+    provider: CaptchaProvider[object]
+    _lifetime: int
 
     def issue(self) -> IssuedCaptcha:
         """Issue a challenge."""

@@ -173,6 +173,7 @@ class GuessLimits:
     unknown_per_address: Sequence[Rate]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CodeService:
     """Creates and checks codes.
 
@@ -186,23 +187,13 @@ class CodeService:
             ``register`` prove nothing about the user who has the recipient already.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: SecretKeys,
-        counters: Counters,
-        rates: RateLimits,
-        limits: GuessLimits,
-        on_proof: ProofListener,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self._counters = counters
-        self._rates = rates
-        self._limits = limits
-        self._on_proof = on_proof
+    _database: Database
+    _clock: Clock
+    _keys: SecretKeys
+    _counters: Counters
+    _rates: RateLimits
+    _limits: GuessLimits
+    _on_proof: ProofListener
 
     def create(
         self, connection: Connection, recipient: Credential, purpose: Purpose, device: str

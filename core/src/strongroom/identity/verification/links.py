@@ -1,8 +1,11 @@
 """Links in messages with login codes: each is the same challenge as its code."""
 
+from dataclasses import dataclass
+
 from strongroom.identity.verification.codes import NewCode
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CodeLinks:
     """The URLs of links.
 
@@ -11,8 +14,7 @@ class CodeLinks:
             none.
     """
 
-    def __init__(self, page: str | None) -> None:
-        self._page = page
+    _page: str | None
 
     def of(self, code: NewCode) -> str | None:
         """Return the URL of the link of a code; ``None`` without a page."""
