@@ -78,15 +78,15 @@ def test_a_deletion_that_is_cancelled_at_the_last_moment_is_not_done(
     person = api.person()
     schedule(api, person)
     api.clock.advance(GRACE)
-    person, deletions = again(api, person), api.container.get(ScheduledDeletions)
-    delete, cancelled = deletions._delete, []
+    person = again(api, person)
+    delete, cancelled = ScheduledDeletions._delete, []
 
-    def cancel_first(user_id: str) -> bool:
+    def cancel_first(deletions: ScheduledDeletions, user_id: str) -> bool:
         # After the list of the users who are due, and before the deletion of this one.
         cancelled.append(api.delete("/users/me/deletion", by=person).status_code)
-        return delete(user_id)
+        return delete(deletions, user_id)
 
-    monkeypatch.setattr(deletions, "_delete", cancel_first)
+    monkeypatch.setattr(ScheduledDeletions, "_delete", cancel_first)
     assert delete_due(api) == 0
     assert cancelled == [200]
     assert api.get("/users/me", by=person).status_code == 200

@@ -61,6 +61,7 @@ MISSING: Final = "missing"
 DAMAGED: Final = "damaged"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BackupService:
     """Creates archives.
 
@@ -68,21 +69,12 @@ class BackupService:
         storages: backend name of each storage, and whether its objects are on this machine.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        database: Database,
-        clock: Clock,
-        blobs: BlobService,
-        storages: Mapping[str, tuple[str, bool]],
-        tables: AllTables,
-    ) -> None:
-        self._settings = settings
-        self._database = database
-        self._clock = clock
-        self._blobs = blobs
-        self._storages = storages
-        self._tables = tables
+    _settings: Settings
+    _database: Database
+    _clock: Clock
+    _blobs: BlobService
+    _storages: Mapping[str, tuple[str, bool]]
+    _tables: AllTables
 
     def count(self) -> int:
         """Return how many files :meth:`create` copies, for its progress."""

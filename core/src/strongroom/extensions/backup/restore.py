@@ -6,6 +6,7 @@ signed with a new key. Services that verify tokens only by the public keys then 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -240,11 +241,11 @@ def restore(
         raise BackupError(f"the archive cannot be restored here: {error}") from error
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Source:
     """The content of an archive member as a byte source for a storage."""
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
+    _file: Any
 
     def read(self, size: int, /) -> bytes:
         """Return the next piece."""

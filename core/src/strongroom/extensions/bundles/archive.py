@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -77,12 +78,12 @@ class ByteStore(Protocol):
         """Return whether a location is on a local disk, so that opening it has no network latency."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Archive:
     """An archive that is generated while it is read."""
 
-    def __init__(self, manifest: BundleManifest, store: ByteStore) -> None:
-        self._manifest = manifest
-        self._store = store
+    _manifest: BundleManifest
+    _store: ByteStore
 
     @contextmanager
     def open(self, start: int, length: int) -> Iterator[Iterator[bytes]]:

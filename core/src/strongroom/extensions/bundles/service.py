@@ -1,7 +1,7 @@
 """Bundles files and folders into one archive; interrupted downloads can be resumed at any byte."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Final
 
 from sqlalchemy import (
@@ -98,6 +98,7 @@ class Bundle:
         return self.archive.open(start, length)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BundleService:
     """Creates bundles, and recreates them for resumed downloads.
 
@@ -105,20 +106,12 @@ class BundleService:
         lifetime: milliseconds for which a bundle can be downloaded again.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        contents: Contents,
-        blobs: BlobService,
-        *,
-        lifetime: int,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._contents = contents
-        self._blobs = blobs
-        self._lifetime = lifetime
+    _database: Database
+    _clock: Clock
+    _contents: Contents
+    _blobs: BlobService
+    _: KW_ONLY
+    lifetime: int
 
     def make(
         self, caller: AnyCaller, tenant_id: str, file_ids: Sequence[str], name: str | None
@@ -142,7 +135,7 @@ class BundleService:
                 caller.user_id,
                 _with_ending(stem),
                 list(file_ids),
-                now + self._lifetime,
+                now + self.lifetime,
             )
             with self._database.write() as connection:
                 # Each new request deletes the expired ones.

@@ -1,6 +1,7 @@
 """The scan states of business files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, literal, select, update
@@ -40,13 +41,13 @@ _UNSCANNED: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BusinessFileContent:
     """Implements :class:`~strongroom.content.scanning.owners.ContentOwner` for business files."""
 
     kind = "business-file"
 
-    def __init__(self, business_files: BusinessFileService) -> None:
-        self._business_files = business_files
+    _business_files: BusinessFileService
 
     def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
         rows = _OWNED.all(connection, {"blob_keys": blob_keys})

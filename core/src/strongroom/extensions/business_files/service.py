@@ -56,28 +56,18 @@ class Representation:
     is_public: bool
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BusinessFileService:
     """Manages files that are addressed only by their name."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        blobs: BlobService,
-        processor: PictureProcessor,
-        variants: VariantService,
-        audit: AuditService,
-        inspection: ContentInspection,
-        profiles: Mapping[str, Profile],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._blobs = blobs
-        self._processor = processor
-        self._variants = variants
-        self._audit = audit
-        self._inspection = inspection
-        self.profiles = profiles
+    _database: Database
+    _clock: Clock
+    _blobs: BlobService
+    _processor: PictureProcessor
+    _variants: VariantService
+    _audit: AuditService
+    _inspection: ContentInspection
+    profiles: Mapping[str, Profile]
 
     def upload(self, identity: Identity, profile_name: str, incoming: IncomingContent) -> BusinessFile:
         """Store a file under an unguessable name. It is durable when this returns.

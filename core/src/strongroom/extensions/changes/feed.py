@@ -43,13 +43,13 @@ class ChangePage:
     included: Sequence[dict[str, str]] = ()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ChangeFeed:
     """Reads changes from a cursor on."""
 
-    def __init__(self, database: Database, access: AccessControl, users: UserService) -> None:
-        self._database = database
-        self._access = access
-        self._users = users
+    _database: Database
+    _access: AccessControl
+    _users: UserService
 
     def page(self, caller: AnyCaller, tenant_id: str, cursor: int | None, limit: int) -> ChangePage:
         """Return the changes after a cursor; without one, none and the cursor of the newest change.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.content.nodes import operations
@@ -130,6 +131,7 @@ def _last_event_id() -> int:
     return int(text)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ChangeStream:
     """The body of a stream of server-sent events.
 
@@ -142,11 +144,10 @@ class ChangeStream:
         cursor: the sequence after which the stream begins.
     """
 
-    def __init__(self, feed: ChangeFeed, waiter: ChangeWaiter, caller: Caller, cursor: int) -> None:
-        self._feed = feed
-        self._waiter = waiter
-        self._caller = caller
-        self._cursor = cursor
+    _feed: ChangeFeed
+    _waiter: ChangeWaiter
+    _caller: Caller
+    _cursor: int
 
     def __iter__(self) -> Iterator[bytes]:
         # An event without data sets the client's last id, so that a reconnection misses nothing.

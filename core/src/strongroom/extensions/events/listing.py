@@ -49,13 +49,13 @@ class FileEventFilter:
         return conditions
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FileEventListing:
     """Lists the file events of a tenant for its administrators."""
 
-    def __init__(self, database: Database, memberships: Memberships, users: UserService) -> None:
-        self._database = database
-        self._memberships = memberships
-        self._users = users
+    _database: Database
+    _memberships: Memberships
+    _users: UserService
 
     def page(
         self, identity: Identity, tenant_id: str, chosen: FileEventFilter, paging: Paging

@@ -28,22 +28,15 @@ class Impersonation:
     user: User
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ImpersonationService:
     """Begins impersonations, for administrators of the server."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        authorizations: AuthorizationService,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._authorizations = authorizations
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _users: UserService
+    _authorizations: AuthorizationService
+    _audit: AuditService
 
     def begin(
         self,

@@ -1,6 +1,7 @@
 """Deletes users who asked for it once the time is over in which they can cancel it."""
 
 import logging
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -25,6 +26,7 @@ LAST_ADMINISTRATOR: Final = "last-administrator"
 logger = logging.getLogger(__name__)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ScheduledDeletions:
     """Deletions that users can cancel.
 
@@ -32,26 +34,15 @@ class ScheduledDeletions:
         grace: milliseconds between the request and the deletion; 0: it is done at once.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        deletion: AccountDeletion,
-        authorizations: AuthorizationService,
-        notices: Notices,
-        audit: AuditService,
-        *,
-        grace: int,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._deletion = deletion
-        self._authorizations = authorizations
-        self._notices = notices
-        self._audit = audit
-        self._grace = grace
+    _database: Database
+    _clock: Clock
+    _users: UserService
+    _deletion: AccountDeletion
+    _authorizations: AuthorizationService
+    _notices: Notices
+    _audit: AuditService
+    _: KW_ONLY
+    grace: int
 
     def schedule(
         self, identity: Identity, user_id: str, proof: Proof, fields: ProofFields, origin: Origin
@@ -66,7 +57,7 @@ class ScheduledDeletions:
             StrongroomError: as :meth:`AccountDeletion.delete`.
         """
         identity.require_self(user_id)
-        if not self._grace:
+        if not self.grace:
             self._deletion.delete(identity, user_id, proof, fields, origin)
             return self._clock.now()
         self._deletion.prove(identity, proof, fields)
@@ -74,7 +65,7 @@ class ScheduledDeletions:
             user = self._deletion.require_unneeded(connection, user_id)
             if user.deletion_due_at is not None:
                 return user.deletion_due_at
-            due_at = self._clock.now() + self._grace
+            due_at = self._clock.now() + self.grace
             self._users.change(connection, user_id, deletion_due_at=due_at)
             self._authorizations.revoke_all(connection, user_id, but=identity.authorization_id)
             self._record(connection, "user.schedule-deletion", user_id, origin, dueAt=iso_format(due_at))

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select
@@ -49,24 +50,16 @@ _LIVE: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PlatformLogins:
     """The logins by the credentials of platforms."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        held: CredentialService,
-        logins: AuthorizationService,
-        suspensions: Suspensions,
-        sources: LoginSources,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._credentials = held
-        self._logins = logins
-        self._suspensions = suspensions
-        self._sources = sources
+    _database: Database
+    _clock: Clock
+    _credentials: CredentialService
+    _logins: AuthorizationService
+    _suspensions: Suspensions
+    _sources: LoginSources
 
     def credentials(self, kind: str, after: str, size: int) -> Sequence[LiveCredential]:
         """Return the credentials of a kind behind a value whose users can act, ordered by value."""

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from hmac import compare_digest
 from typing import Final
@@ -69,12 +69,12 @@ class ArrivingBytes:
             return b""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BoundedSource:
     """The next bytes of a request's body, up to a maximum number."""
 
-    def __init__(self, arriving: ArrivingBytes, bound: int) -> None:
-        self._arriving = arriving
-        self._rest = bound
+    _arriving: ArrivingBytes
+    _rest: int
 
     def read(self, size: int, /) -> bytes:
         chunk = self._arriving.take(min(size, self._rest)) if self._rest else b""
@@ -144,6 +144,7 @@ class Piece:
     checksum: Checksum | None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ChunkWriter:
     """Receives pieces of uploads while the caller holds the upload's lease.
 
@@ -151,24 +152,14 @@ class ChunkWriter:
         part_bytes: maximum size of a part, in bytes.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        repository: UploadRepository,
-        file_writer: FileWriter,
-        blobs: BlobService,
-        visitors: VisitorUploads,
-        *,
-        part_bytes: int = PART_BYTES,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._repository = repository
-        self._file_writer = file_writer
-        self._blobs = blobs
-        self._visitors = visitors
-        self._part_bytes = part_bytes
+    _database: Database
+    _clock: Clock
+    _repository: UploadRepository
+    _file_writer: FileWriter
+    _blobs: BlobService
+    _visitors: VisitorUploads
+    _: KW_ONLY
+    part_bytes: int = PART_BYTES
 
     def receive(self, caller: AnyCaller, upload: Upload, lease: str, piece: Piece) -> Upload:
         """Store a piece, and return the updated upload.
@@ -188,7 +179,7 @@ class ChunkWriter:
         algorithm = piece.checksum.algorithm if piece.checksum else None
         arriving = ArrivingBytes(piece.source, heartbeat, algorithm)
         while (rest := upload.size - upload.received) > 0 and arriving.has_more():
-            bound = rest if piece.checksum else min(rest, self._part_bytes)
+            bound = rest if piece.checksum else min(rest, self.part_bytes)
             upload = self._take_part(caller, upload, lease, piece, arriving, bound)
         # An empty file has no bytes to loop over, but is completed by an empty part, too.
         if not upload.size:

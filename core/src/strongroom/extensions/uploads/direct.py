@@ -8,7 +8,7 @@ complete the upload again. Size, digest, permission and quota are checked on com
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from operator import attrgetter
 from typing import Final
 
@@ -121,6 +121,7 @@ _EXPIRE_IN_TENANT: Final = Statement(
 _REMOVE: Final = Statement(delete(direct_uploads).where(_OF_KEY))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Reservations:
     """Repository of direct uploads, within the caller's transaction.
 
@@ -128,10 +129,9 @@ class Reservations:
         max_open: maximum number of open uploads per user.
     """
 
-    def __init__(self, clock: Clock, quota: Quota, max_open: int) -> None:
-        self._clock = clock
-        self._quota = quota
-        self._max_open = max_open
+    _clock: Clock
+    _quota: Quota
+    _max_open: int
 
     def add(self, connection: Connection, upload: DirectUpload) -> None:
         """Store a new upload and reserve its size.
@@ -243,6 +243,7 @@ class PresignedUpload:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DirectUploads:
     """Starts and completes direct uploads.
 
@@ -250,26 +251,15 @@ class DirectUploads:
         lifetimes: seconds for which requests are signed, by the names of the storages that support it.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        keys: SecretKeys,
-        files: FileService,
-        file_writer: FileWriter,
-        blobs: BlobService,
-        reservations: Reservations,
-        *,
-        lifetimes: Mapping[str, int],
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._keys = keys
-        self._files = files
-        self._file_writer = file_writer
-        self._blobs = blobs
-        self._reservations = reservations
-        self._lifetimes = lifetimes
+    _database: Database
+    _clock: Clock
+    _keys: SecretKeys
+    _files: FileService
+    _file_writer: FileWriter
+    _blobs: BlobService
+    _reservations: Reservations
+    _: KW_ONLY
+    lifetimes: Mapping[str, int]
 
     def begin(self, caller: AnyCaller, token: DirectUploadToken) -> PresignedUpload:
         """Reserve quota for an upload, and sign the request that stores its content.
@@ -285,7 +275,7 @@ class DirectUploads:
             StorageFull: the tenant's quota would be exceeded.
             TooManyRequests: the caller has too many open uploads.
         """
-        lifetime = self._lifetimes.get(self._blobs.target)
+        lifetime = self.lifetimes.get(self._blobs.target)
         store = self._blobs.storages[self._blobs.target]
         signing = store.capability(SignedUploads)
         if lifetime is None or signing is None:

@@ -189,6 +189,7 @@ _PARTS: Final = Statement(
 _FORGET_PARTS: Final = Statement(delete(upload_parts).where(_OF_UPLOAD))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UploadRepository:
     """Repository of uploads and their parts.
 
@@ -196,9 +197,8 @@ class UploadRepository:
         lifetime: milliseconds after which an upload without progress expires.
     """
 
-    def __init__(self, clock: Clock, lifetime: int) -> None:
-        self._clock = clock
-        self.lifetime = lifetime
+    _clock: Clock
+    lifetime: int
 
     def add(self, connection: Connection, upload: Upload) -> None:
         """Store a new upload."""

@@ -6,7 +6,7 @@ transaction as the file, so an offset equal to the size means that the file exis
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -25,6 +25,7 @@ from strongroom.foundation.errors import Forbidden, OffsetConflict, PayloadTooLa
 from strongroom.foundation.ids import new_id
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UploadService:
     """Creates, continues and deletes resumable uploads.
 
@@ -32,25 +33,14 @@ class UploadService:
         repository: stores uploads, parts and leases.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        repository: UploadRepository,
-        file_writer: FileWriter,
-        blobs: BlobService,
-        quota: Quota,
-        writer: ChunkWriter,
-        visitors: VisitorUploads,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._repository = repository
-        self._file_writer = file_writer
-        self._blobs = blobs
-        self._quota = quota
-        self._writer = writer
-        self._visitors = visitors
+    _database: Database
+    _clock: Clock
+    _repository: UploadRepository
+    _file_writer: FileWriter
+    _blobs: BlobService
+    _quota: Quota
+    _writer: ChunkWriter
+    _visitors: VisitorUploads
 
     @property
     def max_size(self) -> int:

@@ -4,7 +4,7 @@ A visitor has no rights: a plugin uses the rights of a user within limits. An
 announcement costs a visitor nothing, so it reserves only what has arrived and a few bytes ahead.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -51,6 +51,7 @@ _OPEN: Final = Statement(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class VisitorUploads:
     """Counts visitors' unfinished uploads, and computes their reservations.
 
@@ -58,19 +59,11 @@ class VisitorUploads:
         lifetime: milliseconds after which any upload without progress expires.
     """
 
-    def __init__(
-        self,
-        clock: Clock,
-        keys: SecretKeys,
-        quota: Quota,
-        memberships: Memberships,
-        lifetime: int,
-    ) -> None:
-        self._clock = clock
-        self._keys = keys
-        self._quota = quota
-        self._memberships = memberships
-        self._lifetime = lifetime
+    _clock: Clock
+    _keys: SecretKeys
+    _quota: Quota
+    _memberships: Memberships
+    _lifetime: int
 
     def announced(self, caller: AnyCaller, upload: Upload) -> Upload:
         """Return a new upload, with its announcer if the caller's rights are delegated."""

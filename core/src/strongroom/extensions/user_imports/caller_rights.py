@@ -1,5 +1,6 @@
 """Whether the caller of an import still has the right to it."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -15,12 +16,12 @@ from strongroom.identity.users.service import type_of_active
 _TYPE: Final = Statement(select(type_of_active(bindparam("of_user"))))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CallerRights:
     """Checks the callers of imports, within the transaction of a chunk."""
 
-    def __init__(self, clock: Clock, keys: AccessKeyStore) -> None:
-        self._clock = clock
-        self._keys = keys
+    _clock: Clock
+    _keys: AccessKeyStore
 
     def has_right(self, connection: Connection, job: UserImport) -> bool:
         """Return whether the caller could begin the import now.

@@ -1,6 +1,7 @@
 """Exports users as the lines of an import."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -29,6 +30,7 @@ _USERS_AT_ONCE: Final = 200
 Line = dict[str, Any]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ExportedFactors:
     """The secrets of second factors, in the form that imports accept.
 
@@ -36,9 +38,8 @@ class ExportedFactors:
         methods: the enabled second factors by name.
     """
 
-    def __init__(self, enrolled: EnrolledFactors, methods: Mapping[str, SecondFactor[Any]]) -> None:
-        self._enrolled = enrolled
-        self._methods = methods
+    _enrolled: EnrolledFactors
+    _methods: Mapping[str, SecondFactor[Any]]
 
     def of_users(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, Any]:
         """Return the secret of each user who has one."""
@@ -50,24 +51,16 @@ class ExportedFactors:
         return {user_id: secret for user_id, secret in secrets if secret is not None}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UserExports:
     """Exports of users. Administrators and service accounts are not in them: an import makes none."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        bulk: BulkUsers,
-        hasher: PasswordHasher,
-        factors: ExportedFactors,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._bulk = bulk
-        self._hasher = hasher
-        self._factors = factors
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _bulk: BulkUsers
+    _hasher: PasswordHasher
+    _factors: ExportedFactors
+    _audit: AuditService
 
     def create(
         self, actor_id: str | None, origin: Origin, *, with_secrets: bool = False

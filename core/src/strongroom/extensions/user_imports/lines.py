@@ -79,6 +79,7 @@ def _line(number: int, content: bytes) -> Line:
     return Line(number, (content.removeprefix(_BOM) if number == 1 else content)[: MAX_LINE + 1])
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LineParser:
     """Parses lines, and checks all that needs no other user.
 
@@ -86,12 +87,9 @@ class LineParser:
         factors: the enabled second factors by name.
     """
 
-    def __init__(
-        self, clock: Clock, credentials: CredentialService, factors: Mapping[str, SecondFactor[Any]]
-    ) -> None:
-        self._clock = clock
-        self._credentials = credentials
-        self._factors = factors
+    _clock: Clock
+    _credentials: CredentialService
+    _factors: Mapping[str, SecondFactor[Any]]
 
     def parse(self, line: Line) -> UserLine:
         """Return the user of a line. Slow for passwords and digests, which are hashed.

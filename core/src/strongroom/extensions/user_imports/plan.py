@@ -44,20 +44,14 @@ class _Existing:
     by_id: dict[str, User]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Planner:
     """Plans chunks, within the transaction that applies the plan."""
 
-    def __init__(
-        self,
-        store: ImportStore,
-        bulk: BulkUsers,
-        users: UserService,
-        credentials: CredentialService,
-    ) -> None:
-        self._store = store
-        self._bulk = bulk
-        self._users = users
-        self._credentials = credentials
+    _store: ImportStore
+    _bulk: BulkUsers
+    _users: UserService
+    _credentials: CredentialService
 
     def plan(self, connection: Connection, job: UserImport, lines: Sequence[UserLine]) -> Plan:
         """Return the plan of valid lines."""

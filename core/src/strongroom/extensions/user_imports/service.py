@@ -1,6 +1,7 @@
 """Receives, lists and cancels imports of users."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.extensions.user_imports.lines import split_lines
@@ -15,6 +16,7 @@ from strongroom.plugin_api.storage import ByteSource
 _ERRORS_AT_ONCE = 500
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UserImports:
     """Imports of users.
 
@@ -22,13 +24,10 @@ class UserImports:
         max_lines: the maximum number of lines of an import.
     """
 
-    def __init__(
-        self, database: Database, store: ImportStore, audit: AuditService, max_lines: int
-    ) -> None:
-        self._database = database
-        self._store = store
-        self._audit = audit
-        self._max_lines = max_lines
+    _database: Database
+    _store: ImportStore
+    _audit: AuditService
+    _max_lines: int
 
     def create(
         self, source: ByteSource, options: ImportOptions, caller: Identity | None, origin: Origin

@@ -179,12 +179,12 @@ def chunks_of(lines: Iterable[Line]) -> Iterator[Chunk]:
         yield Chunk(collected[0].number, collected)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ImportStore:
     """Imports with their lines, duplicates and errors."""
 
-    def __init__(self, clock: Clock, keys: SecretKeys) -> None:
-        self._clock = clock
-        self._keys = keys
+    _clock: Clock
+    _keys: SecretKeys
 
     def add(
         self,

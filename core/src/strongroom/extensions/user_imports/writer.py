@@ -1,6 +1,7 @@
 """Applies the plan of a chunk: creates and changes users, with their audit records."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -29,28 +30,18 @@ _SUSPENDED: Final = "user.suspend"
 _CAUSES: Final = {_SUSPENDED: {"cause": "import"}}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ImportWriter:
     """Writes users, within the caller's transaction."""
 
-    def __init__(
-        self,
-        bulk: BulkUsers,
-        metadata: UserMetadata,
-        users: UserService,
-        credentials: CredentialService,
-        factors: EnrolledFactors,
-        suspensions: Suspensions,
-        login_changes: CredentialChanges,
-        audit: AuditService,
-    ) -> None:
-        self._bulk = bulk
-        self._metadata = metadata
-        self._users = users
-        self._credentials = credentials
-        self._factors = factors
-        self._suspensions = suspensions
-        self._login_changes = login_changes
-        self._audit = audit
+    _bulk: BulkUsers
+    _metadata: UserMetadata
+    _users: UserService
+    _credentials: CredentialService
+    _factors: EnrolledFactors
+    _suspensions: Suspensions
+    _login_changes: CredentialChanges
+    _audit: AuditService
 
     def apply(self, connection: Connection, job: UserImport, plan: Plan) -> None:
         """Create and change the users of a plan.

@@ -1,6 +1,7 @@
 """What callers must fulfil who manage other users."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -22,6 +23,7 @@ def manages_users(identity: Identity | None) -> bool:
     return identity is not None and identity.is_admin
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ManagedUsersLimit:
     """Limits how many users a caller may create or change.
 
@@ -29,9 +31,8 @@ class ManagedUsersLimit:
         rates: the rates per caller.
     """
 
-    def __init__(self, limits: RateLimits, rates: Sequence[Rate]) -> None:
-        self._limits = limits
-        self._rates = rates
+    _limits: RateLimits
+    _rates: Sequence[Rate]
 
     def spend(self, caller_id: str) -> None:
         """Count a change.
@@ -42,12 +43,12 @@ class ManagedUsersLimit:
         self._limits.spend(Allowance(_PURPOSE, caller_id, self._rates))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Administration:
     """Requires an administrator, within the rates of the caller."""
 
-    def __init__(self, reauthentication: Reauthentication, limit: ManagedUsersLimit) -> None:
-        self._reauthentication = reauthentication
-        self._limit = limit
+    _reauthentication: Reauthentication
+    _limit: ManagedUsersLimit
 
     def require(self, identity: Identity) -> None:
         """Require an administrator with a recent proof of the second factor, and count the request.

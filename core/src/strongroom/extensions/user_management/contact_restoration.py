@@ -40,6 +40,7 @@ class RestorableContact:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ContactRestoration:
     """Redeems the links that are sent to former contacts.
 
@@ -48,27 +49,15 @@ class ContactRestoration:
     account that was scheduled is cancelled.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        users: UserService,
-        credentials: CredentialService,
-        factors: EnrolledFactors,
-        links: ContactLinks,
-        replacement: PasswordReplacement,
-        deactivations: Deactivations,
-        changes: CredentialChanges,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._users = users
-        self._credentials = credentials
-        self._factors = factors
-        self._links = links
-        self._replacement = replacement
-        self._deactivations = deactivations
-        self._changes = changes
-        self._audit = audit
+    _database: Database
+    _users: UserService
+    _credentials: CredentialService
+    _factors: EnrolledFactors
+    _links: ContactLinks
+    _replacement: PasswordReplacement
+    _deactivations: Deactivations
+    _changes: CredentialChanges
+    _audit: AuditService
 
     def preview(self, token: str) -> RestorableContact:
         """Return what a link does. It stays valid.

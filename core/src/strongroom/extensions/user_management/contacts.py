@@ -1,5 +1,7 @@
 """Sets and removes the contacts and the username of users, for administrators."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection
 
 from strongroom.extensions.user_management.administration import Administration, require_takeover
@@ -13,22 +15,15 @@ from strongroom.identity.users.models import USERNAME, BoundCredential
 from strongroom.identity.users.service import UserService
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ManagedContacts:
     """Changes what users log in by, without their proofs."""
 
-    def __init__(
-        self,
-        database: Database,
-        users: UserService,
-        credentials: CredentialService,
-        administration: Administration,
-        changes: CredentialChanges,
-    ) -> None:
-        self._database = database
-        self._users = users
-        self._credentials = credentials
-        self._administration = administration
-        self._changes = changes
+    _database: Database
+    _users: UserService
+    _credentials: CredentialService
+    _administration: Administration
+    _changes: CredentialChanges
 
     def put(
         self,

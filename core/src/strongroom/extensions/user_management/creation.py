@@ -44,24 +44,16 @@ class ManagedUser:
     metadata: StoredMetadata = field(default_factory=StoredMetadata)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UserCreation:
     """Creates users for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        credentials: CredentialService,
-        registration: RegistrationService,
-        metadata: UserMetadata,
-        links: PasswordLinks,
-        administration: Administration,
-    ) -> None:
-        self._database = database
-        self._credentials = credentials
-        self._registration = registration
-        self._metadata = metadata
-        self._links = links
-        self._administration = administration
+    _database: Database
+    _credentials: CredentialService
+    _registration: RegistrationService
+    _metadata: UserMetadata
+    _links: PasswordLinks
+    _administration: Administration
 
     def create(self, identity: Identity, new: ManagedUser, origin: Origin) -> User:
         """Create a user.

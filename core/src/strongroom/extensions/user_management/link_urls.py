@@ -1,9 +1,12 @@
 """The page on which users redeem links."""
 
+from dataclasses import dataclass
+
 from strongroom.foundation.errors import NotImplementedHere
 from strongroom.web.http.request import PublicUrl, get_service
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LinkUrls:
     """The URLs of links.
 
@@ -12,9 +15,8 @@ class LinkUrls:
         page_path: the path of a plugin's page, likewise; ``None``: there is none.
     """
 
-    def __init__(self, configured: str, page_path: str | None) -> None:
-        self._configured = configured
-        self._page_path = page_path
+    _configured: str
+    _page_path: str | None
 
     def require(self) -> None:
         """Require that there is a page.

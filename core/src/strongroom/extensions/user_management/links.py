@@ -50,34 +50,21 @@ class IssuedLink:
     url: str | None = field(default=None, repr=False)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PasswordLinks:
     """Issues and redeems links."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        credentials: CredentialService,
-        links: AccountLinks,
-        replacement: PasswordReplacement,
-        administration: Administration,
-        messages: MessageService,
-        notices: Notices,
-        changes: CredentialChanges,
-        audit: AuditService,
-    ) -> None:
-        self._changes = changes
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._credentials = credentials
-        self._links = links
-        self._replacement = replacement
-        self._administration = administration
-        self._messages = messages
-        self._notices = notices
-        self._audit = audit
+    _database: Database
+    _clock: Clock
+    _users: UserService
+    _credentials: CredentialService
+    _links: AccountLinks
+    _replacement: PasswordReplacement
+    _administration: Administration
+    _messages: MessageService
+    _notices: Notices
+    _changes: CredentialChanges
+    _audit: AuditService
 
     def issue(
         self, identity: Identity, user_id: str, kind: LinkKind, url_of: UrlOf, origin: Origin

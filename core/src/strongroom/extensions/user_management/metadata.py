@@ -1,7 +1,7 @@
 """Reads and patches the JSON objects about users."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
@@ -18,22 +18,15 @@ Check = Callable[[Json], None]
 """Requires that an object is small enough to be stored."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class MetadataService:
     """The objects about users: those of the users, and those of administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        users: UserService,
-        metadata: UserMetadata,
-        administration: Administration,
-        audit: AuditService,
-    ) -> None:
-        self._database = database
-        self._users = users
-        self._metadata = metadata
-        self._administration = administration
-        self._audit = audit
+    _database: Database
+    _users: UserService
+    _metadata: UserMetadata
+    _administration: Administration
+    _audit: AuditService
 
     def get(self, identity: Identity, user_id: str) -> Json:
         """Return the object that the user writes.

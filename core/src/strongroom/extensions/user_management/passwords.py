@@ -35,20 +35,14 @@ class TemporaryPassword:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PasswordReplacement:
     """Replaces the password of a user, within the caller's transaction."""
 
-    def __init__(
-        self,
-        database: Database,
-        credentials: CredentialService,
-        authorizations: AuthorizationService,
-        throttle: LoginThrottle,
-    ) -> None:
-        self._database = database
-        self._credentials = credentials
-        self._authorizations = authorizations
-        self._throttle = throttle
+    _database: Database
+    _credentials: CredentialService
+    _authorizations: AuthorizationService
+    _throttle: LoginThrottle
 
     def replace(
         self,
@@ -79,26 +73,17 @@ class PasswordReplacement:
         self._throttle.forgive(self._credentials.canonical_name(item.value) for item in names)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TemporaryPasswords:
     """Gives users temporary passwords, for administrators."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        credentials: CredentialService,
-        replacement: PasswordReplacement,
-        administration: Administration,
-        changes: CredentialChanges,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._credentials = credentials
-        self._replacement = replacement
-        self._administration = administration
-        self._changes = changes
+    _database: Database
+    _clock: Clock
+    _users: UserService
+    _credentials: CredentialService
+    _replacement: PasswordReplacement
+    _administration: Administration
+    _changes: CredentialChanges
 
     def give(self, identity: Identity, user_id: str, origin: Origin) -> TemporaryPassword:
         """Replace a user's password by a temporary one, and end all logins of the user.
