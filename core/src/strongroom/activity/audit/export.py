@@ -111,6 +111,7 @@ class ExportRange:
         return max(0, self.last - self.first + 1)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AuditExport:
     """Exports records, in constant memory and without blocking writers.
 
@@ -119,11 +120,10 @@ class AuditExport:
         sign: signs checkpoints.
     """
 
-    def __init__(self, database: Database, clock: Clock, issuer: str, sign: Sign) -> None:
-        self._database = database
-        self._clock = clock
-        self._issuer = issuer
-        self._sign = sign
+    _database: Database
+    _clock: Clock
+    _issuer: str
+    _sign: Sign
 
     def find(self, since: int | None, until: int | None) -> ExportRange:
         """Return the records from a time on and before another, in milliseconds since the epoch."""

@@ -163,6 +163,7 @@ class AuditEvent:
     details: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AuditService:
     """Writes the chain of audit events.
 
@@ -170,9 +171,8 @@ class AuditService:
         observe: called with each event as it is written; the transaction may still be rolled back.
     """
 
-    def __init__(self, clock: Clock, observe: Callable[[AuditEvent], None] | None = None) -> None:
-        self._clock = clock
-        self._observe = observe
+    _clock: Clock
+    _observe: Callable[[AuditEvent], None] | None = None
 
     def record(self, connection: Connection, event: AuditEvent) -> None:
         """Append an event to the chain, within the caller's writing transaction.
@@ -295,12 +295,12 @@ class AuditFilter:
         return conditions
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AuditListing:
     """Lists the records of the chain for administrators."""
 
-    def __init__(self, database: Database, users: UserNames) -> None:
-        self._database = database
-        self._users = users
+    _database: Database
+    _users: UserNames
 
     def page(self, chosen: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
         """Return a page of matching records, newest first, and summaries of their actors."""

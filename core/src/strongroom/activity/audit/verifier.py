@@ -6,7 +6,7 @@ verifier accepts a chain that does not begin with record 1 only with such a link
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import takewhile
 from typing import Any, Final
 
@@ -38,6 +38,7 @@ _OLDEST: Final = Statement(
 _REMOVE: Final = Statement(delete(audit_events).where(audit_events.c.sequence <= bindparam("last")))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AuditRetention:
     """Prunes the chain.
 
@@ -46,14 +47,12 @@ class AuditRetention:
         batch: records deleted per transaction. No event can be recorded during a transaction.
     """
 
-    def __init__(
-        self, database: Database, clock: Clock, audit: AuditService, days: int, *, batch: int = 5000
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._audit = audit
-        self._days = days
-        self._batch = batch
+    _database: Database
+    _clock: Clock
+    _audit: AuditService
+    _days: int
+    _: KW_ONLY
+    batch: int = 5000
 
     def prune(self, origin: Origin) -> int:
         """Delete the oldest records up to the first one within the retention time; return how many."""
@@ -69,7 +68,7 @@ class AuditRetention:
     def _prune_batch(self, before: int, origin: Origin) -> int:
         with self._database.write() as connection:
             lock_chain(connection)
-            rows = _OLDEST.all(connection, {"count": self._batch})
+            rows = _OLDEST.all(connection, {"count": self.batch})
             # Only a prefix of the chain may go, even if the clock was set back between two records.
             links = [
                 Link(row.sequence, row.hash) for row in takewhile(lambda row: row.at < before, rows)
@@ -136,11 +135,11 @@ class Verified:
     last: Link
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AuditVerifier:
     """Verifies one snapshot of the chain in constant memory, without blocking writers."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     def count(self) -> int:
         """Return the number of records, which is known without counting them."""

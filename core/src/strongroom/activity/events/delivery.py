@@ -63,6 +63,7 @@ class _Failure:
     error: Exception
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SinkDelivery:
     """Delivers the claimed streams of one sink. All calls are by one thread.
 
@@ -70,19 +71,11 @@ class SinkDelivery:
         should_stop: checked between two batches.
     """
 
-    def __init__(
-        self,
-        sink: EventSink,
-        log: CommittedEvents,
-        positions: Positions,
-        clock: Clock,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.sink = sink
-        self._log = log
-        self._positions = positions
-        self._clock = clock
-        self._should_stop = should_stop
+    sink: EventSink
+    _log: CommittedEvents
+    _positions: Positions
+    _clock: Clock
+    _should_stop: Callable[[], bool] = lambda: False
 
     def deliver(self, streams: Collection[str]) -> set[str]:
         """Deliver the new events of streams; return those that another process has claimed."""

@@ -6,6 +6,7 @@ addresses, user agents and request ids stay in the audit log.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import Connection
@@ -24,7 +25,7 @@ Sources = Mapping[Outcome, tuple[str, Convert]]
 
 
 def event_of(
-    record: AuditRecord, sources: Sources, more: Mapping[str, EventType] = NO_TYPES
+    record: AuditRecord, sources: Sources, more: Mapping[str, EventType] = field(default_factory=dict)
 ) -> Event | None:
     """Return the event of an audit record, or ``None`` if it has none.
 
@@ -61,6 +62,7 @@ def _source(event_type: EventType | None) -> tuple[str, Convert] | None:
     return event_type.name, convert
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ServerStream:
     """The source of :data:`~strongroom.plugin_api.events.SERVER`.
 
@@ -69,9 +71,8 @@ class ServerStream:
         more: the types of plugins by the action of their records.
     """
 
-    def __init__(self, sources: Sources, more: Mapping[str, EventType] = NO_TYPES) -> None:
-        self._sources = sources
-        self._more = more
+    _sources: Sources
+    _more: Mapping[str, EventType] = field(default_factory=dict)
 
     def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:  # noqa: ARG002
         """Return the events among the next ``limit`` records."""

@@ -46,6 +46,7 @@ class EventSource(Protocol):
         """
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CommittedEvents(EventLog):
     """The events of all sources.
 
@@ -55,17 +56,10 @@ class CommittedEvents(EventLog):
         types: all types by name.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        server: EventSource,
-        tenants: EventSource,
-        types: Mapping[str, EventType],
-    ) -> None:
-        self._types = types
-        self._database = database
-        self._server = server
-        self._tenants = tenants
+    _database: Database
+    _server: EventSource
+    _tenants: EventSource
+    _types: Mapping[str, EventType]
 
     def types(self) -> Mapping[str, EventType]:
         return self._types

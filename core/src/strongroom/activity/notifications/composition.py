@@ -6,7 +6,7 @@ flexible boxes. It loads nothing but the logos of the brand.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from string import Template
 from typing import TYPE_CHECKING, Final
@@ -56,6 +56,7 @@ Recipient = tuple[str, str]
 """A channel, and an address on it."""
 
 
+@dataclass(eq=False, repr=False)
 class Composer:
     """Composes the messages of a deployment.
 
@@ -68,22 +69,13 @@ class Composer:
         sms_site: the host for which browsers fill in codes of SMS; empty: none is named.
     """
 
-    def __init__(
-        self,
-        texts: MessageTexts,
-        brand: PagesSettings,
-        logo_url: str | None = None,
-        dark_logo_url: str | None = None,
-        *,
-        code_in_subject: bool,
-        sms_site: str = "",
-    ) -> None:
-        self._texts = texts
-        self._brand = brand
-        self._logo_url = logo_url
-        self._dark_logo_url = dark_logo_url
-        self._code_in_subject = code_in_subject
-        self._sms_site = sms_site
+    _texts: MessageTexts
+    _brand: PagesSettings
+    _logo_url: str | None = None
+    _dark_logo_url: str | None = None
+    _: KW_ONLY
+    code_in_subject: bool
+    sms_site: str = ""
 
     def compose(
         self, recipient: Recipient, template: str, locale: str, parameters: Mapping[str, str]
@@ -121,7 +113,7 @@ class Composer:
         return self._texts.translate(text, locale)
 
     def _subject(self, text: Text) -> str:
-        return (self._code_in_subject and text.coded_subject) or text.subject
+        return (self.code_in_subject and text.coded_subject) or text.subject
 
     def _mail_text(self, text: Text, locale: str, values: Mapping[str, str]) -> str:
         paragraphs = [_filled(paragraph, values) for paragraph in text.mail_paragraphs]
@@ -136,9 +128,9 @@ class Composer:
         Browsers fill such a code in on that site only: https://wicg.github.io/sms-one-time-codes/.
         """
         body = _filled(text.body, values)
-        if not self._sms_site or not _ONE_TIME_CODE.fullmatch(values.get("code", "")):
+        if not self.sms_site or not _ONE_TIME_CODE.fullmatch(values.get("code", "")):
             return body
-        return f"{body}\n\n@{self._sms_site} #{values['code']}"
+        return f"{body}\n\n@{self.sms_site} #{values['code']}"
 
     def _mail_html(self, text: Text, locale: str, values: Mapping[str, str]) -> str:
         return str(_escaped(text.html, values)) if text.html else self._built_in(text, locale, values)

@@ -1,10 +1,9 @@
 """The templates of messages, and the files that override them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from string import Template
-from types import MappingProxyType
 from typing import Final
 
 from strongroom.foundation.config.sources import READABLE_WANTED
@@ -227,6 +226,7 @@ _LINK: Final = "-link"
 """The end of the names of occasions that have the content of another one, and a link as well."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class MessageTexts:
     """The texts of messages: those of the deployment, or else the translations of the built-in ones.
 
@@ -234,9 +234,8 @@ class MessageTexts:
         translations: translates the built-in texts.
     """
 
-    def __init__(self, translations: Translations, own: Texts = MappingProxyType({})) -> None:
-        self._translations = translations
-        self._own = own
+    _translations: Translations
+    _own: Texts = field(default_factory=dict)
 
     def text_of(self, template: str, locale: str) -> Text:
         """Return the text of an occasion in a language, or in English if that language has none.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
@@ -34,6 +34,7 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 _acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ActingUser:
     """Finds the user that a plugin acts as.
 
@@ -42,9 +43,8 @@ class ActingUser:
         services: returns the services of the process.
     """
 
-    def __init__(self, plugin: str, services: Callable[[], "Services"]) -> None:
-        self._plugin = plugin
-        self.services = services
+    _plugin: str
+    services: Callable[[], "Services"]
 
     def identity(self, rule: OperationRule, *ids: str | None) -> Identity:
         """Return the user that the plugin acts as.

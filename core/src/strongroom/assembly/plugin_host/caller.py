@@ -1,5 +1,6 @@
 """Calls of services as the user that a plugin acts as."""
 
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from strongroom.assembly.plugin_host.acting import ActingUser
@@ -14,11 +15,11 @@ from strongroom.web.http.paging import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 A = TypeVar("A")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AsCaller:
     """The services of the process, and the user that the plugin calls them as."""
 
-    def __init__(self, user: ActingUser) -> None:
-        self._user = user
+    _user: ActingUser
 
     def _get(self, kind: type[A]) -> A:
         return self._user.services().get(kind)

@@ -146,6 +146,7 @@ def _missing(factor: SecondFactor[Any]) -> str | None:
     return None
 
 
+@dataclass(eq=False, repr=False)
 class HostForms(FormsAPI):
     """Implements ``host.forms``.
 
@@ -156,17 +157,10 @@ class HostForms(FormsAPI):
         base_path: the path of the REST API.
     """
 
-    def __init__(
-        self,
-        forms: Callable[[], PluginForms],
-        factors: Callable[[], Mapping[str, SecondFactor[Any]]],
-        captcha: Callable[[], CaptchaProvider[Any]],
-        base_path: str,
-    ) -> None:
-        self._forms = forms
-        self._factors = factors
-        self._captcha = captcha
-        self._base_path = base_path
+    _forms: Callable[[], PluginForms]
+    _factors: Callable[[], Mapping[str, SecondFactor[Any]]]
+    _captcha: Callable[[], CaptchaProvider[Any]]
+    _base_path: str
 
     def factors(self) -> Sequence[FactorView]:
         return sorted(self._views(), key=lambda view: (view.is_backup, not view.is_passwordless))

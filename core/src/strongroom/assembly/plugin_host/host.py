@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -578,11 +578,11 @@ class PluginHost(HostAPI):
         return StateCookie(is_secure=self._public_url.startswith("https:"))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostEvents(EventLog):
     """The log of a process, opened when it is first read."""
 
-    def __init__(self, services: Callable[[], "Services"]) -> None:
-        self._services = services
+    _services: Callable[[], "Services"]
 
     def types(self) -> Mapping[str, EventType]:
         return self._services().events.log.types()

@@ -1,6 +1,7 @@
 """The browser of a request, as plugins see it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
@@ -17,6 +18,7 @@ from strongroom.web.pages.form_secrets import presented_secret
 from strongroom.web.pages.page_zones import page_zone
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostBrowser(BrowserAPI):
     """The browser of the current request.
 
@@ -24,9 +26,8 @@ class HostBrowser(BrowserAPI):
         plugin: the plugin, whose values it reads and stores.
     """
 
-    def __init__(self, plugin: str, public_url: str) -> None:
-        self._plugin = plugin
-        self._public_url = public_url
+    _plugin: str
+    _public_url: str
 
     @property
     def csrf(self) -> str:

@@ -1,6 +1,7 @@
 """Implements ``host.logins``."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from strongroom.assembly.plugin_host.acting import ActingUser
@@ -12,6 +13,7 @@ from strongroom.plugin_api.logins import LiveCredential, LoginsAPI
 _MAX_SIZE: Final = 1000
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostLogins(LoginsAPI):
     """Implements ``host.logins``.
 
@@ -19,8 +21,7 @@ class HostLogins(LoginsAPI):
         user: the services of the process, and the origin for audit records.
     """
 
-    def __init__(self, user: ActingUser) -> None:
-        self._user = user
+    _user: ActingUser
 
     def credentials(self, kind: str, *, after: str = "", size: int = 500) -> Sequence[LiveCredential]:
         if not 1 <= size <= _MAX_SIZE:

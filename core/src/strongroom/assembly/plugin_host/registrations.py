@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -83,11 +83,11 @@ def registered_jobs(hosts: PluginHosts, core: Mapping[str, Job]) -> dict[str, Jo
     return jobs
 
 
+@dataclass(eq=False, repr=False)
 class PluginDeactivations:
     """Ends what plugins store for a user. Their hooks are called at its first call in a process."""
 
-    def __init__(self, hosts: PluginHosts) -> None:
-        self._hosts = hosts
+    _hosts: PluginHosts
 
     def __call__(self, connection: Connection, ended: Deactivation) -> None:
         transaction = HostTransaction(connection)
@@ -122,11 +122,11 @@ class RestoringPage:
         return next((page.restoring_path for page in pages if page.restoring_path), None)
 
 
+@dataclass(eq=False, repr=False)
 class PluginExports:
     """The files of plugins in archives of users' data. Their hooks are called at the first archive."""
 
-    def __init__(self, hosts: PluginHosts) -> None:
-        self._hosts = hosts
+    _hosts: PluginHosts
 
     def __iter__(self) -> Iterator[UserExport]:
         return iter(self._registered)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -32,11 +33,11 @@ from strongroom.web.http.paging import paging
 _LOCK: Final = AdvisoryLock(0x504C5547, func.hashtext(bindparam("name")))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostTransaction(Transaction):
     """Implements :class:`strongroom.plugin_api.state.Transaction`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    _connection: Connection
 
     @property
     def dialect(self) -> str:
@@ -67,12 +68,12 @@ class HostTransaction(Transaction):
         return dynamic(counted).execute(self._connection, parameters)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostDatabase(PluginDatabase):
     """Implements :class:`strongroom.plugin_api.state.PluginDatabase`."""
 
-    def __init__(self, plugin: str, database: Callable[[], Database]) -> None:
-        self._plugin = plugin
-        self._database = database
+    _plugin: str
+    _database: Callable[[], Database]
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -89,12 +90,12 @@ class HostDatabase(PluginDatabase):
             yield HostTransaction(connection)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostStore(UserStore):
     """Implements :class:`strongroom.plugin_api.state.UserStore`."""
 
-    def __init__(self, plugin: str, values: Callable[[], PluginValues]) -> None:
-        self._plugin = plugin
-        self._values = values
+    _plugin: str
+    _values: Callable[[], PluginValues]
 
     def get(self, user_id: str, key: str) -> Any:
         return self._values().get(self._plugin, user_id, key)
@@ -112,12 +113,12 @@ class HostStore(UserStore):
         return self._values().compare_and_set(self._plugin, user_id, _checked(key), expected, value)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostValues(ValueStore):
     """Implements :class:`strongroom.plugin_api.state.ValueStore`."""
 
-    def __init__(self, plugin: str, values: Callable[[], SharedValues]) -> None:
-        self._plugin = plugin
-        self._values = values
+    _plugin: str
+    _values: Callable[[], SharedValues]
 
     def get(self, key: str) -> Any:
         return self._values().get(self._plugin, key)
@@ -134,12 +135,12 @@ class HostValues(ValueStore):
         return self._values().compare_and_set(self._plugin, _checked(key), expected, value, expires_at)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostLeases(LeasesAPI):
     """Implements :class:`strongroom.plugin_api.leases.LeasesAPI`."""
 
-    def __init__(self, plugin: str, leases: Callable[[], NamedLeases]) -> None:
-        self._plugin = plugin
-        self._leases = leases
+    _plugin: str
+    _leases: Callable[[], NamedLeases]
 
     def acquire(self, name: str, seconds: int, *, shared: bool = False) -> Lease | None:
         name = _stored("name", name)

@@ -3,6 +3,7 @@
 import io
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -40,11 +41,11 @@ _LATE: Final = timedelta(minutes=10)
 """How late a job is at least before it is reported; a server may be busy with another one."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class EventsCheck:
     """Reports the event sinks that fail, and their dead letters."""
 
-    def __init__(self, positions: Positions) -> None:
-        self._positions = positions
+    _positions: Positions
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield a finding per failing sink, or one for all sinks together."""
@@ -62,12 +63,12 @@ class EventsCheck:
             yield ok(part, f"delivered to {', '.join(sinks) or 'no sink'}")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class MessagesCheck:
     """Reports the messages of a day that could not be sent, and addresses that no login finds."""
 
-    def __init__(self, messages: MessageService, database: Database) -> None:
-        self._messages = messages
-        self._database = database
+    _messages: MessageService
+    _database: Database
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield a finding per channel and outcome, and one for the addresses."""
@@ -87,6 +88,7 @@ class MessagesCheck:
             )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TemplateCopiesCheck:
     """Reports copies of templates whose originals have changed.
 
@@ -94,8 +96,7 @@ class TemplateCopiesCheck:
         copies: those of the deployment; ``None`` without a folder for them.
     """
 
-    def __init__(self, copies: TemplateCopies | None) -> None:
-        self._copies = copies
+    _copies: TemplateCopies | None
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield a finding per stale copy."""
@@ -107,6 +108,7 @@ class TemplateCopiesCheck:
             )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RestoringPageCheck:
     """Reports where links lead by which users take back a contact that another person has replaced.
 
@@ -115,14 +117,14 @@ class RestoringPageCheck:
         is_production: whether a missing page is a problem.
     """
 
-    def __init__(self, notices: ChangeNotices, *, is_production: bool) -> None:
-        self._notices = notices
-        self._is_production = is_production
+    _notices: ChangeNotices
+    _: KW_ONLY
+    is_production: bool
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield one finding."""
         part, page = "users.restore_url", self._notices.restoring_page
-        if page is None and self._is_production:
+        if page is None and self.is_production:
             yield warning(
                 part,
                 "absent, so users cannot take back a contact that another person has replaced",
@@ -132,11 +134,11 @@ class RestoringPageCheck:
             yield ok(part, f"links lead to {page}" if page else "absent: notices have no link")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NameIndexCheck:
     """Compares the number of indexed names with the number of files and folders."""
 
-    def __init__(self, reindexing: NameReindexing) -> None:
-        self._reindexing = reindexing
+    _reindexing: NameReindexing
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield one finding."""
@@ -150,11 +152,11 @@ class NameIndexCheck:
             yield ok("search", "the index has the names of all files and folders")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class UserIndexCheck:
     """Looks for users who are not in the index of searches."""
 
-    def __init__(self, reindexing: UserReindexing) -> None:
-        self._reindexing = reindexing
+    _reindexing: UserReindexing
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield one finding."""
@@ -166,13 +168,13 @@ class UserIndexCheck:
             yield ok("users", "the index of searches has all users")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ScannersCheck:
     """Scans a harmless text with each scanner, and looks for files that wait for too long."""
 
-    def __init__(self, scanners: Scanners, rescans: Rescans, clock: Clock) -> None:
-        self._scanners = scanners
-        self._rescans = rescans
-        self._clock = clock
+    _scanners: Scanners
+    _rescans: Rescans
+    _clock: Clock
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield the findings."""
@@ -217,12 +219,12 @@ def _try_scanner(scanner: ContentScanner[Any]) -> CheckResult:
     return ok(part, f"scans with {version.engine}, database {version.database or 'unknown'}")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PluginTablesCheck:
     """Compares the tables of plugins with the enabled plugins."""
 
-    def __init__(self, database: Database, tables: AllTables) -> None:
-        self._database = database
-        self._tables = tables
+    _database: Database
+    _tables: AllTables
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield a finding for each plugin that has tables, or has left some."""
@@ -243,6 +245,7 @@ class PluginTablesCheck:
             )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ImportedPasswordsCheck:
     """Compares the schemes of imported passwords with those that are enabled.
 
@@ -250,9 +253,8 @@ class ImportedPasswordsCheck:
         schemes: the names of the schemes of the enabled plugins.
     """
 
-    def __init__(self, database: Database, schemes: Collection[str]) -> None:
-        self._database = database
-        self._schemes = schemes
+    _database: Database
+    _schemes: Collection[str]
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield a finding for each scheme that passwords have and no enabled plugin knows."""
@@ -314,13 +316,13 @@ class LostCredentialsCheck:
                     )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class JobsCheck:
     """Compares the rows of jobs with the registered jobs."""
 
-    def __init__(self, leases: JobLeases, jobs: Callable[[], Mapping[str, Job]], clock: Clock) -> None:
-        self._leases = leases
-        self._jobs = jobs
-        self._clock = clock
+    _leases: JobLeases
+    _jobs: Callable[[], Mapping[str, Job]]
+    _clock: Clock
 
     def __call__(self) -> Iterator[CheckResult]:
         """Yield a finding for each job."""

@@ -1,6 +1,7 @@
 """Compares the clock of this instance with others: that of the database, and the newest audit record."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import func, select
@@ -28,12 +29,12 @@ _TIME: Final = Statement(select(func.clock_timestamp()))
 _NEWEST_RECORD: Final = Statement(select(func.max(audit_events.c.at)))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ClockSkew:
     """Measures by how much the local clock differs from others."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    _database: Database
+    _clock: Clock
 
     def __call__(self) -> Iterator[tuple[Family, list[Sample]]]:
         """Yield the metric; without values while the database is unavailable."""

@@ -2,11 +2,10 @@
 
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from limits.storage import Storage
@@ -136,6 +135,7 @@ TOLERATED: Final = 5000
 _CLOCKS: Final = {DATABASE: "the database's", NEWEST_RECORD: "the newest record's"}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Doctor:
     """Diagnoses the parts of a server, whether it is running or not.
 
@@ -144,25 +144,14 @@ class Doctor:
         checks: further checks by the names of their parts; they need a current schema.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        database: Database,
-        limits_store: Storage,
-        storages: Mapping[str, StorageBackend[Any]],
-        ownership: StorageOwnership,
-        clock: Clock,
-        keys: SecretKeys,
-        checks: Mapping[str, Check] = MappingProxyType({}),
-    ) -> None:
-        self._settings = settings
-        self._database = database
-        self._limits_store = limits_store
-        self._storages = storages
-        self._ownership = ownership
-        self._clock = clock
-        self._keys = keys
-        self._checks = checks
+    _settings: Settings
+    _database: Database
+    _limits_store: Storage
+    _storages: Mapping[str, StorageBackend[Any]]
+    _ownership: StorageOwnership
+    _clock: Clock
+    _keys: SecretKeys
+    _checks: Mapping[str, Check] = field(default_factory=dict)
 
     def examine(self) -> Iterator[CheckResult]:
         """Yield the findings of all parts, one after the other."""

@@ -38,6 +38,7 @@ class Family:
         return family
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FamilyCollector:
     """Collects metrics from a function, as a collector of the Prometheus library.
 
@@ -45,8 +46,7 @@ class FamilyCollector:
         collect: returns the samples by the metric; metrics that cannot be read are missing.
     """
 
-    def __init__(self, collect: Callable[[], Iterable[tuple[Family, Iterable[Sample]]]]) -> None:
-        self._collect = collect
+    _collect: Callable[[], Iterable[tuple[Family, Iterable[Sample]]]]
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""

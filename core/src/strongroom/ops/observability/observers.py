@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Final, Protocol
 
@@ -59,6 +60,7 @@ class StorageMeter(Protocol):
         """Count a call of a storage."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class StorageCallObserver:
     """Receives each call of a storage; see :attr:`strongroom.content.storage.stores.Store.observe`.
 
@@ -66,8 +68,7 @@ class StorageCallObserver:
         meter: records metrics, if there are any.
     """
 
-    def __init__(self, meter: StorageMeter | None) -> None:
-        self._meter = meter
+    _meter: StorageMeter | None
 
     def __call__(self, storage: str, verb: str, seconds: float, error: BaseException | None) -> None:
         """Record a call that has ended."""

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
@@ -78,11 +79,11 @@ def exposition(folder: Path, others: "Iterable[Collector]" = ()) -> tuple[bytes,
     return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _SharedMetrics:
     """Reads the sums of all processes."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    _folder: Path
 
     def collect(self) -> "Iterable[Metric]":
         from prometheus_client.multiprocess import MultiProcessCollector

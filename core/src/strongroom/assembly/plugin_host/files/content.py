@@ -40,12 +40,12 @@ class PluginContent:
             raise DigestMismatch
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SizedSource:
     """A source that must yield exactly ``size`` bytes; it is not read further."""
 
-    def __init__(self, source: ByteSource, size: int) -> None:
-        self._source = source
-        self._missing = size
+    _source: ByteSource
+    _missing: int
 
     def read(self, size: int, /) -> bytes:
         """Return the next piece.

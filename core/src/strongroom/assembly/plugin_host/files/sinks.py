@@ -126,12 +126,12 @@ Store = Callable[[PluginContent], FileInfo]
 """Stores the content of a file."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostFileSink(FileSink):
     """Implements :class:`strongroom.plugin_api.files.FileSink`."""
 
-    def __init__(self, pipe: Pipe, stored: "Future[FileInfo]") -> None:
-        self._pipe = pipe
-        self._stored = stored
+    _pipe: Pipe
+    _stored: "Future[FileInfo]"
 
     def write(self, data: bytes | bytearray | memoryview) -> int:
         # A copy of what the plugin may change afterwards; bytes are not copied.
