@@ -1,6 +1,7 @@
 """JSON values that are stored encrypted."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from strongroom.foundation.json_text import encode_json
@@ -8,11 +9,11 @@ from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.plugin_api.state import MAX_VALUE_BYTES
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SealedJson:
     """Encrypts and decrypts JSON values, each for one purpose."""
 
-    def __init__(self, keys: SecretKeys) -> None:
-        self._keys = keys
+    _keys: SecretKeys
 
     def seal(self, purpose: str, value: Any) -> str:
         """Return the encrypted JSON text of a value.

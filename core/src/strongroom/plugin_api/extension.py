@@ -18,6 +18,7 @@ class NoOptions:
 OptionsT = TypeVar("OptionsT")
 
 
+@dataclass(eq=False, repr=False)
 class Extension(ABC, Generic[OptionsT]):
     """An extension that a plugin registers and the configuration selects by name.
 
@@ -31,8 +32,7 @@ class Extension(ABC, Generic[OptionsT]):
     options_type: ClassVar[type[Any]] = NoOptions
     """A frozen dataclass whose fields are declared with :func:`option`."""
 
-    def __init__(self, options: OptionsT) -> None:
-        self.options = options
+    options: OptionsT
 
     def close(self) -> None:
         """Release the resources of the extension.

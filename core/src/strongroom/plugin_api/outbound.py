@@ -415,12 +415,12 @@ class _PinnedBackend(httpcore.NetworkBackend):
         raise failure
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _TimedStream(httpcore.NetworkStream):
     """A connection whose operations share one deadline: a time-out of each alone would be endless."""
 
-    def __init__(self, stream: "NetworkStream", deadline: _Deadline) -> None:
-        self._stream = stream
-        self._deadline = deadline
+    _stream: "NetworkStream"
+    _deadline: _Deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002  the deadline
         return self._stream.read(max_bytes, self._deadline.remaining())

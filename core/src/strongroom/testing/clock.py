@@ -1,5 +1,6 @@
 """A clock for tests that only moves when it is advanced."""
 
+from dataclasses import dataclass
 from typing import Final
 
 SECOND: Final = 1000
@@ -7,11 +8,11 @@ MINUTE: Final = 60 * SECOND
 HOUR: Final = 60 * MINUTE
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ManualClock:
     """Implements :class:`strongroom.clock.Clock`. It starts in June 2026."""
 
-    def __init__(self, now: int = 1_782_000_000_000) -> None:
-        self._now = now
+    _now: int = 1_782_000_000_000
 
     def now(self) -> int:
         return self._now

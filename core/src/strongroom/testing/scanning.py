@@ -50,11 +50,11 @@ class Sample:
     content_type: str = "application/octet-stream"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Zeros:
     """A source of zeros that checks how much is read at once."""
 
-    def __init__(self, size: int) -> None:
-        self._rest = size
+    _rest: int
 
     def read(self, size: int, /) -> bytes:
         assert 0 < size <= _LARGEST_READ, "read in pieces of at most 4 MiB"

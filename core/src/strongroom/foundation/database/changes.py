@@ -70,11 +70,11 @@ def _execute_combined(connection: Connection, changes: Sequence[Change], returni
     observed(connection, _Together(changes), lambda: connection.exec_driver_sql(sql, values))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Together:
     """The name of changes that are executed together."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
-        self._changes = changes
+    _changes: Sequence[Change]
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@
 """
 
 import zlib
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -18,6 +19,7 @@ MAX_GRAMS: Final = 6
 _INT32: Final = 1 << 31
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Grams:
     """The grams of one index.
 
@@ -26,9 +28,9 @@ class Grams:
         has_triples: whether three adjacent ASCII characters have a gram.
     """
 
-    def __init__(self, common: frozenset[str] = frozenset(), *, has_triples: bool = False) -> None:
-        self._common = common
-        self._has_triples = has_triples
+    _common: frozenset[str] = frozenset()
+    _: KW_ONLY
+    has_triples: bool = False
 
     def of_row(self, scope: str, folded: str) -> set[int]:
         """Return the grams of a folded text as unsigned 32-bit numbers."""
@@ -48,7 +50,7 @@ class Grams:
         return _numbers(scope, set(pieces))
 
     def _triples(self, folded: str) -> list[str]:
-        if not self._has_triples:
+        if not self.has_triples:
             return []
         windows = (folded[start : start + 3] for start in range(len(folded) - 2))
         return [window for window in windows if window.isascii()]

@@ -1,5 +1,6 @@
 """One transaction of a thread at a time, and the time of its changes."""
 
+from dataclasses import dataclass
 from threading import local
 
 from strongroom.clock import Clock
@@ -24,6 +25,7 @@ class OneTransaction(local):
         self.times = {}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TransactionClock:
     """A clock that is read once in a transaction, as SQL's ``CURRENT_TIMESTAMP``.
 
@@ -31,9 +33,8 @@ class TransactionClock:
     Outside of transactions it is the underlying clock.
     """
 
-    def __init__(self, clock: Clock, transaction: OneTransaction) -> None:
-        self._clock = clock
-        self._transaction = transaction
+    _clock: Clock
+    _transaction: OneTransaction
 
     def now(self) -> int:
         times = self._transaction.times

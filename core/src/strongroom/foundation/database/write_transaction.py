@@ -1,6 +1,7 @@
 """Writing transactions, on both databases."""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from time import perf_counter
 from types import TracebackType
 from typing import Protocol
@@ -54,6 +55,7 @@ class PooledWriter:
                 connection.rollback()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Write:
     """The context manager of a writing transaction.
 
@@ -64,22 +66,12 @@ class Write:
     """
 
     # A class, because nested generators take a tenth of the time of a small change (ADR 0088).
-    __slots__ = ("_commits", "_connection", "_durable", "_on_wait", "_topics", "_writer")
-
-    _connection: Connection
-    _topics: Collection[str]
-
-    def __init__(
-        self,
-        writer: Writer,
-        durable: bool,
-        commits: CommitSignal,
-        on_wait: Callable[[float], None] | None,
-    ) -> None:
-        self._writer = writer
-        self._durable = durable
-        self._commits = commits
-        self._on_wait = on_wait
+    _writer: Writer
+    _durable: bool
+    _commits: CommitSignal
+    _on_wait: Callable[[float], None] | None
+    _connection: Connection = field(init=False)
+    _topics: Collection[str] = field(init=False)
 
     def __enter__(self) -> Connection:
         began = perf_counter()

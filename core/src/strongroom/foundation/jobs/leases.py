@@ -74,15 +74,15 @@ class JobLease:
     started_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class JobLeases:
     """The rows of all jobs.
 
     All methods raise ``Unavailable`` if the database does not respond.
     """
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    _database: Database
+    _clock: Clock
 
     def states(self) -> Mapping[str, JobState]:
         """Return the state of all jobs that were ever registered, by name."""

@@ -1,5 +1,6 @@
 """Leases by name, which plugins acquire: one holder at a time, or several that share the name."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -63,15 +64,15 @@ _RENEW: Final = Statement(
 _END: Final = Statement(delete(plugin_leases).where(_ROW.is_owned, _IS_OWN, _ROW.is_running))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NamedLeases:
     """The leases of all plugins.
 
     All methods raise ``Unavailable`` if the database does not respond.
     """
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    _database: Database
+    _clock: Clock
 
     def acquire(self, plugin: str, name: str, milliseconds: int, *, shared: bool) -> Lease | None:
         """Add a lease, or return ``None`` if another one of the name excludes it."""

@@ -248,15 +248,15 @@ class Count:
     expires_at: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Counters:
     """Counts events by subject until the count expires.
 
     :meth:`add` extends a count with each event; :meth:`add_within` counts in fixed windows.
     """
 
-    def __init__(self, clock: Clock, keys: SecretKeys) -> None:
-        self._clock = clock
-        self._keys = keys
+    _clock: Clock
+    _keys: SecretKeys
 
     def add(self, connection: Connection, purpose: str, subject: str, *, lifetime: int) -> int:
         """Count one event and return how many there are now.

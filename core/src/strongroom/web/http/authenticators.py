@@ -1,6 +1,7 @@
 """The authenticators of plugins: ways to present an access key other than as a bearer token."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.authentication import Authenticator, RequestHead
@@ -9,11 +10,11 @@ from strongroom.web.http.request import client_address, current_environ
 _CHALLENGES: Final = "strongroom.challenges"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RequestHeaders(Mapping[str, str]):
     """The headers of a WSGI environ; names are compared without regard to case."""
 
-    def __init__(self, environ: Mapping[str, Any]) -> None:
-        self._environ = environ
+    _environ: Mapping[str, Any]
 
     def __getitem__(self, name: str) -> str:
         key = name.upper().replace("-", "_")

@@ -8,6 +8,7 @@ import logging
 import mmap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from strongroom.foundation.logs import ACCESS_LOGGER
@@ -95,6 +96,7 @@ def note_route(environ: Mapping[str, Any], route: str, request_id: str) -> None:
         seen["request_id"] = request_id
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RequestMetricsMiddleware:
     """Counts and logs each request once its response has been sent.
 
@@ -102,9 +104,8 @@ class RequestMetricsMiddleware:
         meter: records metrics; ``None`` only logs.
     """
 
-    def __init__(self, app: WsgiApp, meter: Meter | None) -> None:
-        self._app = app
-        self._meter = meter
+    _app: WsgiApp
+    _meter: Meter | None
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         stats = _RequestStats(environ, self._meter)
@@ -283,6 +284,7 @@ def _merged(headers: Headers, shared: Headers) -> Headers:
     return [*(item for item in headers if item[0].lower() not in replaced), *shared]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CloseWhileDraining:
     """Middleware that adds ``Connection: close`` to every response while the server drains.
 
@@ -290,8 +292,7 @@ class CloseWhileDraining:
     not retry a POST. So no idle connections may be left when the server stops.
     """
 
-    def __init__(self, app: WsgiApp) -> None:
-        self._app = app
+    _app: WsgiApp
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if not DRAINING.is_set:

@@ -5,6 +5,7 @@ a reference in an example has its summary in ``included``.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 Json = dict[str, Any]
@@ -77,11 +78,11 @@ def _contents(document: Json) -> Iterator[tuple[Json, bool]]:
                     yield response.get("content", {}), False
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Examples:
     """Makes examples of the schemas of a document."""
 
-    def __init__(self, schemas: Mapping[str, Json]) -> None:
-        self._schemas = schemas
+    _schemas: Mapping[str, Json]
 
     def of(self, schema: Json, name: str = "", depth: int = 0, *, is_request: bool = False) -> Any:
         """Return an example; of a request body, with the required members only."""

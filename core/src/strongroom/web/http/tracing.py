@@ -1,6 +1,7 @@
 """WSGI middleware that records each sampled request as a trace."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.tracing import SpanKind, Tracer, TraceSpan, attached
@@ -9,6 +10,7 @@ from strongroom.web.http.middleware import NO_ROUTE, WsgiApp, known_method, note
 _SERVER_ERROR: Final = 500
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TracingMiddleware:
     """Traces requests, with their routes but without their paths.
 
@@ -18,10 +20,9 @@ class TracingMiddleware:
             any client could have all of its requests traced, under an id of its choice.
     """
 
-    def __init__(self, app: WsgiApp, tracer: Tracer, is_trusted: Callable[[str], bool]) -> None:
-        self._app = app
-        self._tracer = tracer
-        self._is_trusted = is_trusted
+    _app: WsgiApp
+    _tracer: Tracer
+    _is_trusted: Callable[[str], bool]
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         parent = environ.get("HTTP_TRACEPARENT")

@@ -150,6 +150,7 @@ class BrowserVisit:
         return self._seal(self._state)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Browsers:
     """Finds the browser of a request.
 
@@ -157,9 +158,8 @@ class Browsers:
         cookie: the cookie of the state.
     """
 
-    def __init__(self, keys: SecretKeys, cookie: HostCookie) -> None:
-        self._keys = keys
-        self._cookie = cookie
+    _keys: SecretKeys
+    _cookie: HostCookie
 
     def current(self) -> BrowserVisit:
         """Return the browser of the current request; its response sets the cookie after a change."""

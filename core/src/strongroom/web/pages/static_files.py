@@ -146,6 +146,7 @@ def _walk(folder: Traversable, path: str = "") -> Iterator[tuple[str, Traversabl
             yield f"{path}{item.name}", item
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class StaticFilesApplication:
     """The WSGI application that serves all static files.
 
@@ -153,8 +154,7 @@ class StaticFilesApplication:
         folders: the folders by their owners: names of plugins, and that of the design.
     """
 
-    def __init__(self, folders: Mapping[str, StaticFolder]) -> None:
-        self._folders = folders
+    _folders: Mapping[str, StaticFolder]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] not in _METHODS:

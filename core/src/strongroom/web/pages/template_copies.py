@@ -6,6 +6,7 @@ a copy of an old template can lack a field that the page needs.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -39,6 +40,7 @@ def copies_of(folder: Path | None, owner: str, original: BaseLoader) -> BaseLoad
     return ChoiceLoader([FileSystemLoader(folder / owner), original])
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TemplateCopies:
     """The copies of a deployment.
 
@@ -47,9 +49,8 @@ class TemplateCopies:
         originals: the templates by names such as ``strongroom/page.html``.
     """
 
-    def __init__(self, folder: Path, originals: Mapping[str, Traversable]) -> None:
-        self._folder = folder
-        self._originals = originals
+    _folder: Path
+    _originals: Mapping[str, Traversable]
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong with copies, one line each."""
