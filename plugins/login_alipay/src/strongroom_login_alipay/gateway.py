@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
@@ -21,23 +22,16 @@ _ERROR: Final = "error_response"
 _SUCCESS: Final = "10000"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Gateway:
     """Calls methods of the gateway as one app. Thread-safe."""
 
-    def __init__(
-        self,
-        client: JsonClient,
-        app_id: str,
-        private_key: RSAPrivateKey,
-        alipay_key: RSAPublicKey,
-        *,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._client = client
-        self._app_id = app_id
-        self._private_key = private_key
-        self._alipay_key = alipay_key
-        self._clock = clock
+    _client: JsonClient
+    _app_id: str
+    _private_key: RSAPrivateKey
+    _alipay_key: RSAPublicKey
+    _: KW_ONLY
+    clock: Callable[[], float] = time.time
 
     def call(self, method: str, **parameters: str) -> Json:
         """Call a method, and return its response, whose signature is verified.
@@ -61,7 +55,7 @@ class Gateway:
         self._client.close()
 
     def _request(self, method: str, parameters: Mapping[str, str]) -> dict[str, str]:
-        now = datetime.fromtimestamp(self._clock(), CHINA)
+        now = datetime.fromtimestamp(self.clock(), CHINA)
         return {
             "app_id": self._app_id,
             "method": method,

@@ -1,5 +1,7 @@
 """Tokens of people and of the app; version 3 of the interface in Feishu, older ones in Lark."""
 
+from dataclasses import dataclass
+
 from strongroom_login_feishu.options import FeishuApp
 from strongroom_login_feishu.refusals import check
 from strongroom_login_oauth.app_token import Token
@@ -7,13 +9,13 @@ from strongroom_login_oauth.client import Json, JsonClient
 from strongroom_login_oauth.provider import Answer
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TokenEndpoint:
     """The token endpoint of one app."""
 
-    def __init__(self, app: FeishuApp, accounts: JsonClient, platform: JsonClient) -> None:
-        self._app = app
-        self._accounts = accounts
-        self._platform = platform
+    _app: FeishuApp
+    _accounts: JsonClient
+    _platform: JsonClient
 
     def redeem(self, answer: Answer) -> str:
         """Return the token of the person.

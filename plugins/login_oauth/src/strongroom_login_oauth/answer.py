@@ -1,6 +1,7 @@
 """Answers of providers: JSON in UTF-8, regardless of the Content-Type header."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom_login_oauth.errors import ProviderUnavailable
@@ -10,6 +11,7 @@ MAX_INTEGER: Final = 2**53 - 1
 """The largest integer that an answer may have."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Json:
     """A JSON object with type-checked access to its members.
 
@@ -21,10 +23,9 @@ class Json:
         status: the HTTP status of the response.
     """
 
-    def __init__(self, source: str, members: Mapping[str, Any], status: int = 200) -> None:
-        self.source = source
-        self.members = members
-        self.status = status
+    source: str
+    members: Mapping[str, Any]
+    status: int = 200
 
     @classmethod
     def decode(cls, source: str, body: bytes, status: int = 200) -> "Json":

@@ -4,6 +4,7 @@ import io
 import socket
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final, cast
 
@@ -144,12 +145,12 @@ class _TimedFile(io.RawIOBase):
         super().close()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _TimedSocket:
     """A socket whose file has a deadline. http.client opens one file per answer."""
 
-    def __init__(self, connection: socket.socket, seconds: float) -> None:
-        self._socket = connection
-        self._seconds = seconds
+    _socket: socket.socket
+    _seconds: float
 
     def makefile(self, *_: Any, **__: Any) -> io.BufferedReader:
         return io.BufferedReader(_TimedFile(self._socket, self._seconds))

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, request
@@ -91,12 +92,12 @@ def _verified(provider: OIDCProvider, now: float) -> LogoutToken:
     return token
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Logouts:
     """Ends what a logout token of a provider names."""
 
-    def __init__(self, host: HostAPI, provider: OIDCProvider) -> None:
-        self._host = host
-        self._provider = provider
+    _host: HostAPI
+    _provider: OIDCProvider
 
     def apply(self, token: LogoutToken) -> None:
         """End the logins, once.

@@ -23,6 +23,7 @@ class Identity:
     nickname: str | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class App(ABC):
     """An app registered with WeChat. Thread-safe.
 
@@ -30,9 +31,8 @@ class App(ABC):
         account: the name of the open-platform account within which unionids are constant.
     """
 
-    def __init__(self, appid: str, account: str) -> None:
-        self.appid = appid
-        self.account = account
+    appid: str
+    account: str
 
     @abstractmethod
     def identify(self, proof: Mapping[str, str]) -> Identity:

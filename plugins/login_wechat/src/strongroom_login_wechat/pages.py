@@ -1,5 +1,6 @@
 """The QR code pages. They load nothing of other servers, except WeChat's page in a frame."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -16,12 +17,12 @@ CALLBACK: Final = "/api/v1/wechat-authorizations/callback"
 BEGIN: Final = "/api/v1/wechat-authorizations/begin"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Pages:
     """Renders the pages with their Content-Security-Policy."""
 
-    def __init__(self, host: HostAPI, options: WeChatOptions) -> None:
-        self._host = host
-        self._options = options
+    _host: HostAPI
+    _options: WeChatOptions
 
     def scan(self, app: str, website: Website) -> Response:
         """Return the page with WeChat's QR code page in a frame."""

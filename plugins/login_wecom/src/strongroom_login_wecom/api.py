@@ -4,6 +4,7 @@ The app's token is in the query of each URL, so no URL appears in a log or a mes
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom_login_oauth.app_token import Token
@@ -48,12 +49,12 @@ _REMEDIES: Final[Mapping[int, str]] = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class WeComApi:
     """Calls the interfaces as one app. Thread-safe."""
 
-    def __init__(self, client: JsonClient, app: WeComApp) -> None:
-        self._client = client
-        self._app = app
+    _client: JsonClient
+    _app: WeComApp
 
     def fetch_token(self) -> Token:
         """Return the app's token.

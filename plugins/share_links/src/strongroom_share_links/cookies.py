@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import request
@@ -13,11 +14,11 @@ _MAX_LENGTH: Final = 1024
 _VALUE: Final = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Cookies:
     """Reads and sets the cookies of visitors."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def get(self, kind: str, link_id: str) -> str | None:
         """Return the value of a cookie of the current request."""

@@ -83,13 +83,13 @@ class Counted:
     cookie: str | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Downloads:
     """Counts the downloads of shares."""
 
-    def __init__(self, host: HostAPI, cookies: Cookies, openings: Openings) -> None:
-        self._host = host
-        self._cookies = cookies
-        self._openings = openings
+    _host: HostAPI
+    _cookies: Cookies
+    _openings: Openings
 
     def continues(self, secret: str) -> bool:
         """Return whether the current request may continue a counted download of a share."""

@@ -50,13 +50,13 @@ class Dropped:
     size: int
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Drops:
     """Receives files of visitors, whole or resumable."""
 
-    def __init__(self, host: HostAPI, visits: Visits, openings: Openings) -> None:
-        self._host = host
-        self._visits = visits
-        self._openings = openings
+    _host: HostAPI
+    _visits: Visits
+    _openings: Openings
 
     def receive(
         self, visit: Visit, parent_id: str, uploaded_by: str | None, path: str | None = None

@@ -53,13 +53,13 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Links:
     """The shares of all tenants."""
 
-    def __init__(self, host: HostAPI, policies: Policies, states: States) -> None:
-        self._host = host
-        self._policies = policies
-        self._states = states
+    _host: HostAPI
+    _policies: Policies
+    _states: States
 
     @property
     def _options(self) -> ShareOptions:

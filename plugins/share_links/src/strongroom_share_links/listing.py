@@ -1,6 +1,7 @@
 """The files of a share as its pages show them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -21,11 +22,11 @@ PER_PAGE: Final = 1000
 _AT_ONCE: Final = 200
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Listing:
     """Describes files, folders and the path to them, with their URLs."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def files(self, tenant_id: str, folder_id: str, page: int) -> tuple[list[FileInfo], int]:
         """Return a page of a folder, which has its folders first, and the number of its files."""

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address, ip_network
 from typing import Any, Final
@@ -29,11 +30,11 @@ _SUBJECTS: Final = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Openings:
     """The records of openings."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def opened(self, link: Link) -> None:
         """Record that a share was opened, and notify its maker of the first time."""

@@ -37,11 +37,11 @@ class Policy:
         return self.enabled and link.kind in self.kinds and has_password
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Policies:
     """The policies of tenants."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     @property
     def _options(self) -> ShareOptions:

@@ -7,6 +7,7 @@ password hash, so that it is void for other shares and after the password was ch
 import hashlib
 import hmac
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import request
@@ -30,12 +31,12 @@ _NAME: Final = "passwords"
 _MAX_LENGTH: Final = 1024
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Proofs:
     """Issues and checks proofs."""
 
-    def __init__(self, host: HostAPI, cookies: Cookies) -> None:
-        self._host = host
-        self._cookies = cookies
+    _host: HostAPI
+    _cookies: Cookies
 
     def is_proven(self, link: Link) -> bool:
         """Return whether the share has no password, or the current request proves that it is known."""

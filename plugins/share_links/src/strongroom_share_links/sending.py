@@ -1,6 +1,7 @@
 """Responses with the content of a share: files, archives and previews."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, request
@@ -30,12 +31,12 @@ def has_preview(file: FileInfo) -> bool:
     return essence in PICTURES or essence.startswith("text/")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Sender:
     """Sends what visitors download, and counts it before the first byte."""
 
-    def __init__(self, host: HostAPI, shares: Shares) -> None:
-        self._host = host
-        self._shares = shares
+    _host: HostAPI
+    _shares: Shares
 
     def open(self, secret: str, kinds: Collection[Kind]) -> Visit:
         """Return the visit of a download; an exhausted share is open for one that was counted."""

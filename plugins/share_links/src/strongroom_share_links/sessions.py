@@ -1,5 +1,6 @@
 """The users of requests: by a token, or by the session of the browser that shows the pages."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from flask import request
@@ -11,11 +12,11 @@ from strongroom_share_links.paths import path_of
 _SAFE_METHODS: Final = ("GET", "HEAD")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Sessions:
     """Finds the user of the current request."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def user_id(self) -> str | None:
         """Return the user of the token, or the one who is logged in to the pages of the browser.

@@ -1,5 +1,6 @@
 """Whether a share can be opened now, which is decided at each request."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -50,11 +51,11 @@ def delegation_of(link: Link, permission: Level = "read") -> Delegation:
     )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class States:
     """Finds the states of shares."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def find(self, link: Link, policy: Policy) -> tuple[State, FileInfo | None]:
         """Return the state of a share, with its file or folder if the maker still manages it.

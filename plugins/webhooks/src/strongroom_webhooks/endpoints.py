@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -43,6 +43,7 @@ _COLUMNS: Final = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Endpoints:
     """The endpoints that the caller administers: those of the caller's tenants, or all.
 
@@ -51,13 +52,10 @@ class Endpoints:
         owners: the rights of the owners of endpoints.
     """
 
-    def __init__(
-        self, host: HostAPI, queue: DeliveryQueue, client: OutboundClient, owners: Owners
-    ) -> None:
-        self._host = host
-        self._queue = queue
-        self._client = client
-        self._owners = owners
+    _host: HostAPI
+    _queue: DeliveryQueue
+    _client: OutboundClient
+    _owners: Owners
 
     def create(self, body: Mapping[str, Any]) -> tuple[Endpoint, SigningKeys]:
         """Create an endpoint with new keys."""

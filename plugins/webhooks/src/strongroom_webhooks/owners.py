@@ -1,5 +1,6 @@
 """The rights of the owners of endpoints, without which nothing is sent."""
 
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -13,11 +14,11 @@ TARGET: Final = "webhook-endpoint"
 """The target type of audit records."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Owners:
     """The owners of endpoints."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def administer(self, endpoint: Endpoint) -> bool:
         """Return whether the owner of an endpoint administers its tenant, or the server."""

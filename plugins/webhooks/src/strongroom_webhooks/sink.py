@@ -1,6 +1,7 @@
 """The sink of events: queues them for endpoints."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from strongroom.plugin_api.events import Event, EventSink
@@ -9,6 +10,7 @@ from strongroom_webhooks.service import Webhooks
 PURGED: Final = "tenant.purged"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class WebhookSink(EventSink):
     """Queues events, so that a slow receiver never delays the events of others.
 
@@ -18,8 +20,7 @@ class WebhookSink(EventSink):
 
     name = "webhooks"
 
-    def __init__(self, webhooks: Webhooks) -> None:
-        self._webhooks = webhooks
+    _webhooks: Webhooks
 
     def deliver(self, events: Sequence[Event]) -> None:
         if self._webhooks.queue.append(events):

@@ -6,6 +6,7 @@ login has returned in place of an access token.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
@@ -26,11 +27,11 @@ _MAX_LINES: Final = 50
 _MAX_LINE: Final = 200
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FactorPages:
     """The pages that add a factor."""
 
-    def __init__(self, progress: LoginProgress) -> None:
-        self._progress = progress
+    _progress: LoginProgress
 
     def routes(self) -> Routes:
         """Return the views by method and path."""

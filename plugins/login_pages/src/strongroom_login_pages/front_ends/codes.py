@@ -7,6 +7,7 @@ valid once, for a minute, and only with the secret that the front end has kept i
 import json
 import secrets
 from base64 import urlsafe_b64encode
+from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any, Final
@@ -23,11 +24,11 @@ LIFETIME: Final = 60_000
 """Milliseconds within which a code must be exchanged."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LoginCodes:
     """Issues and redeems login codes."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def issue(self, tokens: dict[str, Any], code_challenge: str) -> str:
         """Store the tokens of a login, and return the code for them."""

@@ -8,6 +8,7 @@ after the code, which no other user gets.
 
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
@@ -31,11 +32,11 @@ _ENTRY: Final = f"{_REQUEST}/code"
 _MAX_NAME: Final = 100
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RegistrationPages:
     """The pages that take a name and a contact, and then a code and a password."""
 
-    def __init__(self, progress: LoginProgress) -> None:
-        self._progress = progress
+    _progress: LoginProgress
 
     def routes(self) -> Routes:
         """Return the views by method and path."""

@@ -1,5 +1,6 @@
 """The consent to the terms: a box that is not ticked, and that the server checks."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from strongroom.plugin_api.web import RestResponse
@@ -8,11 +9,11 @@ from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.visit import Routes, Visit
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TermsOfLogin:
     """The page between the first proof of a login and the user that it registers."""
 
-    def __init__(self, progress: LoginProgress) -> None:
-        self._progress = progress
+    _progress: LoginProgress
 
     def routes(self) -> Routes:
         """Return the views by method and path."""

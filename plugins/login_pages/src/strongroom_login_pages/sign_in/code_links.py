@@ -6,6 +6,7 @@ account of the sender.
 """
 
 import unicodedata
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom_login_pages.sign_in.attempt import CODE
@@ -17,11 +18,11 @@ from strongroom_login_pages.visit import Routes, Visit
 _REFUSED: Final = "error.invalid-credentials"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CodeLinks:
     """The page of a link."""
 
-    def __init__(self, progress: LoginProgress) -> None:
-        self._progress = progress
+    _progress: LoginProgress
 
     def routes(self) -> Routes:
         """Return the views by method and path."""

@@ -4,6 +4,7 @@ The pages are the same whether or not a user has the name.
 """
 
 import unicodedata
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
 
@@ -23,11 +24,11 @@ _ENTRY: Final = f"{_REQUEST}/entry"
 _WRONG: Final = ("error.invalid-credentials", "error.validation-failed")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CodeLogin:
     """The pages that send a code, and take it."""
 
-    def __init__(self, progress: LoginProgress) -> None:
-        self._progress = progress
+    _progress: LoginProgress
 
     def routes(self) -> Routes:
         """Return the views by method and path."""

@@ -48,6 +48,7 @@ class ShownLinks:
         return cls(first, tabs, rest[:_MOST], rest[_MOST:])
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LinkOrder:
     """Which login links the page shows, and in which order.
 
@@ -55,8 +56,7 @@ class LinkOrder:
         names: their names; ``None``: all links, in the order of ``plugins.enabled``.
     """
 
-    def __init__(self, names: Sequence[str] | None) -> None:
-        self._names = names
+    _names: Sequence[str] | None
 
     def require_known(self, links: Sequence[PageLink]) -> None:
         """Require that plugins have the links that the configuration names.

@@ -1,5 +1,6 @@
 """The login page, on which a login begins."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.browser import is_local_path
@@ -32,13 +33,13 @@ _APPS: Final = (
 """Words in the User-Agent of browsers in apps, which some ways to log in refuse."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Login:
     """The page on which a login begins."""
 
-    def __init__(self, progress: LoginProgress, front_ends: FrontEnds, links: LinkOrder) -> None:
-        self._progress = progress
-        self._front_ends = front_ends
-        self._links = links
+    _progress: LoginProgress
+    _front_ends: FrontEnds
+    _links: LinkOrder
 
     def routes(self) -> Routes:
         """Return the views by method and path."""

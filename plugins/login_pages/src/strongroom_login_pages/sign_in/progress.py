@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.forms import MAX_SHOWN
@@ -20,11 +21,11 @@ _ENROLMENT: Final = "error.second-factor-enrolment-required"
 _OWN: Final = ("id", "methods", "expiresAt")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LoginProgress:
     """Leads a login from each response of the REST API to the next page."""
 
-    def __init__(self, front_ends: FrontEnds) -> None:
-        self._front_ends = front_ends
+    _front_ends: FrontEnds
 
     def continue_with(
         self, visit: Visit, response: RestResponse, ask_again: Callable[[], Any] | None = None

@@ -1,6 +1,7 @@
 """The second factor of a login: its proof, or the choice of one that the user must enrol."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from strongroom.plugin_api.forms import FactorView, PagePart
@@ -9,11 +10,11 @@ from strongroom_login_pages.texts import code_text
 from strongroom_login_pages.visit import FormMalformed, Routes, Visit
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SecondFactor:
     """The pages between the first proof and the login."""
 
-    def __init__(self, progress: LoginProgress) -> None:
-        self._progress = progress
+    _progress: LoginProgress
 
     def routes(self) -> Routes:
         """Return the views by method and path."""
