@@ -11,11 +11,11 @@ from strongroom.plugin_api.web import ApiError
 
 def test_a_sealed_text_is_for_one_plugin(api: Api) -> None:
     first, other = (api.container.hosts.of(name) for name in ("storage_local", "password"))
-    sealed = first.seal("a secret")
+    sealed = first.secrets.seal("a secret")
     assert "secret" not in sealed
-    assert first.unseal(sealed) == "a secret"
+    assert first.secrets.unseal(sealed) == "a secret"
     with pytest.raises(ValueError, match="purpose"):
-        other.unseal(sealed)
+        other.secrets.unseal(sealed)
 
 
 def test_a_notice_reaches_the_contacts_of_a_user(api: Api) -> None:

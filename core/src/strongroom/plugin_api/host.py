@@ -23,6 +23,7 @@ from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.scanning import ContentScanner
+from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.tenants import TenantsAPI
@@ -228,21 +229,10 @@ class HostAPI(ABC):
             ApiError: ``error.captcha-required`` without one, ``error.captcha-invalid``.
         """
 
+    @property
     @abstractmethod
-    def hash_password(self, password: str) -> str:
-        """Return the bcrypt hash of a password, by the server's cost and its bounded pool.
-
-        Raises:
-            ApiError: ``error.unavailable``: too many requests wait for the pool.
-        """
-
-    @abstractmethod
-    def verify_password(self, password: str, stored: str) -> bool:
-        """Return whether a password matches a hash of :meth:`hash_password`.
-
-        Raises:
-            ApiError: ``error.unavailable``: too many requests wait for the pool.
-        """
+    def secrets(self) -> SecretsAPI:
+        """Sealed texts, keyed hashes and password hashes of the plugin."""
 
     @property
     @abstractmethod
@@ -273,26 +263,6 @@ class HostAPI(ABC):
     @abstractmethod
     def public_url(self) -> str:
         """The public URL of the server, without a trailing slash."""
-
-    @abstractmethod
-    def keyed_hash(self, text: str) -> str:
-        """Return a keyed hash (HMAC-SHA-256) of a text, in 64 hexadecimal digits.
-
-        A plain hash of a text with few possible values, such as an address, is no secret. Each plugin
-        has another key.
-        """
-
-    @abstractmethod
-    def seal(self, text: str) -> str:
-        """Encrypt a secret for the plugin's own tables. No other plugin can decrypt it."""
-
-    @abstractmethod
-    def unseal(self, sealed: str) -> str:
-        """Decrypt a text from :meth:`seal`.
-
-        Raises:
-            ValueError: another plugin or another installation has encrypted it.
-        """
 
     @abstractmethod
     def notify(self, user_id: str, subject: str, text: str) -> None:

@@ -143,7 +143,7 @@ class Visit:
 
     def seal(self, text: str) -> str:
         """Return a text that only this server can read."""
-        return self._host.seal(text)
+        return self._host.secrets.seal(text)
 
     def unseal(self, sealed: str) -> str:
         """Return a sealed text.
@@ -151,7 +151,7 @@ class Visit:
         Raises:
             ValueError: it was not sealed by this server.
         """
-        return self._host.unseal(sealed)
+        return self._host.secrets.unseal(sealed)
 
     def captcha(self) -> PagePart | None:
         """Return a captcha for a form, or ``None`` if the client has requested too many."""

@@ -274,9 +274,9 @@ class Links:
             file_id=file_id,
             maker_id=maker_id,
             kind=request["kind"],
-            sealed_secret=self._host.seal(secret) if self._options.secrets_readable else None,
+            sealed_secret=self._host.secrets.seal(secret) if self._options.secrets_readable else None,
             label=request["label"],
-            password_hash=self._host.hash_password(password) if password else None,
+            password_hash=self._host.secrets.hash_password(password) if password else None,
             expires_at=self._end(policy, request["expiresAt"]),
             max_downloads=request["maxDownloads"],
             downloads=0,
@@ -305,7 +305,7 @@ class Links:
         }
         if "password" in request:
             password = request["password"]
-            values["password_hash"] = self._host.hash_password(password) if password else None
+            values["password_hash"] = self._host.secrets.hash_password(password) if password else None
         if "expiresAt" in request:
             values["expires_at"] = self._end(policy, request["expiresAt"])
         if "audience" in request:
@@ -357,7 +357,7 @@ class Links:
             policy = self._policies.find(transaction, link.tenant_id)
             users = _people_of(transaction, link.id)
         state, file = self._states.find(link, policy)
-        secret = self._host.unseal(link.sealed_secret) if link.sealed_secret else None
+        secret = self._host.secrets.unseal(link.sealed_secret) if link.sealed_secret else None
         return SharedLink(link, state, users, secret, file)
 
     def _audit(self, action: str, link: Link) -> None:

@@ -59,7 +59,7 @@ class Proofs:
         is_counted = self._host.count_attempt(_NAME, limits, seconds=_WINDOW)
         if not is_counted:
             self._host.require_captcha(captcha)
-        is_right = len(password) <= _MAX_LENGTH and self._host.verify_password(
+        is_right = len(password) <= _MAX_LENGTH and self._host.secrets.verify_password(
             password, link.password_hash
         )
         if not is_right:
@@ -74,11 +74,11 @@ class Proofs:
 
     def _sealed(self, link: Link) -> str:
         ends_at = self._host.clock.now() + LIFETIME * 1000
-        return self._host.seal(f"proof {link.id} {_password_of(link)} {ends_at}")
+        return self._host.secrets.seal(f"proof {link.id} {_password_of(link)} {ends_at}")
 
     def _is_valid(self, link: Link, sealed: str) -> bool:
         try:
-            purpose, link_id, password, ends_at = self._host.unseal(sealed).split(" ")
+            purpose, link_id, password, ends_at = self._host.secrets.unseal(sealed).split(" ")
         except ValueError:
             return False
         is_current = hmac.compare_digest(password, _password_of(link))

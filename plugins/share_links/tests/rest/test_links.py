@@ -120,7 +120,13 @@ def test_a_proof_is_for_one_share_and_15_minutes(shared: Shared) -> None:
     visitor.prove()
     shared.change(visitor.share, password="another password")
     assert visitor.get("/files").status_code == 401
-    for forged in ("", "x", "a.b.c.d.e", shared.host.seal("proof x y 1"), shared.host.seal("x")):
+    for forged in (
+        "",
+        "x",
+        "a.b.c.d.e",
+        shared.host.secrets.seal("proof x y 1"),
+        shared.host.secrets.seal("x"),
+    ):
         visitor.proof = forged
         assert visitor.get("/files").status_code == 401
 
@@ -131,7 +137,7 @@ def test_a_proof_names_its_share(shared: Shared) -> None:
     with shared.host.database.read() as tx:
         password = hashlib.sha256(tx.scalar(select(table.c.password_hash)).encode()).hexdigest()
     for link_id, status in ((visitor.share["id"], 200), ("another", 401)):
-        visitor.proof = shared.host.seal(f"proof {link_id} {password} {end}")
+        visitor.proof = shared.host.secrets.seal(f"proof {link_id} {password} {end}")
         assert visitor.get("/files").status_code == status
 
 

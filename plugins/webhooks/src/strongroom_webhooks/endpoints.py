@@ -254,10 +254,10 @@ class Endpoints:
                 raise ApiError(TYPES_UNKNOWN, details=[FieldError("eventTypes", "unknown", message)])
 
     def _seal(self, keys: Sequence[SigningKeys]) -> str:
-        return self._host.seal(json.dumps([item.json() for item in keys]))
+        return self._host.secrets.seal(json.dumps([item.json() for item in keys]))
 
     def _unseal(self, sealed: str) -> Sequence[SigningKeys]:
-        return [SigningKeys.from_json(item) for item in json.loads(self._host.unseal(sealed))]
+        return [SigningKeys.from_json(item) for item in json.loads(self._host.secrets.unseal(sealed))]
 
 
 def _stream(endpoint: Endpoint, requested: str | None) -> str:

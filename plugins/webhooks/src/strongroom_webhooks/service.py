@@ -69,7 +69,7 @@ class Webhooks:
         return Sender(
             self.queue,
             self.client,
-            self._host.unseal,
+            self._host.secrets.unseal,
             self._host.clock,
             self.options.concurrency,
             self.owners,

@@ -17,6 +17,7 @@ from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.logins import HostLogins
+from strongroom.assembly.plugin_host.secrets import HostSecrets
 from strongroom.assembly.plugin_host.state import (
     HostDatabase,
     HostLeases,
@@ -48,7 +49,6 @@ from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.sessions.views import token_headers
 from strongroom.identity.users.consents import Consents, Terms
 from strongroom.identity.users.contacts import Notices
-from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.identity.verification.codes import Purpose
@@ -70,6 +70,7 @@ from strongroom.plugin_api.login import (
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse, State
@@ -270,11 +271,9 @@ class PluginHost(HostAPI):
         answer = CaptchaAnswer(captcha["id"], captcha["answer"])
         self._services().get(CaptchaService).spend(answer, client().address)
 
-    def hash_password(self, password: str) -> str:
-        return self._services().get(PasswordHasher).hash(password).hash
-
-    def verify_password(self, password: str, stored: str) -> bool:
-        return self._services().get(PasswordHasher).verify(password, StoredPassword(stored))
+    @cached_property
+    def secrets(self) -> SecretsAPI:
+        return HostSecrets(self._plugin, self._services)
 
     @cached_property
     def events(self) -> EventLog:
@@ -299,15 +298,6 @@ class PluginHost(HostAPI):
     @property
     def public_url(self) -> str:
         return self._public_url
-
-    def keyed_hash(self, text: str) -> str:
-        return self._services().base.keys.hash(f"plugin:{self._plugin}", text)
-
-    def seal(self, text: str) -> str:
-        return self._services().base.keys.seal(f"plugin:{self._plugin}", text)
-
-    def unseal(self, sealed: str) -> str:
-        return self._services().base.keys.unseal(f"plugin:{self._plugin}", sealed)
 
     def notify(self, user_id: str, subject: str, text: str) -> None:
         services = self._services()

@@ -36,7 +36,7 @@ class LoginCodes:
         row = {
             "hash": _digest(code),
             "code_challenge": code_challenge,
-            "sealed_tokens": self._host.seal(json.dumps(tokens)),
+            "sealed_tokens": self._host.secrets.seal(json.dumps(tokens)),
             "expires_at": self._host.clock.now() + LIFETIME,
             "user_id": tokens["user"]["id"],
         }
@@ -57,7 +57,7 @@ class LoginCodes:
             row = transaction.first(statement)
         if row is None or not compare_digest(row.code_challenge, challenge_of(verifier)):
             return None
-        tokens: dict[str, Any] = json.loads(self._host.unseal(row.sealed_tokens))
+        tokens: dict[str, Any] = json.loads(self._host.secrets.unseal(row.sealed_tokens))
         return tokens
 
     def deactivate(self, transaction: Transaction, ended: Deactivation) -> None:

@@ -1,0 +1,37 @@
+"""Implements ``host.secrets``."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
+from strongroom.plugin_api.secrets import SecretsAPI
+
+if TYPE_CHECKING:
+    from strongroom.assembly.services import Services
+
+
+class HostSecrets(SecretsAPI):
+    """Implements ``host.secrets``.
+
+    Args:
+        services: returns the services of the process.
+    """
+
+    def __init__(self, plugin: str, services: Callable[[], "Services"]) -> None:
+        self._purpose = f"plugin:{plugin}"
+        self._services = services
+
+    def seal(self, text: str) -> str:
+        return self._services().base.keys.seal(self._purpose, text)
+
+    def unseal(self, sealed: str) -> str:
+        return self._services().base.keys.unseal(self._purpose, sealed)
+
+    def keyed_hash(self, text: str) -> str:
+        return self._services().base.keys.hash(self._purpose, text)
+
+    def hash_password(self, password: str) -> str:
+        return self._services().get(PasswordHasher).hash(password).hash
+
+    def verify_password(self, password: str, stored: str) -> bool:
+        return self._services().get(PasswordHasher).verify(password, StoredPassword(stored))
