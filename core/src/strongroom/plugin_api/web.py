@@ -300,7 +300,7 @@ class Blueprint(Protocol):
             status: the HTTP status of success.
             errors: possible errors: :class:`ErrorKind`, and the errors that :class:`HostAPI` lists.
             limit: the rate limit, counted before the token and the input are read: a key of
-                ``[limits]``, per client address, or a function that calls :meth:`HostAPI.limit_rate`,
+                ``[limits]``, per client address, or a function that calls :meth:`LimitsAPI.check_rate`,
                 and may return the response of a refusal. Without one, ``public_per_address`` limits the
                 routes that change something and need no token.
             any_query: whether unknown query parameters are ignored, as redirects of other servers need

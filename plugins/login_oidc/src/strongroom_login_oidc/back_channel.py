@@ -54,7 +54,7 @@ def back_channel(host: HostAPI) -> list[Blueprint]:
         f"{LOGOUTS}/<provider>",
         access=Access.PUBLIC,
         errors=(INVALID, UNKNOWN, unavailable),
-        limit=lambda: host.limit_rate("logouts", RATES),
+        limit=lambda: host.limits.check_rate("logouts", RATES),
         document=_FORM,
     )
     def end_oidc_sessions(provider: str) -> Any:

@@ -53,7 +53,7 @@ class Openings:
         return {
             "link_id": link.id,
             "what": what.value,
-            "address": shortened(self._host.client_network),
+            "address": shortened(self._host.limits.client_network),
             **dict.fromkeys(("file_id", "name", "size", "uploaded_by")),
             **(about or {}),
         }

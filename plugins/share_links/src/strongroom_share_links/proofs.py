@@ -53,19 +53,19 @@ class Proofs:
         """
         if link.password_hash is None:
             return self._sealed(link)
-        per_address, per_link = f"{link.id}:{self._host.client_network}", link.id
+        per_address, per_link = f"{link.id}:{self._host.limits.client_network}", link.id
         # Counted before the check, so that parallel attempts cannot exceed the limits.
         limits = [(per_address, _PER_ADDRESS), (per_link, _PER_LINK)]
-        is_counted = self._host.count_attempt(_NAME, limits, seconds=_WINDOW)
+        is_counted = self._host.limits.count_attempt(_NAME, limits, seconds=_WINDOW)
         if not is_counted:
-            self._host.require_captcha(captcha)
+            self._host.limits.require_captcha(captcha)
         is_right = len(password) <= _MAX_LENGTH and self._host.secrets.verify_password(
             password, link.password_hash
         )
         if not is_right:
             raise ApiError(PASSWORD_WRONG)
         if is_counted:
-            self._host.forgive_attempt(_NAME, [per_address, per_link])
+            self._host.limits.forgive_attempt(_NAME, [per_address, per_link])
         return self._sealed(link)
 
     def remember(self, response: Any, link: Link, proof: str) -> None:

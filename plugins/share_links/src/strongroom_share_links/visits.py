@@ -66,7 +66,7 @@ class Visits:
         Raises:
             ApiError: ``error.too-many-requests``.
         """
-        self._host.limit_rate("visits", self._options.anonymous_per_address)
+        self._host.limits.check_rate("visits", self._options.anonymous_per_address)
 
     def open(
         self,

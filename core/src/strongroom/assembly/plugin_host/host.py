@@ -16,6 +16,7 @@ from strongroom.assembly.plugin_host.files import HostFiles
 from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
+from strongroom.assembly.plugin_host.limits import HostLimits
 from strongroom.assembly.plugin_host.logins import HostLogins
 from strongroom.assembly.plugin_host.secrets import HostSecrets
 from strongroom.assembly.plugin_host.state import (
@@ -32,12 +33,10 @@ from strongroom.clock import Clock
 from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.tenants.service import TenantService
 from strongroom.foundation import errors
-from strongroom.foundation.addresses import network_of
 from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
-from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database.paging import Page, page_of
-from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentials
 from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
 from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
@@ -50,7 +49,7 @@ from strongroom.identity.sessions.views import token_headers
 from strongroom.identity.users.consents import Consents, Terms
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.plugin_values import PluginValues
-from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import Purpose
 from strongroom.identity.verification.service import CodeSending
 from strongroom.plugin_api.authentication import CallerInfo, Scope
@@ -60,6 +59,7 @@ from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
 from strongroom.plugin_api.leases import LeasesAPI
+from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.login import (
     Credential,
     LoginAttempt,
@@ -233,43 +233,9 @@ class PluginHost(HostAPI):
         with services.database.write() as connection:
             services.get(AuditService).record(connection, event)
 
-    def limit_rate(self, name: str, rates: Sequence[str], subject: str | None = None) -> None:
-        counted = Allowance(
-            f"plugin:{self._plugin}:{name}",
-            self.client_network if subject is None else subject,
-            [Rate.parse(text) for text in rates],
-        )
-        self._services().base.rates.spend(counted)
-
-    def count_attempt(self, name: str, limits: Sequence[tuple[str, int]], *, seconds: int) -> bool:
-        base, purpose = self._services().base, f"plugin:{self._plugin}:{name}"
-        # Sorted, so that two transactions lock the counters in the same order.
-        with base.database.write(durable=False) as connection:
-            counts = [
-                (base.counters.add_within(connection, purpose, subject, window=seconds * 1000), most)
-                for subject, most in sorted(limits)
-            ]
-            if all(count.events <= most for count, most in counts):
-                return True
-            # Attempts that are not evaluated do not count, or they would fill other subjects' limits.
-            connection.rollback()
-            return False
-
-    def forgive_attempt(self, name: str, subjects: Sequence[str]) -> None:
-        base, purpose = self._services().base, f"plugin:{self._plugin}:{name}"
-        with base.database.write(durable=False) as connection:
-            for subject in sorted(subjects):
-                base.counters.take_back(connection, purpose, subject)
-
-    @property
-    def client_network(self) -> str:
-        return network_of(client().address)
-
-    def require_captcha(self, captcha: Mapping[str, str] | None) -> None:
-        if captcha is None:
-            raise errors.CaptchaRequired
-        answer = CaptchaAnswer(captcha["id"], captcha["answer"])
-        self._services().get(CaptchaService).spend(answer, client().address)
+    @cached_property
+    def limits(self) -> LimitsAPI:
+        return HostLimits(self._plugin, self._services)
 
     @cached_property
     def secrets(self) -> SecretsAPI:

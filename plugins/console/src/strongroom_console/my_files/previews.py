@@ -114,7 +114,7 @@ def _pages(visit: Visit, node: Mapping[str, Any]) -> Any:
     if request.if_none_match.contains(node["checksum"]):
         response = Response(status=HTTPStatus.NOT_MODIFIED)
     else:
-        visit.host.limit_rate("pdf-preview", _PDF_RATES, visit.session.user_id)
+        visit.host.limits.check_rate("pdf-preview", _PDF_RATES, visit.session.user_id)
         response = Response(_picture_of(visit, node), content_type="image/jpeg")
     response.set_etag(node["checksum"])
     response.headers["Cache-Control"] = "private, no-cache"
