@@ -32,7 +32,7 @@ field has one of these types: {OPTION_TYPES}. `host.options` has the type that t
 RESULTS: Final = """
 ## What the host returns
 
-`host.options` is what `register_options` has declared. `host.log_in`, `host.bind` and `host.unbind`
+`host.options` is what `register_options` has declared. `log_in`, `bind` and `unbind` of `host.logins`
 return what a view returns: a value for `host.tokens_schema`, `credentials_schema` or `done_schema`, with
 status and headers. `host.page` and `host.error_response` return a Flask response. All others are classes
 of [the plugin API](plugin-api/index.md).

@@ -180,9 +180,9 @@ def test_a_login_by_a_route_of_a_plugin_counts_by_the_same_limit(api: Api) -> No
         api.app.preprocess_request()
         for _ in range(3):
             with pytest.raises(InvalidCredentials):
-                host.log_in("riddle", {})
+                host.logins.log_in("riddle", {})
         with pytest.raises(TooManyRequests) as refusal:
-            host.log_in("riddle", {})
+            host.logins.log_in("riddle", {})
     assert refusal.value.retry_after == 60
     assert log_in(api).status_code == 429
     assert log_in(api, "192.0.2.2").status_code == 401

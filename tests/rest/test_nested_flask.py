@@ -56,11 +56,11 @@ def application(host):
 
     @app.get("/state")
     def state():
-        return host.issue_state("nested", {}).value
+        return host.logins.issue_state("nested", {}).value
 
     @app.get("/state/<value>")
     def spend(value):
-        return host.spend_state(value, "nested")
+        return host.logins.consume_state(value, "nested")
 
     @app.get("/audit")
     def audit():

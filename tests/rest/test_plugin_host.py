@@ -51,7 +51,7 @@ class TestLoginOptions:
     """What pages offer is what the configuration enables."""
 
     def test_passwords_alone_need_no_codes(self, api: Api) -> None:
-        offered = api.container.hosts.of("storage_local").login_options
+        offered = api.container.hosts.of("storage_local").logins.options
         assert offered.methods == ("password",)
         assert offered.login_codes == frozenset()
         assert offered.reset_codes == {"email", "mobile"}
@@ -59,16 +59,16 @@ class TestLoginOptions:
 
     @pytest.mark.config(SMS_LOGIN, {"users": {"registration": "closed"}})
     def test_a_method_by_codes_names_its_recipients(self, api: Api) -> None:
-        offered = api.container.hosts.of("storage_local").login_options
+        offered = api.container.hosts.of("storage_local").logins.options
         assert offered.methods == ("password", "sms")
         assert offered.login_codes == {"mobile"}
         assert offered.registration == "closed"
 
     @pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_passkey"]}})
     def test_a_passkey_logs_in_alone(self, api: Api) -> None:
-        assert api.container.hosts.of("storage_local").login_options.is_passwordless
+        assert api.container.hosts.of("storage_local").logins.options.is_passwordless
 
     @pytest.mark.config({"messages": {"email": []}})
     def test_no_codes_are_offered_without_a_sender(self, api: Api) -> None:
-        offered = api.container.hosts.of("storage_local").login_options
+        offered = api.container.hosts.of("storage_local").logins.options
         assert "email" not in offered.reset_codes | offered.register_codes

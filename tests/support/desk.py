@@ -125,13 +125,13 @@ def register_blueprints(host):
     def begin_badge_login():
         """Begin a login."""
         resume = flask.request.args.get("resume", "")
-        return flask.redirect("/door?state=" + host.issue_state("badge", {"resume": resume}).value)
+        return flask.redirect("/door?state=" + host.logins.issue_state("badge", {"resume": resume}).value)
 
     @routes.operation("GET", "/api/v1/desk/callback", access=Access.PUBLIC, any_query=True)
     def finish_badge_login():
         """Finish a login."""
         given = flask.request.args
-        data = host.spend_state(given.get("state", ""), "badge")
+        data = host.logins.consume_state(given.get("state", ""), "badge")
         proof = {"badge": given["badge"]}
         return host.finish_browser_login("badge", proof, resume=data["resume"] or None)
 

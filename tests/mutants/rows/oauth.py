@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "connections-proof",
         "A browser that is logged in connects an account with a proof of the user.",
-        "assembly/plugin_host/host.py::PluginHost.bind",
+        "assembly/plugin_host/logins.py::HostLogins.bind",
         "get_service(Reauthentication).require(identity, Proof(code, current_password))",
         "",
         "login_wechat/rest/test_connection.py::TestConnecting::test_a_wrong_code_is_corrected",

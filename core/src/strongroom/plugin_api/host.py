@@ -6,7 +6,7 @@ it first uses one of them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from strongroom.plugin_api.authentication import CallerInfo
 from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
 from strongroom.plugin_api.events import EventLog
-from strongroom.plugin_api.factors import FactorsAPI, SecondFactor
+from strongroom.plugin_api.extension import Extension
+from strongroom.plugin_api.factors import FactorsAPI
 from strongroom.plugin_api.files import Delegation, FilesAPI
 from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
-from strongroom.plugin_api.login import Credential, LoginMethod, LoginOptions, VerificationCode
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import ResultPage
-from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
@@ -32,12 +31,10 @@ from strongroom.plugin_api.uploads import UploadsAPI
 from strongroom.plugin_api.users import UsersAPI
 
 if TYPE_CHECKING:
-    from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse, State
+    from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse
 
 T = TypeVar("T")
-FactorT = TypeVar("FactorT", bound=SecondFactor[Any])
-MethodT = TypeVar("MethodT", bound=LoginMethod[Any])
-ScannerT = TypeVar("ScannerT", bound=ContentScanner[Any])
+ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
 
 
 class Clock(Protocol):
@@ -51,28 +48,28 @@ class HostAPI(ABC):
     """The server's API for one plugin. Request-bound methods may only be called during a request."""
 
     tokens_schema: type[Any]
-    """The marshmallow schema of the result of :meth:`log_in`."""
+    """The marshmallow schema of the result of :meth:`LoginsAPI.log_in`."""
 
     credentials_schema: type[Any]
-    """The marshmallow schema of ``{"credentials": [...]}``, for the result of :meth:`bind`."""
+    """The marshmallow schema of ``{"credentials": [...]}``, for the result of :meth:`LoginsAPI.bind`."""
 
     credential_schema: type[Any]
-    """The marshmallow schema of the new credential only, for the result of :meth:`bind`."""
+    """The marshmallow schema of the new credential only, for the result of :meth:`LoginsAPI.bind`."""
 
     done_schema: type[Any]
     """The marshmallow schema of ``{"success": true}``."""
 
     login_errors: Sequence[Any]
-    """Errors that :meth:`log_in` may raise, for the ``errors`` of an operation."""
+    """Errors that :meth:`LoginsAPI.log_in` may raise, for the ``errors`` of an operation."""
 
     bind_errors: Sequence[Any]
-    """Errors that :meth:`bind` may raise, for the ``errors`` of an operation."""
+    """Errors that :meth:`LoginsAPI.bind` may raise, for the ``errors`` of an operation."""
 
     unbind_errors: Sequence[Any]
-    """Errors that :meth:`unbind` may raise, for the ``errors`` of an operation."""
+    """Errors that :meth:`LoginsAPI.unbind` may raise, for the ``errors`` of an operation."""
 
     state_errors: Sequence[Any]
-    """Errors that :meth:`issue_state` and :meth:`spend_state` may raise."""
+    """Errors that :meth:`LoginsAPI.issue_state` and :meth:`LoginsAPI.consume_state` may raise."""
 
     timestamp_field: type[Any]
     """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON (API 1.1)."""
@@ -220,7 +217,7 @@ class HostAPI(ABC):
     @property
     @abstractmethod
     def logins(self) -> LoginsAPI:
-        """The logins by credentials of a platform, for plugins that log in its people (API 1.2)."""
+        """Logins, bindings of credentials, states of redirects, and the logins by a platform."""
 
     @property
     @abstractmethod
@@ -269,16 +266,12 @@ class HostAPI(ABC):
         """
 
     @abstractmethod
-    def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        """Return the login method of a class, or ``None`` if the configuration does not enable it."""
+    def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
+        """Return the extension of a class, or ``None`` if the configuration does not enable it.
 
-    @abstractmethod
-    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
-        """Return the second factor of a class, or ``None`` if the configuration does not enable it."""
-
-    @abstractmethod
-    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
-        """Return the content scanner of a class, or ``None`` if the configuration does not enable it."""
+        Args:
+            kind: a class of the plugin: a login method, a second factor or a content scanner.
+        """
 
     @abstractmethod
     def blueprint(
@@ -375,10 +368,10 @@ class HostAPI(ABC):
     ) -> Any:
         """Log the browser in with a proof for a login method; return the Flask response (API 1.2).
 
-        Limits, the user, the audit log and second factors are those of :meth:`log_in`. The response
+        Limits, the user, the audit log and second factors are those of :meth:`LoginsAPI.log_in`. The response
         leads to the page that needs the login, to the pages for a second factor, or, after a failure,
         to the login page with the text of the error. The request must be the end of a login that this
-        browser has begun: check that by :meth:`spend_state` before.
+        browser has begun: check that by :meth:`LoginsAPI.consume_state` before.
 
         Args:
             method: the name of the login method.
@@ -407,9 +400,9 @@ class HostAPI(ABC):
     def finish_browser_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
         """Connect an account of another platform; return the Flask response (API 1.2).
 
-        The response leads to a page that requires the user's own proof as :meth:`bind` does, and then
+        The response leads to a page that requires the user's own proof as :meth:`LoginsAPI.bind` does, and then
         binds. The request must be the end of what this browser and its user have begun: check that by
-        :meth:`require_browser_session` and :meth:`spend_state` with ``for_user`` before.
+        :meth:`require_browser_session` and :meth:`LoginsAPI.consume_state` with ``for_user`` before.
 
         Args:
             name: the name of the :class:`~strongroom.plugin_api.pages.Connection`.
@@ -419,11 +412,6 @@ class HostAPI(ABC):
         Raises:
             ApiError: ``error.not-implemented``: no plugin has pages that connect accounts.
         """
-
-    @property
-    @abstractmethod
-    def login_options(self) -> LoginOptions:
-        """How users log in, for pages that show only what the server offers (API 1.2)."""
 
     @abstractmethod
     def login_links(self) -> Sequence[PageLink]:
@@ -546,66 +534,3 @@ class HostAPI(ABC):
     @abstractmethod
     def key_id(self) -> str | None:
         """Return the id of the access key that the caller uses; ``None`` without one."""
-
-    @abstractmethod
-    def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
-        """Log in with a proof for a login method; return the route's response, with the tokens.
-
-        Rate limits, user lookup, suspension, the audit log and the headers are those of every login.
-        """
-
-    @abstractmethod
-    def bind(
-        self,
-        user_id: str,
-        method: str,
-        proof: Mapping[str, str],
-        *,
-        replaced: Callable[[Sequence[Credential]], Collection[Credential]],
-        held_code: VerificationCode | None = None,
-        current_password: str | None = None,
-    ) -> Any:
-        """Check a proof with a login method, and bind the verified credentials to the calling user.
-
-        The access token is not enough: the user must also present a code sent to a current contact;
-        without contacts, the current password; without a password, a login within the last 5 minutes.
-
-        Args:
-            user_id: the user in the path, an id or ``me``; it must be the caller.
-            method: the name of the login method.
-            proof: the proof for the method.
-            replaced: called with all credentials of the user, including the new ones; returns those to
-                release, such as another account of the same platform.
-            held_code: a code for ``bind``, sent to a current contact; ``None``: the code in the header
-                ``X-Verification-Code``.
-            current_password: the user's current password.
-        """
-
-    @abstractmethod
-    def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
-        """Unbind all credentials of some kinds from the calling user.
-
-        Requires a verification code in the header ``X-Verification-Code``. An e-mail address or mobile
-        number must remain, so that the user can still log in.
-
-        Args:
-            prefix: the beginning of the values of those to unbind, such as that of one provider
-                (API 1.2).
-        """
-
-    @abstractmethod
-    def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> "State":
-        """Issue a state, bound to the browser by a cookie in the response.
-
-        Args:
-            purpose: the purpose that :meth:`spend_state` must name; one word.
-            data: the result of :meth:`spend_state`; stored on the server.
-            for_user: whether only the calling user may use the state.
-        """
-
-    @abstractmethod
-    def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
-        """Use up a state and return its data. The arguments must equal those of :meth:`issue_state`.
-
-        A state is refused if it is unknown, expired or used, or of another browser, user or purpose.
-        """

@@ -1,4 +1,4 @@
-"""Logins by the credentials of a platform: ``host.logins`` (API 1.2).
+"""Logins: ``host.logins``. Routes of plugins log in, bind and unbind by the rules of the core's routes.
 
 A platform decides about its people: it ends their sessions, and they leave it. A plugin that logs in its
 people follows, without a caller::
@@ -11,10 +11,14 @@ Each change is recorded in the audit log with the name of the plugin.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.login import Credential, LoginOptions, VerificationCode
+
+if TYPE_CHECKING:
+    from strongroom.plugin_api.web import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,79 @@ class LiveCredential:
 
 
 class LoginsAPI(ABC):
-    """The logins that were made with credentials of a platform. Callable without a caller."""
+    """How users log in, and the logins that were made with credentials of a platform.
+
+    :meth:`credentials`, :meth:`end`, :meth:`end_session` and :meth:`suspend` need no caller and no
+    request.
+    """
+
+    @property
+    @abstractmethod
+    def options(self) -> LoginOptions:
+        """How users log in, for pages that show only what the server offers (API 1.2)."""
+
+    @abstractmethod
+    def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
+        """Log in with a proof for a login method; return the route's response, with the tokens.
+
+        Rate limits, user lookup, suspension, the audit log and the headers are those of every login.
+        """
+
+    @abstractmethod
+    def bind(
+        self,
+        user_id: str,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        replaced: Callable[[Sequence[Credential]], Collection[Credential]],
+        held_code: VerificationCode | None = None,
+        current_password: str | None = None,
+    ) -> Any:
+        """Check a proof with a login method, and bind the verified credentials to the calling user.
+
+        The access token is not enough: the user must also present a code sent to a current contact;
+        without contacts, the current password; without a password, a login within the last 5 minutes.
+
+        Args:
+            user_id: the user in the path, an id or ``me``; it must be the caller.
+            method: the name of the login method.
+            proof: the proof for the method.
+            replaced: called with all credentials of the user, including the new ones; returns those to
+                release, such as another account of the same platform.
+            held_code: a code for ``bind``, sent to a current contact; ``None``: the code in the header
+                ``X-Verification-Code``.
+            current_password: the user's current password.
+        """
+
+    @abstractmethod
+    def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
+        """Unbind all credentials of some kinds from the calling user.
+
+        Requires a verification code in the header ``X-Verification-Code``. An e-mail address or mobile
+        number must remain, so that the user can still log in.
+
+        Args:
+            prefix: the beginning of the values of those to unbind, such as that of one provider
+                (API 1.2).
+        """
+
+    @abstractmethod
+    def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> "State":
+        """Issue a state, bound to the browser by a cookie in the response.
+
+        Args:
+            purpose: the purpose that :meth:`consume_state` must name; one word.
+            data: the result of :meth:`consume_state`; stored on the server.
+            for_user: whether only the calling user may use the state.
+        """
+
+    @abstractmethod
+    def consume_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
+        """Consume a state and return its data. The arguments must equal those of :meth:`issue_state`.
+
+        A state is refused if it is unknown, expired or used, or of another browser, user or purpose.
+        """
 
     @abstractmethod
     def credentials(self, kind: str, *, after: str = "", size: int = 500) -> Sequence[LiveCredential]:

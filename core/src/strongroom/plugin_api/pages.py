@@ -28,7 +28,7 @@ class Connection:
         kinds: the kinds of the credentials that are bound.
         rest_path: the path of the REST API that unbinds them: by DELETE, with the header
             ``X-Verification-Code``.
-        replaced: returns the credentials that a new one replaces, as for :meth:`HostAPI.bind`.
+        replaced: returns the credentials that a new one replaces, as for :meth:`LoginsAPI.bind`.
         prefix: the beginning of their values, where several connections have these kinds.
     """
 
@@ -230,7 +230,7 @@ class LoginPages(ABC):
         """Return the Flask response that requires the user's own proof, and then connects an account.
 
         The proof stays sealed in the browser meanwhile. The user's own proof is what
-        :meth:`HostAPI.bind` requires.
+        :meth:`LoginsAPI.bind` requires.
 
         Args:
             name: the name of the :class:`Connection`.

@@ -10,7 +10,7 @@ captchas, the audit log and the tokens are the same as on the core's routes::
         @routes.operation("POST", "/api/v1/riddle-authorizations", access=Access.PUBLIC,
                           body=AnswerSchema, returns=host.tokens_schema, errors=host.login_errors)
         def log_in_by_riddle(body: dict[str, str]) -> Any:
-            return host.log_in("riddle", {"answer": body["answer"]})
+            return host.logins.log_in("riddle", {"answer": body["answer"]})
 
         return [routes]
 """

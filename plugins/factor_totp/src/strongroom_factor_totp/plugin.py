@@ -147,4 +147,4 @@ def register_second_factors() -> list[type[SecondFactor[Any]]]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    return [make_routes(host)] if host.second_factor(Totp) else []
+    return [make_routes(host)] if host.extension(Totp) else []

@@ -15,7 +15,7 @@ _LABELS = {"en": "Log in with {}", "zh": "{}登录"}
 
 def login_links(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[LoginLink]:
     """Return a button per provider, for the hook ``register_login_links``; none if it is disabled."""
-    login = host.login_method(kind)
+    login = host.extension(kind)
     if login is None:
         return []
     return [_link(login, name, provider) for name, provider in login.providers.items()]

@@ -68,7 +68,7 @@ def member_jobs(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Job]:
 
     None if the method is disabled, or none of its providers overrides ``is_member``.
     """
-    login = host.login_method(kind)
+    login = host.extension(kind)
     if login is None:
         return []
     login.attach(host)

@@ -69,7 +69,7 @@ _CODE_PARAMETER: Json = {
 
 def blueprints(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Blueprint]:
     """Return the routes of a login method, for the hook ``register_blueprints``: none if disabled."""
-    login = host.login_method(kind)
+    login = host.extension(kind)
     if login is None:
         return []
     login.attach(host)
@@ -189,8 +189,8 @@ class Routes:
             "The state is redeemed even if the code is invalid.",
         )
         def log_in(body: Json) -> Any:
-            data = self._host.spend_state(body["state"], self._purpose(LOGIN))
-            return self._host.log_in(self._name, self._proof(data, body))
+            data = self._host.logins.consume_state(body["state"], self._purpose(LOGIN))
+            return self._host.logins.log_in(self._name, self._proof(data, body))
 
     def _add_bindings(self) -> None:
         path = f"/api/v1/users/<user_id>/{self._name}-ids"
@@ -212,9 +212,9 @@ class Routes:
             "password, a login within the last 5 minutes.",
         )
         def bind(user_id: str, body: Json) -> Any:
-            data = self._host.spend_state(body["state"], self._purpose(BIND), for_user=True)
+            data = self._host.logins.consume_state(body["state"], self._purpose(BIND), for_user=True)
             held = body.get("heldCode")
-            return self._host.bind(
+            return self._host.logins.bind(
                 user_id,
                 self._name,
                 self._proof(data, body),
@@ -243,7 +243,7 @@ class Routes:
         def unbind(user_id: str, query: Json) -> Any:
             name = query.get(self._login.selector)
             prefix = "" if name is None else self._login.prefix_of(self._choose(name)[0])
-            return self._host.unbind(user_id, self._login.kinds, prefix=prefix)
+            return self._host.logins.unbind(user_id, self._login.kinds, prefix=prefix)
 
     def _add_browser_flow(self) -> None:
         @self.blueprint.operation(
@@ -379,7 +379,7 @@ class Routes:
         if state.startswith(prefix_of_state(self._purpose(CONNECT))):
             return self._finish_connection(state, answer, name)
         if state.startswith(prefix_of_state(self._purpose(BROWSER))):
-            data = self._host.spend_state(state, self._purpose(BROWSER))
+            data = self._host.logins.consume_state(state, self._purpose(BROWSER))
             self._require_own_uri(data["name"], name)
             link = link_name(self._login, data["name"])
             return self._host.finish_browser_login(self._name, self._proof(data, answer), link=link)
@@ -388,7 +388,7 @@ class Routes:
     def _finish_connection(self, state: str, answer: Json, name: str | None) -> Any:
         # Another login may have begun in this browser meanwhile, so the state is for its user only.
         self._host.require_browser_session()
-        data = self._host.spend_state(state, self._purpose(CONNECT), for_user=True)
+        data = self._host.logins.consume_state(state, self._purpose(CONNECT), for_user=True)
         self._require_own_uri(data["name"], name)
         connection = connection_name(self._login, data["name"])
         if "code" not in answer:
@@ -402,7 +402,7 @@ class Routes:
         start = self._login.tickets.find_start(state)
         if start is None:
             # Refused as each state that this server did not issue.
-            self._host.spend_state(state, self._purpose(LOGIN))
+            self._host.logins.consume_state(state, self._purpose(LOGIN))
             raise ApiError(self._invalid)
         self._require_own_uri(start.name, name)
         target = start.target
@@ -435,7 +435,7 @@ class Routes:
         verifier, nonce = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
         uri = redirect_uri(self._host, self._login, name)
         kept = {"name": name, "redirect_uri": uri, "nonce": nonce, "code_verifier": verifier}
-        state = self._host.issue_state(self._purpose(purpose), kept, for_user=is_binding)
+        state = self._host.logins.issue_state(self._purpose(purpose), kept, for_user=is_binding)
         start = Start(
             state=state.value,
             redirect_uri=uri,

@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 def back_channel(host: HostAPI) -> list[Blueprint]:
     """Return the route, for the hook ``register_blueprints``: none if the login is disabled."""
-    login = host.login_method(OIDCLogin)
+    login = host.extension(OIDCLogin)
     if login is None:
         return []
     routes = host.blueprint("oidc-logouts", description="Logouts at OpenID Connect providers.")

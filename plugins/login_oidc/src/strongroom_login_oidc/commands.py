@@ -15,7 +15,7 @@ def make_commands(host: HostAPI) -> click.Group:
     @group.command()
     def uris() -> None:
         """Print the URIs to register at each configured provider."""
-        login = host.login_method(OIDCLogin)
+        login = host.extension(OIDCLogin)
         if login is None:
             return
         for name in login.providers:

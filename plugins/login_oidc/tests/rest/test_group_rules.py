@@ -67,7 +67,7 @@ def office(
         "staff": GroupRule(claim="teams", value="staff", tenant=acme),
         "chiefs": GroupRule(claim="teams", value="chiefs", tenant=other, role="admin"),
     }
-    method = host.login_method(OIDCLogin)
+    method = host.extension(OIDCLogin)
     assert method is not None
     # The ids of tenants are known after the start only.
     replace_frozen(method.options, administrator_id=admin.id)
@@ -132,7 +132,7 @@ def test_an_administrator_may_end_it_until_the_value_comes_back(office: Office) 
 
 def test_a_rule_that_is_removed_takes_back_what_it_gave(office: Office) -> None:
     user = office.log_in("sales")
-    method = office.host.login_method(OIDCLogin)
+    method = office.host.extension(OIDCLogin)
     assert method is not None
     replace_frozen(method.options.providers["company"], groups={})
     office.log_in("sales")
@@ -142,7 +142,7 @@ def test_a_rule_that_is_removed_takes_back_what_it_gave(office: Office) -> None:
 def test_a_rule_that_fails_is_tried_at_the_next_login(
     office: Office, caplog: pytest.LogCaptureFixture
 ) -> None:
-    method = office.host.login_method(OIDCLogin)
+    method = office.host.extension(OIDCLogin)
     assert method is not None
     rules = method.options.providers["company"].groups
     broken = GroupRule(claim="teams", value="sales", tenant="0190a1b2-0000-7000-8000-000000000000")

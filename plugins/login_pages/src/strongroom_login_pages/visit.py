@@ -86,7 +86,7 @@ class Visit:
     @property
     def login_options(self) -> LoginOptions:
         """How users can log in."""
-        return self._host.login_options
+        return self._host.logins.options
 
     @property
     def form(self) -> MultiDict[str, str]:
@@ -250,7 +250,7 @@ class Visit:
         # It makes the user the caller of the host.
         self._host.require_browser_session()
         try:
-            self._host.bind(
+            self._host.logins.bind(
                 "me",
                 connection.method,
                 proof,

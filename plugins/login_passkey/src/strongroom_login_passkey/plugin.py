@@ -36,5 +36,5 @@ def register_event_types() -> list[AuditedEvent]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    factor = host.second_factor(PasskeyFactor)
+    factor = host.extension(PasskeyFactor)
     return [make_routes(host, factor)] if factor else []

@@ -26,7 +26,7 @@ def register_errors() -> Iterable[ErrorKind]:
 
 @hookimpl
 def register_login_links(host: HostAPI) -> list[LoginLink]:
-    login = host.login_method(WeChatLogin)
+    login = host.extension(WeChatLogin)
     return login_links(host, login) if login else []
 
 
@@ -37,5 +37,5 @@ def register_static_files() -> list[StaticFiles]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    login = host.login_method(WeChatLogin)
+    login = host.extension(WeChatLogin)
     return [make_routes(host, login)] if login else []

@@ -85,7 +85,7 @@ def _add_qr_codes(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         """
         name, website = _choose(login, Website, body.get("app"))
         purpose = body["purpose"]
-        state = host.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
+        state = host.logins.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
         url = website.authorize_url(state.value, language=body.get("language"))
         return {"url": url, "state": state.value, "app": name, "expiresAt": iso_format(state.expires_at)}
 
@@ -104,8 +104,8 @@ def _add_logins(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
 
         The state is redeemed even if the code is invalid.
         """
-        data = host.spend_state(body["state"], LOGIN)
-        return host.log_in(login.name, {"app": data["app"], "code": body["code"]})
+        data = host.logins.consume_state(body["state"], LOGIN)
+        return host.logins.log_in(login.name, {"app": data["app"], "code": body["code"]})
 
     @routes.operation(
         "POST",
@@ -121,7 +121,7 @@ def _add_logins(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         A `phoneCode` also verifies the phone number, and logs in the user who is bound to it.
         """
         name, _ = _choose(login, MiniProgram, body.get("app"))
-        return host.log_in(login.name, {**body, "app": name})
+        return host.logins.log_in(login.name, {**body, "app": name})
 
 
 def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
@@ -142,12 +142,12 @@ def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         password, a login within the last 5 minutes.
         """
         if "state" in body:
-            name = host.spend_state(body["state"], BIND, for_user=True)["app"]
+            name = host.logins.consume_state(body["state"], BIND, for_user=True)["app"]
         else:
             name, _ = _choose(login, MiniProgram, body.get("app"))
         proof = {"app": name, "code": body["code"]}
         held = body.get("heldCode")
-        return host.bind(
+        return host.logins.bind(
             user_id,
             login.name,
             proof,
@@ -170,7 +170,7 @@ def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
 
         Requires a code of the purpose `unbind`, and an e-mail address or mobile number that remains.
         """
-        return host.unbind(user_id, (OPENID, UNIONID))
+        return host.logins.unbind(user_id, (OPENID, UNIONID))
 
 
 def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
@@ -214,7 +214,7 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
             # The page reads the query.
             return pages.callback()
         try:
-            app = host.spend_state(state, BROWSER)["app"]
+            app = host.logins.consume_state(state, BROWSER)["app"]
         except ApiError as error:
             return host.refuse_browser_login(error)
         # A person who has denied comes back without a code, which the app rejects.
@@ -226,7 +226,7 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
 def _finish_connection(host: HostAPI, state: str, code: str | None) -> Any:
     # Another login may have begun in this browser meanwhile, so the state is for its user only.
     host.require_browser_session()
-    app = host.spend_state(state, CONNECT, for_user=True)["app"]
+    app = host.logins.consume_state(state, CONNECT, for_user=True)["app"]
     # A person who has denied comes back without a code.
     return host.finish_browser_connection(_CONNECTION, {"app": app, "code": code} if code else None)
 
@@ -253,7 +253,7 @@ def _add_login_link(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> Non
         if is_binding:
             host.require_browser_session()
         purpose = CONNECT if is_binding else BROWSER
-        state = host.issue_state(purpose, {"app": name}, for_user=is_binding)
+        state = host.logins.issue_state(purpose, {"app": name}, for_user=is_binding)
         return redirect(app.authorize_url(state.value))
 
 

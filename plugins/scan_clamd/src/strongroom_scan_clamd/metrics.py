@@ -17,7 +17,7 @@ def make_metrics(host: HostAPI) -> list[Metric]:
     """Return the metrics of one server."""
 
     def signatures_at() -> float | None:
-        scanner = host.content_scanner(ClamdScanner)
+        scanner = host.extension(ClamdScanner)
         return scanner.signatures_at() if scanner else None
 
     return [

@@ -1,8 +1,8 @@
 """The implementation of a plugin's host, based on the core's services."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -17,7 +17,7 @@ from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.limits import HostLimits
-from strongroom.assembly.plugin_host.logins import HostLogins
+from strongroom.assembly.plugin_host.logins import HostLogins, login_attempt
 from strongroom.assembly.plugin_host.secrets import HostSecrets
 from strongroom.assembly.plugin_host.state import (
     HostDatabase,
@@ -25,7 +25,6 @@ from strongroom.assembly.plugin_host.state import (
     HostStore,
     HostValues,
 )
-from strongroom.assembly.plugin_host.state_cookie import StateCookie
 from strongroom.assembly.plugin_host.tenants import HostTenants
 from strongroom.assembly.plugin_host.uploads import HostUploads
 from strongroom.assembly.plugin_host.users import HostUsers
@@ -36,55 +35,39 @@ from strongroom.foundation import errors
 from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database.paging import Page, page_of
-from strongroom.foundation.limits.service import RateLimits
-from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentials
-from strongroom.identity.accounts.reauthentication import Proof, Reauthentication
 from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import LoginMethods
-from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
-from strongroom.identity.sessions.views import token_headers
-from strongroom.identity.users.consents import Consents, Terms
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaService
-from strongroom.identity.verification.codes import Purpose
-from strongroom.identity.verification.service import CodeSending
 from strongroom.plugin_api.authentication import CallerInfo, Scope
 from strongroom.plugin_api.browser import BrowserSession, is_local_path
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.host import FactorT, HostAPI, MethodT, ScannerT
+from strongroom.plugin_api.host import ExtensionT, HostAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
-from strongroom.plugin_api.login import (
-    Credential,
-    LoginAttempt,
-    LoginOptions,
-    TermsOfUse,
-    VerificationCode,
-)
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
-from strongroom.plugin_api.web import ApiError, RestResponse, State
-from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity, own_id
+from strongroom.plugin_api.web import ApiError, RestResponse
+from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity
 from strongroom.web.http.cursors import refused_cursor
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.internal_requests import has_operation, send_request
 from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
-from strongroom.web.http.parsing import DONE, DoneSchema, Timestamp
+from strongroom.web.http.parsing import DoneSchema, Timestamp
 from strongroom.web.http.request import (
     client,
     current_request_id,
     get_service,
-    header_pair,
     origin,
 )
 from strongroom.web.http.response import serializer
@@ -259,7 +242,7 @@ class PluginHost(HostAPI):
 
     @cached_property
     def logins(self) -> LoginsAPI:
-        return HostLogins(self._user)
+        return HostLogins(self._user, self._public_url)
 
     @property
     def public_url(self) -> str:
@@ -294,18 +277,14 @@ class PluginHost(HostAPI):
             raise refused_cursor()
         return envelope(Page(list(page.items), page.total, requested, page.following))
 
-    def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        methods = self._services().get(LoginMethods).methods
-        matching = (method for method in methods if isinstance(method, kind))
-        return next(matching, None)
+    def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
+        return next((item for item in self._enabled_extensions() if isinstance(item, kind)), None)
 
-    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
-        factors = self._services().get(SecondFactors).methods.values()
-        return next((factor for factor in factors if isinstance(factor, kind)), None)
-
-    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
-        scanners = self._services().get(Scanners).scanners
-        return next((scanner for scanner in scanners if isinstance(scanner, kind)), None)
+    def _enabled_extensions(self) -> Iterator[Any]:
+        services = self._services()
+        yield from services.get(LoginMethods).methods
+        yield from services.get(SecondFactors).methods.values()
+        yield from services.get(Scanners).scanners
 
     def blueprint(
         self, name: str, *, description: str, parameters: Mapping[str, str] = MappingProxyType({})
@@ -401,7 +380,7 @@ class PluginHost(HostAPI):
     def _browser_login(self, method: str, proof: Mapping[str, str]) -> RestResponse:
         """Log in as :meth:`log_in` does, from the device that the pages of the browser are."""
         try:
-            attempt = _attempt(method, proof)
+            attempt = login_attempt(method, proof)
             attempt = replace(attempt, client=replace(attempt.client, device_id=self._browser.device_id))
             issued = get_service(LoginService).log_in(attempt, origin=origin())
         except ApiError as error:
@@ -411,22 +390,6 @@ class PluginHost(HostAPI):
 
     def static_path(self, name: str) -> str:
         return self._registered.page_parts.static_path(self._plugin, name)
-
-    @cached_property
-    def login_options(self) -> LoginOptions:
-        services = self._services()
-        codes, user_settings = services.get(CodeSending), services.base.settings.users
-        return LoginOptions(
-            methods=tuple(method.name for method in services.get(LoginMethods).methods),
-            login_codes=codes.recipients(Purpose.LOGIN),
-            register_codes=codes.recipients(Purpose.REGISTER),
-            reset_codes=codes.recipients(Purpose.RESET_PASSWORD),
-            bind_codes=codes.recipients(Purpose.BIND),
-            registration=user_settings.registration,
-            is_passwordless=services.get(SecondFactors).is_passwordless,
-            terms=_terms_of(services.get(Consents).terms),
-            deletion_grace_days=user_settings.deletion_grace_days,
-        )
 
     def login_links(self) -> Sequence[PageLink]:
         user_agent = client().user_agent if current_request_id() else None
@@ -483,56 +446,6 @@ class PluginHost(HostAPI):
         identity = optional_identity()
         return identity.key.key_id if identity and identity.key else None
 
-    def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
-        issued = get_service(LoginService).log_in(_attempt(method, proof), origin=origin())
-        return issued, 200, token_headers(issued)
-
-    def bind(
-        self,
-        user_id: str,
-        method: str,
-        proof: Mapping[str, str],
-        *,
-        replaced: Callable[[Sequence[Credential]], Collection[Credential]],
-        held_code: VerificationCode | None = None,
-        current_password: str | None = None,
-    ) -> Any:
-        identity, named = current_identity(), own_id(user_id)
-        # Check this first, because the next steps use up the code and the proof.
-        identity.require_self(named)
-        code = held_code or _code_of_header()
-        get_service(Reauthentication).require(identity, Proof(code, current_password))
-        verified = get_service(LoginService).prove(_attempt(method, proof))
-        bound = get_service(ExternalCredentials).bind(identity, named, verified, replaced, origin())
-        new = next(item for item in bound if item.kind == verified.credential.kind)
-        # Matches both credential_schema and credentials_schema.
-        return {**asdict(new), "address": new.address, "credentials": bound}
-
-    def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
-        identity, code = current_identity(), _code_of_header()
-        # As bind does, whether or not the plugin has declared its route as sensitive.
-        get_service(Reauthentication).require_factor(identity)
-        get_service(ExternalCredentials).unbind(
-            identity, own_id(user_id), kinds, code, origin(), prefix=prefix
-        )
-        return DONE
-
-    def issue_state(self, purpose: str, data: Mapping[str, str], *, for_user: bool = False) -> State:
-        user_id = _caller() if for_user else None
-        browser = self._state_cookie.issue()
-        return get_service(OAuthStateStore).issue(purpose, browser, user_id, data, origin())
-
-    def spend_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
-        user_id = _caller() if for_user else None
-        # A browser with a state always sends the cookie. Without one, the lookup fails like any other.
-        return get_service(OAuthStateStore).spend(
-            value, purpose, self._state_cookie.known(), user_id, origin()
-        )
-
-    @cached_property
-    def _state_cookie(self) -> StateCookie:
-        return StateCookie(is_secure=self._public_url.startswith("https:"))
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class HostEvents(EventLog):
@@ -548,28 +461,3 @@ class HostEvents(EventLog):
 
     def newest(self, stream: str) -> int:
         return self._services().events.log.newest(stream)
-
-
-def _code_of_header() -> VerificationCode | None:
-    pair = header_pair(CODE_HEADER)
-    return VerificationCode(*pair) if pair else None
-
-
-def _caller() -> str:
-    identity = optional_identity()
-    if identity is None:
-        raise errors.TokenRequired
-    return identity.user_id
-
-
-def _attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
-    # Limited before the attempt is recorded, so that a flood cannot fill the audit log.
-    get_service(RateLimits).check("login_per_address")
-    return LoginAttempt(client=client(), method=method, proof=proof)
-
-
-def _terms_of(terms: Terms) -> TermsOfUse | None:
-    """Return the terms that pages show: those with an address, or that users must accept."""
-    if not (terms.url or terms.privacy_url or terms.is_required):
-        return None
-    return TermsOfUse(terms.version, terms.url, terms.privacy_url)

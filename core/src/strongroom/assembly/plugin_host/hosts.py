@@ -16,7 +16,7 @@ from strongroom.foundation.config import Settings
 from strongroom.foundation.plugins.hook_calls import is_code_of, named_if_stuck
 from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 from strongroom.plugin_api import NoOptions
-from strongroom.plugin_api.host import FactorT, MethodT, ScannerT
+from strongroom.plugin_api.host import ExtensionT
 from strongroom.plugin_api.pages import LoginPages
 
 if TYPE_CHECKING:
@@ -190,13 +190,7 @@ def _owner_of(thread: threading.Thread, plugins: PluginManager) -> Plugin | None
 
 
 class _OfflineHost(PluginHost):
-    def login_method(self, kind: type[MethodT]) -> MethodT | None:
-        """Return ``None``, as if the configuration did not enable it."""
-
-    def second_factor(self, kind: type[FactorT]) -> FactorT | None:
-        """Return ``None``, as if the configuration did not enable it."""
-
-    def content_scanner(self, kind: type[ScannerT]) -> ScannerT | None:
+    def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
         """Return ``None``, as if the configuration did not enable it."""
 
 

@@ -29,5 +29,5 @@ def show_logins() -> Any:
         "logins/",
         providers=providers.data,
         modes=MODES,
-        options=visit.host.login_options,
+        options=visit.host.logins.options,
     )

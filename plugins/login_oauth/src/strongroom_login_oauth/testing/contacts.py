@@ -153,7 +153,7 @@ def opened_platform(
     ) as opened:
         # A platform has the time of this machine.
         opened.clock.advance(int(time.time() * 1000) - opened.clock.now())
-        method: Any = opened.host.login_method(first.method)
+        method: Any = opened.host.extension(first.method)
         method.attach(opened.host)
         yield opened
 
@@ -232,7 +232,7 @@ def _log_in(
     if holder == SUSPENDED:
         with opened.host.acting_as(root):
             opened.host.users.suspend(holder_id)
-    login = opened.host.login_method(contacts.method)
+    login = opened.host.extension(contacts.method)
     proof = contacts.new_proof(login, contacts.names[state != PROVEN], person)
     try:
         outcome = opened.log_in(attempt_of(contacts.method.name, proof))
