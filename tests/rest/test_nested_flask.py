@@ -25,7 +25,8 @@ def application(host):
     @app.get("/me")
     def me():
         host.authenticate(scope="files:read", admits=("basic",))
-        return {"id": host.users.me().id, "network": host.limits.client_network, "path": flask.request.path}
+        network = host.limits.client_network
+        return {"id": host.users.me().id, "network": network, "path": flask.request.path}
 
     @app.get("/caller")
     def caller():

@@ -45,17 +45,17 @@ def application(host):
 
     @app.get("/")
     def show():
-        session = host.require_browser_session()
+        session = host.browser.require_session()
         return {**seen(session), "caller": host.caller.user_id, "tenants": host.tenants.list().total}
 
     @app.get("/perhaps")
     def perhaps():
-        session = host.browser_session()
+        session = host.browser.session()
         return {"id": session and session.user_id, "caller": host.caller and host.caller.user_id}
 
     @app.post("/")
     def change():
-        session = host.require_browser_session()
+        session = host.browser.require_session()
         host.browser.require_csrf()
         return session.user_id + flask.request.form.get("note", "")
 
@@ -75,7 +75,7 @@ def application(host):
 
     @app.get("/links")
     def links():
-        host.browser_session()
+        host.browser.session()
         return {
             "links": [[link.name, link.label, link.path, link.icon] for link in host.login_links()],
             "menu": [[item.label, item.path] for item in host.menu_items()],
@@ -93,7 +93,7 @@ def plain_application(host):
 
     @Request.application
     def serve(request):
-        session = host.require_browser_session()
+        session = host.browser.require_session()
         host.browser.require_csrf()
         return Response(session.user_id + request.form.get("note", ""))
 
@@ -112,12 +112,12 @@ def register_blueprints(host):
     @routes.operation("GET", "/api/v1/desk", access=Access.PUBLIC)
     def show_desk():
         """Show the desk."""
-        return flask.jsonify(seen(host.require_browser_session()))
+        return flask.jsonify(seen(host.browser.require_session()))
 
     @routes.operation("POST", "/api/v1/desk", access=Access.PUBLIC, any_query=True)
     def change_desk():
         """Change the desk."""
-        session = host.require_browser_session()
+        session = host.browser.require_session()
         host.browser.require_csrf()
         return flask.make_response(session.user_id + flask.request.form.get("note", ""))
 
@@ -125,7 +125,8 @@ def register_blueprints(host):
     def begin_badge_login():
         """Begin a login."""
         resume = flask.request.args.get("resume", "")
-        return flask.redirect("/door?state=" + host.logins.issue_state("badge", {"resume": resume}).value)
+        state = host.logins.issue_state("badge", {"resume": resume})
+        return flask.redirect("/door?state=" + state.value)
 
     @routes.operation("GET", "/api/v1/desk/callback", access=Access.PUBLIC, any_query=True)
     def finish_badge_login():
@@ -133,7 +134,7 @@ def register_blueprints(host):
         given = flask.request.args
         data = host.logins.consume_state(given.get("state", ""), "badge")
         proof = {"badge": given["badge"]}
-        return host.finish_browser_login("badge", proof, resume=data["resume"] or None)
+        return host.browser.finish_login("badge", proof, resume=data["resume"] or None)
 
     return [routes]
 

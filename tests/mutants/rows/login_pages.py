@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "pages-local-path",
         "A login leads to no other site.",
-        "assembly/plugin_host/host.py::PluginHost.finish_browser_login",
+        "assembly/plugin_host/host_browser.py::HostBrowser.finish_login",
         "resume if resume and is_local_path(resume) else None",
         "resume",
         "rest/test_browser_sessions.py::TestFinishedLogin::test_it_leads_to_no_other_site",

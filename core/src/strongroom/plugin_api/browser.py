@@ -4,7 +4,7 @@ The session is in one sealed cookie, which pages read and the REST API ignores. 
 it ends when the login is revoked or the user is suspended. A page that changes something requires a form
 of its own::
 
-    session = host.require_browser_session()
+    session = host.browser.require_session()
     if request.method == "POST":
         host.browser.require_csrf()
 """
@@ -14,7 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from strongroom.plugin_api.web import ApiError
 
 # Printable ASCII without a backslash, which browsers read as a slash. Two slashes begin a host name.
 _LOCAL_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,1023}")
@@ -65,10 +68,110 @@ class BrowserSession:
 
 
 class BrowserAPI(ABC):
-    """The browser of the current request, for pages (API 1.2).
+    """The browser of the current request, for pages .
 
     A change sets the cookie of the response, whose size a browser limits to 4096 bytes.
     """
+
+    @abstractmethod
+    def session(self) -> BrowserSession | None:
+        """Return the session of the browser, or ``None`` if its user is not logged in (API 1.2).
+
+        Afterwards the user is the caller of ``host.files``, ``host.tenants`` and ``host.users``, as
+        after :meth:`HostAPI.authenticate`. For pages only: routes of the REST API take tokens. A change
+        needs :meth:`require_csrf`.
+        """
+
+    @abstractmethod
+    def require_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
+        """Return the session of the browser, or lead the browser to the login and back (API 1.2).
+
+        Args:
+            admits_impersonation: whether the page also opens for an administrator who impersonates the
+                user, and says so; see :meth:`begin_impersonation`. Only requests with the
+                methods GET and HEAD are admitted.
+
+        Raises:
+            HTTPException: the redirect to the login page; its ``get_response()`` is the response.
+            ApiError: ``error.token-required``: a script sent the request, or there is no login page;
+                ``error.impersonation-refused``.
+        """
+
+    @abstractmethod
+    def login_path(self, resume: str | None = None) -> str | None:
+        """Return the path of the login page, with the base path; ``None`` without one (API 1.2).
+
+        For pages that open without a session, too, and offer the login by a link.
+
+        Args:
+            resume: a path of this server, with the base path, that the login leads to.
+        """
+
+    @abstractmethod
+    def step_up_path(self, resume: str) -> str | None:
+        """Return the path of the page for a fresh proof; ``None`` without one (API 1.2).
+
+        Lead the browser there after ``error.step-up-required`` or ``error.fresh-proof-required``.
+
+        Args:
+            resume: the path of the page with the form, with the base path, that the proof leads back to.
+        """
+
+    @abstractmethod
+    def finish_login(
+        self,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        resume: str | None = None,
+        link: str | None = None,
+    ) -> Any:
+        """Log the browser in with a proof for a login method; return the Flask response (API 1.2).
+
+        Limits, the user, the audit log and second factors are those of :meth:`LoginsAPI.log_in`. The
+        response leads to the page that needs the login, to the pages for a second factor, or, after a
+        failure, to the login page with the text of the error. The request must be the end of a login
+        that this browser has begun: check that by :meth:`LoginsAPI.consume_state` before.
+
+        Args:
+            method: the name of the login method.
+            proof: the proof for the method.
+            resume: a path of this server, with the base path, that the login leads to; ``None``: what
+                the login page was opened for. Any other text counts as ``None``.
+            link: the name of the login link that it began with, which the page marks as the last one
+                used; ``None``: the method's name.
+
+        Raises:
+            ApiError: ``error.not-implemented``: no plugin has login pages.
+        """
+
+    @abstractmethod
+    def refuse_login(self, error: "ApiError") -> Any:
+        """Lead a browser to the login page, which shows an error; return the Flask response (API 1.2).
+
+        For a login of the pages that cannot begin, or whose state is refused. A browser that is logged
+        in goes to the page of the account.
+
+        Raises:
+            ApiError: the error, for clients that do not navigate, and without login pages.
+        """
+
+    @abstractmethod
+    def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
+        """Connect an account of another platform; return the Flask response (API 1.2).
+
+        The response leads to a page that requires the user's own proof as :meth:`LoginsAPI.bind` does,
+        and then binds. The request must be the end of what this browser and its user have begun: check
+        that by :meth:`require_session` and :meth:`LoginsAPI.consume_state` with ``for_user`` before.
+
+        Args:
+            name: the name of the :class:`~strongroom.plugin_api.pages.Connection`.
+            proof: the proof for its login method, at most 1 KB of JSON; ``None``: the user has refused
+                it on the platform.
+
+        Raises:
+            ApiError: ``error.not-implemented``: no plugin has pages that connect accounts.
+        """
 
     @property
     @abstractmethod
@@ -140,7 +243,7 @@ class BrowserAPI(ABC):
 
         The session of the administrator continues when the impersonation ends: by
         :meth:`end_impersonation`, or by its time. Until then, only pages that call
-        :meth:`HostAPI.require_browser_session` with ``admits_impersonation`` open; each of them must
+        :meth:`BrowserAPI.require_session` with ``admits_impersonation`` open; each of them must
         name the user that it shows. :attr:`csrf` changes.
 
         Raises:
@@ -151,7 +254,7 @@ class BrowserAPI(ABC):
     def end_impersonation(self) -> None:
         """End the impersonation of the session, which returns to the administrator's own login.
 
-        Nothing without one. It needs no :meth:`HostAPI.browser_session`, which refuses the request.
+        Nothing without one. It needs no :meth:`BrowserAPI.session`, which refuses the request.
         """
 
     @abstractmethod

@@ -1,4 +1,6 @@
-"""Limits of a plugin: ``host.limits``. They are exact across all workers and nodes::
+"""Limits of a plugin: ``host.limits``.
+
+They are exact across all workers and nodes::
 
 host.limits.check_rate("report", ["20/hour"])
 if not host.limits.count_attempt("pin", [(user_id, 5)], seconds=900):

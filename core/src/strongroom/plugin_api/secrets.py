@@ -1,4 +1,6 @@
-"""Secrets of a plugin: ``host.secrets``. A secret that is read again is sealed; any other one is hashed::
+"""Secrets of a plugin: ``host.secrets``.
+
+A secret that is read again is sealed; any other one is hashed::
 
 row = insert(tokens).values(user_id=user_id, sealed=host.secrets.seal(token))
 """

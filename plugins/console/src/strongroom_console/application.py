@@ -61,7 +61,7 @@ def create_application(host: HostAPI) -> Flask:
         if request.endpoint != _END:
             # The session precedes the body, so that a client without one has none parsed. That of an
             # impersonation only reads, and would be refused.
-            g.visit = Visit(host, host.require_browser_session(admits_impersonation=True))
+            g.visit = Visit(host, host.browser.require_session(admits_impersonation=True))
         if request.method not in _SAFE_METHODS:
             host.browser.require_csrf()
 

@@ -36,7 +36,7 @@ def create_tenant() -> Any:
 def log_out() -> Any:
     """End the session, and that at the platform that the user has logged in by."""
     visit = current_visit()
-    login = visit.host.login_path() or "/"
+    login = visit.host.browser.login_path() or "/"
     platform = visit.host.browser.logout_url(login.removeprefix(visit.base_path))
     visit.host.browser.end_session()
     return redirect(platform or login, 303)

@@ -204,12 +204,14 @@ class Visit:
             path: the page, below the path of the console, that the browser returns to.
             notice: the key of the text that the page shows after a fresh proof.
         """
-        step_up = self.host.step_up_path(f"{self.root}{path}") if error in _STALE else None
+        step_up = self.host.browser.step_up_path(f"{self.root}{path}") if error in _STALE else None
         if step_up is not None:
             self.host.browser.store({"notice": notice} if notice else {})
             return redirect(step_up, HTTPStatus.SEE_OTHER)
         if status == HTTPStatus.UNAUTHORIZED:
-            return redirect(self.host.login_path(f"{self.root}{path}") or "/", HTTPStatus.SEE_OTHER)
+            return redirect(
+                self.host.browser.login_path(f"{self.root}{path}") or "/", HTTPStatus.SEE_OTHER
+            )
         return None
 
     @staticmethod

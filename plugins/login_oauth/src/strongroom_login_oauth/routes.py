@@ -266,13 +266,13 @@ class Routes:
             name, provider = self._choose(query.get(self._login.selector))
             is_binding = query["purpose"] == BIND
             if is_binding:
-                self._host.require_browser_session()
+                self._host.browser.require_session()
             purpose = CONNECT if is_binding else BROWSER
             language = self._host.browser.language
             try:
                 url = self._begin(name, provider, purpose, is_binding, language)[1]
             except ApiError as error:
-                return self._host.refuse_browser_login(error)
+                return self._host.browser.refuse_login(error)
             return redirect(url)
 
     def _add_callbacks(self) -> None:
@@ -349,7 +349,7 @@ class Routes:
         try:
             return self._finish(query, name)
         except ApiError as error:
-            return self._host.refuse_browser_login(error)
+            return self._host.browser.refuse_login(error)
 
     def _require_own_uri(self, began_with: str, name: str | None) -> None:
         """Require that the answer came to the redirect URI of the provider that the login began with.
@@ -382,20 +382,20 @@ class Routes:
             data = self._host.logins.consume_state(state, self._purpose(BROWSER))
             self._require_own_uri(data["name"], name)
             link = link_name(self._login, data["name"])
-            return self._host.finish_browser_login(self._name, self._proof(data, answer), link=link)
+            return self._host.browser.finish_login(self._name, self._proof(data, answer), link=link)
         return self._hand_over(state, answer, name)
 
     def _finish_connection(self, state: str, answer: Json, name: str | None) -> Any:
         # Another login may have begun in this browser meanwhile, so the state is for its user only.
-        self._host.require_browser_session()
+        self._host.browser.require_session()
         data = self._host.logins.consume_state(state, self._purpose(CONNECT), for_user=True)
         self._require_own_uri(data["name"], name)
         connection = connection_name(self._login, data["name"])
         if "code" not in answer:
-            return self._host.finish_browser_connection(connection, None)
+            return self._host.browser.finish_connection(connection, None)
         outcome = self._login.outcome(self._proof(data, answer))
         proof = {self._login.selector: data["name"], "ticket": self._login.tickets.keep(outcome)}
-        return self._host.finish_browser_connection(connection, proof)
+        return self._host.browser.finish_connection(connection, proof)
 
     def _hand_over(self, state: str, answer: Json, name: str | None) -> Response:
         """Pass an answer on to the client that has begun, which alone can spend the state."""

@@ -64,13 +64,13 @@ class Visit:
     @property
     def token(self) -> str | None:
         """An access token of the user who is logged in, if any."""
-        session = self._host.browser_session()
+        session = self._host.browser.session()
         return session.token if session else None
 
     @property
     def is_proven(self) -> bool:
         """Whether the user who is logged in has given a proof within the last 10 minutes."""
-        session = self._host.browser_session()
+        session = self._host.browser.session()
         return session is not None and self.now - session.auth_time < _FRESH
 
     @property
@@ -248,7 +248,7 @@ class Visit:
             the response that the REST API would give.
         """
         # It makes the user the caller of the host.
-        self._host.require_browser_session()
+        self._host.browser.require_session()
         try:
             self._host.logins.bind(
                 "me",

@@ -41,7 +41,7 @@ class Pages:
         return self._page("callback.html", framed="'none'", embedders=self._options.embedders)
 
     def _logs_in_by_redirect(self, website: Website) -> bool:
-        return leads_back(self._host, website) and self._host.login_path() is not None
+        return leads_back(self._host, website) and self._host.browser.login_path() is not None
 
     def _begin_path(self, app: str) -> str:
         return urlsplit(self._host.public_url).path + begin_path(app)

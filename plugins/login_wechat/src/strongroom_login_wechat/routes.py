@@ -216,19 +216,19 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         try:
             app = host.logins.consume_state(state, BROWSER)["app"]
         except ApiError as error:
-            return host.refuse_browser_login(error)
+            return host.browser.refuse_login(error)
         # A person who has denied comes back without a code, which the app rejects.
         proof = {"app": app, "code": query.get("code", "")}
         link = next((link.name for link in links if link.path == begin_path(app)), None)
-        return host.finish_browser_login(login.name, proof, link=link)
+        return host.browser.finish_login(login.name, proof, link=link)
 
 
 def _finish_connection(host: HostAPI, state: str, code: str | None) -> Any:
     # Another login may have begun in this browser meanwhile, so the state is for its user only.
-    host.require_browser_session()
+    host.browser.require_session()
     app = host.logins.consume_state(state, CONNECT, for_user=True)["app"]
     # A person who has denied comes back without a code.
-    return host.finish_browser_connection(_CONNECTION, {"app": app, "code": code} if code else None)
+    return host.browser.finish_connection(_CONNECTION, {"app": app, "code": code} if code else None)
 
 
 def _add_login_link(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
@@ -251,7 +251,7 @@ def _add_login_link(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> Non
         name, app = _choose(login, WebApp, query.get("app"))
         is_binding = query["purpose"] == BIND
         if is_binding:
-            host.require_browser_session()
+            host.browser.require_session()
         purpose = CONNECT if is_binding else BROWSER
         state = host.logins.issue_state(purpose, {"app": name}, for_user=is_binding)
         return redirect(app.authorize_url(state.value))

@@ -169,7 +169,7 @@ class SharePages:
             raise error
         text = _TEXTS.get(error.code, "unavailable" if error.status in (403, 404) else "failed")
         needs_login = error.code == LOGIN_REQUIRED.code
-        login_path = self._host.login_path(self._resumed(secret)) if needs_login else None
+        login_path = self._host.browser.login_path(self._resumed(secret)) if needs_login else None
         return self._host.page(
             "closed.html",
             status=UNAVAILABLE.status if text == "unavailable" else error.status,

@@ -44,4 +44,4 @@ class Sessions:
         """
         is_page = request.path.startswith(path_of(self._host, "/s/"))
         is_own = request.headers.get("Sec-Fetch-Site") == "same-origin"
-        return self._host.browser_session() if is_page or is_own else None
+        return self._host.browser.session() if is_page or is_own else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -17,7 +17,7 @@ from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.limits import HostLimits
-from strongroom.assembly.plugin_host.logins import HostLogins, login_attempt
+from strongroom.assembly.plugin_host.logins import HostLogins
 from strongroom.assembly.plugin_host.secrets import HostSecrets
 from strongroom.assembly.plugin_host.state import (
     HostDatabase,
@@ -37,14 +37,12 @@ from strongroom.foundation.config import Settings
 from strongroom.foundation.database.paging import Page, page_of
 from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.identity.sessions.factor_verification import SecondFactors
-from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.authentication import CallerInfo, Scope
-from strongroom.plugin_api.browser import BrowserSession, is_local_path
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
 from strongroom.plugin_api.forms import FormsAPI
@@ -67,13 +65,8 @@ from strongroom.web.http.parsing import DoneSchema, Timestamp
 from strongroom.web.http.request import (
     client,
     current_request_id,
-    get_service,
-    origin,
 )
-from strongroom.web.http.response import serializer
 from strongroom.web.http.routing import Blueprint
-from strongroom.web.pages.browsers import go_to_login
-from strongroom.web.pages.error_pages import is_navigation
 from strongroom.web.pages.html import Pages
 from strongroom.web.pages.languages import page_languages
 
@@ -181,6 +174,10 @@ class PluginHost(HostAPI):
     @cached_property
     def factors(self) -> HostFactors:
         return HostFactors()
+
+    @cached_property
+    def browser(self) -> HostBrowser:
+        return HostBrowser(self._plugin, self._public_url, lambda: self._registered.offered_login_pages)
 
     @cached_property
     def forms(self) -> FormsAPI:
@@ -315,78 +312,6 @@ class PluginHost(HostAPI):
             language=language,
             **{"static": self.static_path, **values},
         )
-
-    @cached_property
-    def _browser(self) -> HostBrowser:
-        return HostBrowser(self._plugin, self._public_url)
-
-    @property
-    def browser(self) -> HostBrowser:
-        return self._browser
-
-    def browser_session(self) -> BrowserSession | None:
-        return self._browser.session()
-
-    def require_browser_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
-        session = self._browser.session(admits_impersonation=admits_impersonation)
-        pages = self._registered.offered_login_pages
-        if session is None:
-            go_to_login(pages.login_path if pages else None)
-        return session
-
-    def login_path(self, resume: str | None = None) -> str | None:
-        pages = self._registered.offered_login_pages
-        return None if pages is None else pages.login_path(resume)
-
-    def step_up_path(self, resume: str) -> str | None:
-        pages = self._registered.offered_login_pages
-        return None if pages is None else pages.step_up_path(resume)
-
-    def finish_browser_login(
-        self,
-        method: str,
-        proof: Mapping[str, str],
-        *,
-        resume: str | None = None,
-        link: str | None = None,
-    ) -> Response:
-        pages = self._registered.offered_login_pages
-        if pages is None:
-            raise errors.NotImplementedHere("No plugin has login pages.")
-        response: Response = pages.finish(
-            self._browser_login(method, proof),
-            resume if resume and is_local_path(resume) else None,
-            method=method,
-            link=link,
-        )
-        return response
-
-    def refuse_browser_login(self, error: ApiError) -> Response:
-        pages = self._registered.offered_login_pages
-        refusal = error_response(error)
-        answer = RestResponse(refusal.status_code, refusal.get_json())
-        response: Response | None = pages.refuse(answer) if pages and is_navigation() else None
-        if response is None:
-            raise error
-        return response
-
-    def finish_browser_connection(self, name: str, proof: Mapping[str, str] | None) -> Response:
-        pages = self._registered.offered_login_pages
-        response: Response | None = None if pages is None else pages.finish_connection(name, proof)
-        if response is None:
-            raise errors.NotImplementedHere("No plugin has pages that connect accounts.")
-        return response
-
-    def _browser_login(self, method: str, proof: Mapping[str, str]) -> RestResponse:
-        """Log in as :meth:`log_in` does, from the device that the pages of the browser are."""
-        try:
-            attempt = login_attempt(method, proof)
-            attempt = replace(attempt, client=replace(attempt.client, device_id=self._browser.device_id))
-            issued = get_service(LoginService).log_in(attempt, origin=origin())
-        except ApiError as error:
-            refusal = error_response(error)
-            return RestResponse(refusal.status_code, refusal.get_json())
-        return RestResponse(200, serializer(IssuedTokensSchema)(issued))
 
     def static_path(self, name: str) -> str:
         return self._registered.page_parts.static_path(self._plugin, name)

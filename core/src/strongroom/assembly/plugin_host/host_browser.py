@@ -1,19 +1,34 @@
 """The browser of a request, as plugins see it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
 
-from strongroom.foundation.errors import ImpersonationRefused, StepUpRequired, TokenInvalid
+from flask import Response
+
+from strongroom.assembly.plugin_host.logins import login_attempt
+from strongroom.foundation.errors import (
+    ImpersonationRefused,
+    NotImplementedHere,
+    StepUpRequired,
+    TokenInvalid,
+)
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
+from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.plugin_api.browser import BrowserAPI, BrowserSession
+from strongroom.plugin_api.browser import BrowserAPI, BrowserSession, is_local_path
 from strongroom.plugin_api.login import LogoutRequest
+from strongroom.plugin_api.pages import LoginPages
+from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom.web.http.access import SAFE_METHODS, set_caller
+from strongroom.web.http.errors import error_response
 from strongroom.web.http.request import client_address, get_service, header, method, origin
-from strongroom.web.pages.browsers import Browsers, BrowserVisit
+from strongroom.web.http.response import serializer
+from strongroom.web.pages.browsers import Browsers, BrowserVisit, go_to_login
+from strongroom.web.pages.error_pages import is_navigation
 from strongroom.web.pages.form_secrets import presented_secret
 from strongroom.web.pages.page_zones import page_zone
 
@@ -24,10 +39,12 @@ class HostBrowser(BrowserAPI):
 
     Args:
         plugin: the plugin, whose values it reads and stores.
+        login_pages: returns the pages on which browsers log in, if a plugin has them.
     """
 
     _plugin: str
     _public_url: str
+    _login_pages: Callable[[], LoginPages | None]
 
     @property
     def csrf(self) -> str:
@@ -86,8 +103,71 @@ class HostBrowser(BrowserAPI):
     def end_session(self) -> None:
         get_service(BrowserSessions).end(self._visit, origin())
 
-    def session(self, *, admits_impersonation: bool = False) -> BrowserSession | None:
-        """Return the session as :meth:`HostAPI.require_browser_session` describes."""
+    def session(self) -> BrowserSession | None:
+        return self._session(admits_impersonation=False)
+
+    def require_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
+        session = self._session(admits_impersonation=admits_impersonation)
+        pages = self._login_pages()
+        if session is None:
+            go_to_login(pages.login_path if pages else None)
+        return session
+
+    def login_path(self, resume: str | None = None) -> str | None:
+        pages = self._login_pages()
+        return None if pages is None else pages.login_path(resume)
+
+    def step_up_path(self, resume: str) -> str | None:
+        pages = self._login_pages()
+        return None if pages is None else pages.step_up_path(resume)
+
+    def finish_login(
+        self,
+        method: str,
+        proof: Mapping[str, str],
+        *,
+        resume: str | None = None,
+        link: str | None = None,
+    ) -> Response:
+        pages = self._login_pages()
+        if pages is None:
+            raise NotImplementedHere("No plugin has login pages.")
+        response: Response = pages.finish(
+            self._log_in(method, proof),
+            resume if resume and is_local_path(resume) else None,
+            method=method,
+            link=link,
+        )
+        return response
+
+    def refuse_login(self, error: ApiError) -> Response:
+        pages = self._login_pages()
+        refusal = error_response(error)
+        answer = RestResponse(refusal.status_code, refusal.get_json())
+        response: Response | None = pages.refuse(answer) if pages and is_navigation() else None
+        if response is None:
+            raise error
+        return response
+
+    def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Response:
+        pages = self._login_pages()
+        response: Response | None = None if pages is None else pages.finish_connection(name, proof)
+        if response is None:
+            raise NotImplementedHere("No plugin has pages that connect accounts.")
+        return response
+
+    def _log_in(self, method: str, proof: Mapping[str, str]) -> RestResponse:
+        """Log in as :meth:`LoginsAPI.log_in` does, from the device that the pages of the browser are."""
+        try:
+            attempt = login_attempt(method, proof)
+            attempt = replace(attempt, client=replace(attempt.client, device_id=self.device_id))
+            issued = get_service(LoginService).log_in(attempt, origin=origin())
+        except ApiError as error:
+            refusal = error_response(error)
+            return RestResponse(refusal.status_code, refusal.get_json())
+        return RestResponse(200, serializer(IssuedTokensSchema)(issued))
+
+    def _session(self, *, admits_impersonation: bool) -> BrowserSession | None:
         visit, is_admitted = self._visit, admits_impersonation and method() in SAFE_METHODS
         if visit.authorization_id is not None and visit.session is None:
             visit.session = _current(visit, admits_impersonation=is_admitted)
