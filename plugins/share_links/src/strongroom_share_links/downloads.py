@@ -178,7 +178,9 @@ class Downloads:
         The second has a key, so that the table does not reveal who has downloaded a file.
         """
         agent = request.headers.get("User-Agent", "")
-        client = self._host.secrets.keyed_hash(f"visitor {link_id} {self._host.limits.client_network} {agent}")
+        client = self._host.secrets.keyed_hash(
+            f"visitor {link_id} {self._host.limits.client_network} {agent}"
+        )
         return self._cookies.hashed(_COOKIE, link_id), client
 
     def _count(self, download: Download, room: int, taken: int, *, is_free: bool = False) -> Counted:
