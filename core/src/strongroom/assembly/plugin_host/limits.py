@@ -1,6 +1,7 @@
 """Implements ``host.limits``."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongroom.foundation import errors
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from strongroom.assembly.services import Services
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostLimits(LimitsAPI):
     """Implements ``host.limits``.
 
@@ -22,9 +24,8 @@ class HostLimits(LimitsAPI):
         services: returns the services of the process.
     """
 
-    def __init__(self, plugin: str, services: Callable[[], "Services"]) -> None:
-        self._plugin = plugin
-        self._services = services
+    _plugin: str
+    _services: Callable[[], "Services"]
 
     def check_rate(self, name: str, rates: Sequence[str], subject: str | None = None) -> None:
         counted = Allowance(

@@ -1,6 +1,7 @@
 """Implements ``host.secrets``."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from strongroom.assembly.services import Services
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostSecrets(SecretsAPI):
     """Implements ``host.secrets``.
 
@@ -17,9 +19,12 @@ class HostSecrets(SecretsAPI):
         services: returns the services of the process.
     """
 
-    def __init__(self, plugin: str, services: Callable[[], "Services"]) -> None:
-        self._purpose = f"plugin:{plugin}"
-        self._services = services
+    _plugin: str
+    _services: Callable[[], "Services"]
+
+    @property
+    def _purpose(self) -> str:
+        return f"plugin:{self._plugin}"
 
     def seal(self, text: str) -> str:
         return self._services().base.keys.seal(self._purpose, text)
