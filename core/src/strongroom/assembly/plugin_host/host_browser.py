@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
 
-from flask import Response
-
 from strongroom.assembly.plugin_host.logins import login_attempt
 from strongroom.foundation.errors import (
     ImpersonationRefused,
@@ -128,11 +126,11 @@ class HostBrowser(BrowserAPI):
         *,
         resume: str | None = None,
         link: str | None = None,
-    ) -> Response:
+    ) -> Any:
         pages = self._login_pages()
         if pages is None:
             raise NotImplementedHere("No plugin has login pages.")
-        response: Response = pages.finish(
+        response: Any = pages.finish(
             self._log_in(method, proof),
             resume if resume and is_local_path(resume) else None,
             method=method,
@@ -140,18 +138,18 @@ class HostBrowser(BrowserAPI):
         )
         return response
 
-    def refuse_login(self, error: ApiError) -> Response:
+    def refuse_login(self, error: ApiError) -> Any:
         pages = self._login_pages()
         refusal = error_response(error)
         answer = RestResponse(refusal.status_code, refusal.get_json())
-        response: Response | None = pages.refuse(answer) if pages and is_navigation() else None
+        response: Any = pages.refuse(answer) if pages and is_navigation() else None
         if response is None:
             raise error
         return response
 
-    def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Response:
+    def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
         pages = self._login_pages()
-        response: Response | None = None if pages is None else pages.finish_connection(name, proof)
+        response: Any = None if pages is None else pages.finish_connection(name, proof)
         if response is None:
             raise NotImplementedHere("No plugin has pages that connect accounts.")
         return response
