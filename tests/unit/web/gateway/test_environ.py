@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from strongroom.foundation.errors import HeaderFieldsTooLarge, MalformedRequest, UriTooLong
-from strongroom.web.gateway.exchange import MAX_HEADERS_BYTES, MAX_TARGET_BYTES, build_environ
+from strongroom.web.gateway.environ import MAX_HEADERS_BYTES, MAX_TARGET_BYTES, build_environ
 
 
 def scope(*headers: tuple[bytes, bytes], **changes: Any) -> dict[str, Any]:
